@@ -65,14 +65,14 @@ def certify_bound(
     algorithm: Algorithm,
     row: Row,
     domain: Domain,
-    found: Bound,
+    result: Bound,
     keeping: Keeping = kept,
 ) -> Certified:
     """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|.
 
     keeping: says what a split keeps, which has a lemma here.
     """
-    proved = present(found.proved)
+    proved = present(result.proved)
     limit = proved * unit(algorithm.wide)
     title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(proved):.6g}·2^-24"
     about: dict[str, Any] = {
@@ -89,10 +89,10 @@ def certify_bound(
         return constants[-1]
 
     try:
-        if found.shares:
+        if result.shares:
             spent = budget(chain, algorithm, domain, held)
             _require_equal(spent.total, limit)
-            about["constants"] = [_constants(one) for one in constants]
+            about["constants"] = [_constants(constant) for constant in constants]
             about["losses"] = _losses(spent.shares)
         elif not by_words(chain, algorithm, domain, proved):
             return certificates.failed(about["title"], chain.stopped)
@@ -109,13 +109,13 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
         if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
             raise InvalidProof(chain.stopped)
         return chain
-    given = iter(about["constants"])
+    constants = iter(about["constants"])
 
     def keeping(split: Split, where: Domain, bits: int, count: int) -> WordsKept:
-        found = _kept(next(given))
-        if len(found.sizes) != len(found.exponents) or len(found.sizes) > count:
-            raise InvalidProof(f"constants of {len(found.sizes)} words of a split into {count}")
-        return _held(chain, found, split, where, bits)
+        constant = _kept(next(constants))
+        if len(constant.sizes) != len(constant.exponents) or len(constant.sizes) > count:
+            raise InvalidProof(f"constants of {len(constant.sizes)} words of a split into {count}")
+        return _held(chain, constant, split, where, bits)
 
     spent = budget(chain, algorithm, domain, keeping)
     _require_equal(spent.total, limit)
@@ -124,12 +124,12 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     return chain
 
 
-def _held(chain: StepwiseProof, found: WordsKept, split: Split, where: Domain, bits: int) -> WordsKept:
+def _held(chain: StepwiseProof, constants: WordsKept, split: Split, where: Domain, bits: int) -> WordsKept:
     """The constants, once no number of the domain breaks them."""
-    goal = kept_goal(split, where, bits, found)
+    goal = kept_goal(split, where, bits, constants)
     if not chain.prove("the constants of the split hold", goal):
         raise Unbounded(chain.stopped)
-    return found
+    return constants
 
 
 def _losses(shares: Mapping[str, Fraction]) -> dict[str, str]:
@@ -141,14 +141,14 @@ def _require_equal(total: Fraction, limit: Fraction) -> None:
         raise InvalidProof(f"the losses add up to {total}, not to {limit}")
 
 
-def _constants(found: WordsKept) -> dict[str, Any]:
-    lists = {"sizes": found.sizes, "exponents": found.exponents}
-    return {name: [str(x) for x in values] for name, values in lists.items()} | {"left": str(found.left)}
+def _constants(constants: WordsKept) -> dict[str, Any]:
+    lists = {"sizes": constants.sizes, "exponents": constants.exponents}
+    return {name: [str(x) for x in values] for name, values in lists.items()} | {"left": str(constants.left)}
 
 
-def _kept(given: Mapping[str, Any]) -> WordsKept:
-    sizes, exponents = (tuple(map(_share, given[name])) for name in ("sizes", "exponents"))
-    return WordsKept(sizes, exponents, _share(given["left"]))
+def _kept(record: Mapping[str, Any]) -> WordsKept:
+    sizes, exponents = (tuple(map(_share, record[name])) for name in ("sizes", "exponents"))
+    return WordsKept(sizes, exponents, _share(record["left"]))
 
 
 def _share(text: str) -> Fraction:
@@ -164,14 +164,14 @@ def _share(text: str) -> Fraction:
 
 def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Sequence[Row]) -> Certified:
     """Write the certificate that the first algorithm's error is never larger."""
-    one, two = pair.names
+    first, second = pair.names
     units = [certificates.model(row.model) for row in rows]
-    title = f"{one} on {rows[0].name}, K = {pair.k}, {pair.domain}: never less accurate than {two}"
+    title = f"{first} on {rows[0].name}, K = {pair.k}, {pair.domain}: never less accurate than {second}"
     about = {
-        "about": "comparison", "title": title, "one": one, "two": two, "k": pair.k,
+        "about": "comparison", "title": title, "one": first, "two": second, "k": pair.k,
         "domain": asdict(pair.domain), "units": units,
     }  # fmt: skip
-    if no := of_a_file(one, two):
+    if no := of_a_file(first, second):
         return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     if not proved_never_worse(chain, pair):
@@ -181,8 +181,8 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
 
 def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     names = about["one"], about["two"]
-    one, two = (_algorithm(*both, about["k"]) for both in zip(names, about["units"], strict=True))
-    pair = AlgorithmPair(names, (one, two), about["domain"])
+    first, second = (_algorithm(*both, about["k"]) for both in zip(names, about["units"], strict=True))
+    pair = AlgorithmPair(names, (first, second), about["domain"])
     chain = LemmaChain(files.check)
     if not proved_never_worse(chain, pair):
         raise InvalidProof(chain.stopped)
@@ -233,7 +233,7 @@ def certify_split(certificates: Certificates, split: Split) -> Certified:
 
 
 def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    split = {name_of(one): one for one in SPLITS}[about["split"]]
+    split = {name_of(split_named): split_named for split_named in SPLITS}[about["split"]]
     chain = LemmaChain(files.check)
     if not proved_by_lemmas(chain, split):
         raise InvalidProof(chain.stopped)
@@ -265,12 +265,12 @@ def certify_exact(certificates: Certificates, name: str, row: Row, integers: int
 def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, Any]) -> dict[str, Any]:
     """A record of :func:`.exactness.table.record` with the certificate of each largest K that is proved."""
     slices = []
-    for one in record["slices"]:
-        known = dict(one)
-        if one["k"]:
-            certified = certify_exact(certificates, "", row, 1 << one["bits"], one["k"])
-            known["certificate"] = certified.as_json()
-        slices.append(known)
+    for part in record["slices"]:
+        record_of = dict(part)
+        if part["k"]:
+            certified = certify_exact(certificates, "", row, 1 << part["bits"], part["k"])
+            record_of["certificate"] = certified.as_json()
+        slices.append(record_of)
     return {**record, "slices": slices}
 
 

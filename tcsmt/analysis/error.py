@@ -114,10 +114,10 @@ def magnitude(word: Term) -> Term:
     return word[word.width - 1].ite(-word, word)
 
 
-def nearer(one: Term, two: Term, exact: Term) -> Term:
+def nearer(first: Term, second: Term, exact: Term) -> Term:
     """Whether the first of two fixed-point words is strictly nearer to the exact one."""
-    middle, twice = one + two, exact << 1
-    return one.slt(two).ite(twice.slt(middle), two.slt(one) & middle.slt(twice))
+    middle, twice = first + second, exact << 1
+    return first.slt(second).ite(twice.slt(middle), second.slt(first) & middle.slt(twice))
 
 
 def value(word: int, fmt: Format = F32) -> Fraction | None:

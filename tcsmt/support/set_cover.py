@@ -26,11 +26,11 @@ def cover(sets: Sequence[int]) -> Cover:
     Of equal sets the first is taken. The same sets give the same choice.
     """
     whole = 0
-    for one in sets:
-        whole |= one
+    for members in sets:
+        whole |= members
     distinct: dict[int, int] = {}
-    for number, one in enumerate(sets):
-        distinct.setdefault(one, number)
+    for number, members in enumerate(sets):
+        distinct.setdefault(members, number)
     if len(distinct) > _MOST:
         return Cover(_greedy(sets, list(distinct.values()), whole), False)
     useful = _maximal(distinct)
@@ -44,9 +44,9 @@ def cover(sets: Sequence[int]) -> Cover:
 def _maximal(distinct: Mapping[int, int]) -> list[int]:
     """Numbers of the sets, given with their numbers, that lie in no other one."""
     kept: dict[int, int] = {}
-    for one in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
-        if one and not any(one & ~other == 0 for other in kept):
-            kept[one] = distinct[one]
+    for members in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
+        if members and not any(members & ~other == 0 for other in kept):
+            kept[members] = distinct[members]
     return list(kept.values())
 
 
@@ -77,17 +77,17 @@ def _minimum(
     largest = max(sets[n].bit_count() for n in useful)
     stack: list[tuple[int, list[int]]] = [(whole, [])]
     while stack:
-        left, chosen = stack.pop()
-        if not left:
+        remaining, chosen = stack.pop()
+        if not remaining:
             if len(chosen) < bound:
                 best, bound = chosen, len(chosen)
             continue
-        if len(chosen) + -(-left.bit_count() // largest) >= bound:
+        if len(chosen) + -(-remaining.bit_count() // largest) >= bound:
             continue
         nodes += 1
         if nodes > _NODES:
             return best, False
-        member = next(member for member in rarest if member & left)
-        tries = sorted(having[member], key=lambda n: (sets[n] & left).bit_count())
-        stack += [(left & ~sets[n], [*chosen, n]) for n in tries]
+        member = next(member for member in rarest if member & remaining)
+        tries = sorted(having[member], key=lambda n: (sets[n] & remaining).bit_count())
+        stack += [(remaining & ~sets[n], [*chosen, n]) for n in tries]
     return best, True

@@ -174,12 +174,12 @@ class _Spending:
 
     def size(self, products: Iterable[Product]) -> Fraction:
         """Σ ν_i ν_j; parts of one product, no bit of which is there twice, are no more than the product."""
-        found: dict[tuple[int, int], Fraction] = {}
+        sizes: dict[tuple[int, int], Fraction] = {}
         for i, j, parts in products:
             share = Fraction(1) if parts is None else self.kept(0, parts).size * self.kept(1, parts).size
-            found[i, j] = min(found.get((i, j), Fraction(0)) + share, Fraction(1))
+            sizes[i, j] = min(sizes.get((i, j), Fraction(0)) + share, Fraction(1))
         return sum(
-            (share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in found.items()), Fraction(0)
+            (share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in sizes.items()), Fraction(0)
         )
 
     def exponent(self, product: Product) -> Fraction:
@@ -318,23 +318,23 @@ class _Spending:
         self, c: Partial, product: tuple[int, int], lanes: int, shift: int, shared: Shared
     ) -> Partial:
         """One instruction, of whose lanes the first ones have products that are not zero."""
-        found: list[Partial] = []
+        partials: list[Partial] = []
 
         def read(source: Source, parts: tuple[Part, Part] | None = None) -> Partial:
             if isinstance(source, Result):
-                return found[source.step]
+                return partials[source.step]
             if source == C:
                 return c
             return Partial(products=frozenset({(*product, parts)})) if source < lanes else Partial()
 
         for number, step in enumerate(self.steps):
             if isinstance(step, IeeeStep):
-                found.append(self.operation(step, [read(source) for source in step.sources], c, shift))
+                partials.append(self.operation(step, [read(source) for source in step.sources], c, shift))
                 continue
             start = Partial() if step.start is None else read(step.start)
             parts = [read(source, step.parts) for source in step.sources]
-            found.append(self.fused(number, step, start, parts, shift, shared))
-        return found[-1]
+            partials.append(self.fused(number, step, start, parts, shift, shared))
+        return partials[-1]
 
     def operation(self, step: IeeeStep, parts: Sequence[Partial], c: Partial, shift: int) -> Partial:
         """What an IEEE operation gives; nothing is rounded where one of its inputs alone is not zero."""
@@ -387,46 +387,46 @@ class _Spending:
         shift: int,
     ) -> tuple[Fraction, Fraction]:
         """What one fused sum of some numbers, not zero, loses at most: relative to S, and to its products."""
-        one, reach = step.sum, self.reach(after)
+        fused, reach = step.sum, self.reach(after)
         nothing = Fraction(0), Fraction(0)
         if not live:
-            one.zeros(self.chain)
+            fused.zeros(self.chain)
             return nothing
-        if step.least < one.lowest:
-            raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {one.lowest}")
-        limit = Fraction(2) ** min(one.format.e_max, self.algorithm.wide.e_max)
+        if step.least < fused.lowest:
+            raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {fused.lowest}")
+        limit = Fraction(2) ** min(fused.format.e_max, self.algorithm.wide.e_max)
         self.stays_below(limit, reach, shift, "a fused sum")
         if (number, live) not in self.losses:
-            self.losses[number, live] = one.losses(self.chain, live)
-        found = self.losses[number, live]
-        if found is None:
+            self.losses[number, live] = fused.losses(self.chain, live)
+        losses = self.losses[number, live]
+        if losses is None:
             return nothing
         # T is the exponent of what was summed before, and only products lose; or of a product
-        size, bits = self.size(products), one.sum.fraction_bits
+        size, bits = self.size(products), fused.sum.fraction_bits
         largest = max((self.exponent(product) for product in products), default=Fraction(0))
         cases: list[tuple[Fraction, Fraction | None]] = [(max(size, largest), None)]
         if not before.zero:
-            cases.append((self.reach(before), size if found.truncates else None))
+            cases.append((self.reach(before), size if losses.truncates else None))
         # a sum of -1 unit is one of numbers that cancel: its products have half of them, nearly
-        rest = 1 - found.cut - Fraction(4, 2**bits)
-        if found.miscounted and rest <= 0:
+        rest = 1 - losses.cut - Fraction(4, 2**bits)
+        if losses.miscounted and rest <= 0:
             raise Unbounded("terms that nearly cancel may be those that alignment leaves of others")
-        miscounted = found.miscounted * max(size, largest) / rest if found.miscounted else Fraction(0)
-        most_lost = found.cut * max(top for top, _ in cases) + miscounted
+        miscounted = losses.miscounted * max(size, largest) / rest if losses.miscounted else Fraction(0)
+        most_lost = losses.cut * max(top for top, _ in cases) + miscounted
         self.stays_below(limit, reach + most_lost, shift, "a fused sum")
         # of sums of some products on grids of their own: their exponents are those of products of their own
         # (elsewhere the committed bounds are without this, and no referee has attacked it there)
-        apart = found.apart if step.parts is not None else ()
+        apart = losses.apart if step.parts is not None else ()
         own = max(apart, default=Fraction(0)) * largest + miscounted
-        cut = found.cut - sum(apart, Fraction(0))
-        lost = found.small / self.least
+        cut = losses.cut - sum(apart, Fraction(0))
+        lost = losses.small / self.least
         for top, most in cases:
             ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
-            for place in range(one.precision, one.sum.word.width - 1):
-                last = 1 << (place - one.precision + 1)
-                lower = Fraction(1 << place, 1 << bits) - found.cut
+            for place in range(fused.precision, fused.sum.word.width - 1):
+                last = 1 << (place - fused.precision + 1)
+                lower = Fraction(1 << place, 1 << bits) - losses.cut
                 highest = min(top, reach / lower) if lower > 0 else top
-                ends.append((Fraction(last - 1) if found.share == 1 else found.share * last, highest))
+                ends.append((Fraction(last - 1) if losses.share == 1 else losses.share * last, highest))
             for rounded, highest in ends:
                 aligned = cut * highest if most is None else min(cut * highest, most)
                 lost = max(lost, aligned + rounded / 2**bits * highest)

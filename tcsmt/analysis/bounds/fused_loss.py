@@ -148,15 +148,15 @@ class FusedSum:
         wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
         need(chain, "a zero term has significand 0", wrong)
         off = set(live)  # a zero that is off by a bit counts as what is not zero
-        for one in self._aligned(self.sum):
-            zero = _aligned_zero(one)
+        for aligned in self._aligned(self.sum):
+            zero = _aligned_zero(aligned)
             if zero.value == 0 or chain.prove("a zero stays zero where it is aligned", zero.ne(0)):
                 continue
-            if not isinstance(one.source, Number):
+            if not isinstance(aligned.source, Number):
                 raise Unbounded(f"not proved: {chain.stopped}")
             size = magnitude(zero)
             need(chain, "a zero is the last bit at most where it is aligned", ~size.ule(const(1, size.width)))
-            off.update(self._places(one))
+            off.update(self._places(aligned))
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self._added(chain), off)
 
@@ -166,21 +166,21 @@ class FusedSum:
         Each is relative to 2 to the power of the sum's own largest exponent, which is that of one of its
         products that is not zero, or the sum is that of zeros and loses nothing.
         """
-        found = []
+        losses = []
         for addend in self.sum.addends:
             group = addend.source
             if not isinstance(group, Fixed) or not group.addends:
                 continue
             places = set(self._places(group))
-            zeros = (_aligned_zero(one) for one in self._aligned(group))
+            zeros = (_aligned_zero(aligned) for aligned in self._aligned(group))
             if C in places or not all(
                 zero.value == 0 or chain.prove("a zero stays zero where it is aligned", zero.ne(0))
                 for zero in zeros
             ):
                 return ()
             self._attained(chain, group.exponent, places)
-            found.append(self._cut(chain, group, live))
-        return tuple(found)
+            losses.append(self._cut(chain, group, live))
+        return tuple(losses)
 
     def _added(self, chain: StepwiseProof) -> Fixed:
         """The sum of the aligned terms; where every number is a zero, the sum may be put to zero instead."""
@@ -232,12 +232,12 @@ class FusedSum:
             return Fraction(0)
         before = self._cut(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
         _not_above(chain, x)
-        one, last = _Alignment.of(x), Fraction(1, 2**x.fraction_bits)
+        alignment, last = _Alignment.of(x), Fraction(1, 2**x.fraction_bits)
         what = "a term loses half of the last bit that is kept at most"
-        if chain.prove(what, one.loses_more_than_half_a_bit):
+        if chain.prove(what, alignment.loses_more_than_half_a_bit):
             return before + last / 2
-        if not chain.prove("a term loses less than the last bit that is kept", one.loses_a_bit):
-            need(chain, "a term loses the last bit that is kept at most", one.loses_more_than_a_bit)
+        if not chain.prove("a term loses less than the last bit that is kept", alignment.loses_a_bit):
+            need(chain, "a term loses the last bit that is kept at most", alignment.loses_more_than_a_bit)
         return before + last
 
     def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
@@ -276,11 +276,11 @@ class FusedSum:
         need(chain, "a zero term has significand 0", wrong)
         aligned = list(self._aligned(self.sum))
         top = last + min((x.fraction_bits for x in aligned), default=self.sum.fraction_bits)
-        for one in aligned:
-            need(chain, "a zero stays zero where it is aligned", _aligned_zero(one).ne(0))
-            if not _among_the_largest(chain, one):
-                _not_above(chain, one)
-            need(chain, "a term on the grid loses nothing", _Alignment.of(one).loses_on_grid)
+        for word in aligned:
+            need(chain, "a zero stays zero where it is aligned", _aligned_zero(word).ne(0))
+            if not _among_the_largest(chain, word):
+                _not_above(chain, word)
+            need(chain, "a term on the grid loses nothing", _Alignment.of(word).loses_on_grid)
         _require_sums(chain, self.sum)
         # all aligned terms of zeros are zero, and so is their sum
         (result,) = substitute([self.result], {self.sum.word: const(0, self.sum.word.width)})
@@ -317,13 +317,13 @@ class FusedSum:
             signed_word(low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(largest))
         )
         value = x.significand.zext(width) << (signed(x.exponent) - signed_word(low)).unsigned(width)
-        given = self.finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
+        premise = self.finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
         if last > finest:
-            given &= size[last - finest - 1 : 0].eq(0)
-        given &= size.ule(1 << (largest - finest)) & any_of(~x.zero for x in self.numbers.values())
+            premise &= size[last - finest - 1 : 0].eq(0)
+        premise &= size.ule(1 << (largest - finest)) & any_of(~x.zero for x in self.numbers.values())
         wrong = any_of([x.infinite, x.nan, ~inside, value.ne(size)])
         wrong |= total.ne(0) & x.sign.ne(total[total.width - 1])
-        return given & wrong
+        return premise & wrong
 
     def _aligned(self, x: Fixed) -> Iterator[Fixed]:
         """What is aligned in a value of the sum's tree."""
@@ -343,10 +343,10 @@ class FusedSum:
         if isinstance(x.source, Fixed):
             yield from self._places(x.source)
             return
-        found = [n for n, number in self.numbers.items() if number == x.source or _whole(number) is x.word]
-        if not found:
+        places = [n for n, number in self.numbers.items() if number == x.source or _whole(number) is x.word]
+        if not places:
             raise Unbounded("a sum has terms that are neither products nor c")
-        yield found[0]
+        yield places[0]
 
     def rounding(self, chain: StepwiseProof) -> Fraction:
         """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
@@ -356,11 +356,11 @@ class FusedSum:
         """That share, and what a sum of -1 unit loses relative to 2^T, where it is rounded otherwise."""
         # where all numbers are zeros, whose signs a result may depend on, nothing is lost (zeros)
         some = any_of(~x.zero for x in self.numbers.values())
-        for given in (TRUE, some):
+        for premise in (TRUE, some):
             for share in _SHARES:
                 less = "less than a" if share == 1 else f"{share} of a"
                 what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
-                if chain.prove(what, given & self._misrounded(share)):
+                if chain.prove(what, premise & self._misrounded(share)):
                     return share, Fraction(0)
         for share in _SHARES:
             less = "less than a" if share == 1 else f"{share} of a"
@@ -383,9 +383,9 @@ class FusedSum:
         x = decode(fmt, result)
         power = x.sign & x.significand.eq(1 << fmt.fraction_bits) & ~x.infinite & ~x.nan
         power &= signed(x.exponent).eq(signed(top) + (places - self.sum.fraction_bits))
-        given = self.finite & signed_word(self.lowest).sle(signed(top))
-        given &= signed(top).slt(signed_word(fmt.e_max + self.sum.fraction_bits - places))
-        need(chain, f"a sum of -1 unit gives -2^{places} units", given & ~power)
+        premise = self.finite & signed_word(self.lowest).sle(signed(top))
+        premise &= signed(top).slt(signed_word(fmt.e_max + self.sum.fraction_bits - places))
+        need(chain, f"a sum of -1 unit gives -2^{places} units", premise & ~power)
         return abs(Fraction(2) ** places - 1) / Fraction(2) ** self.sum.fraction_bits
 
     def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
@@ -403,15 +403,15 @@ class FusedSum:
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
-        given = self.finite & signed_word(self.lowest).sle(signed(top))
-        given &= signed(top).sle(signed_word(top.high))
+        premise = self.finite & signed_word(self.lowest).sle(signed(top))
+        premise &= signed(top).sle(signed_word(top.high))
         _, zeros = leading_zeros(size)
         leading = signed(top) - signed(Exponent(zeros, 0, total.width - 1))
-        given &= leading.slt(fmt.e_max + self.sum.fraction_bits - total.width + 1)
+        premise &= leading.slt(fmt.e_max + self.sum.fraction_bits - total.width + 1)
         wrong |= any_of([~inside, x.infinite, x.nan, x.sign.ne(total[total.width - 1])])
         if but is not None:
-            given &= total.ne(but)
-        return given & total.eq(0).ite(~x.zero, wrong)
+            premise &= total.ne(but)
+        return premise & total.eq(0).ite(~x.zero, wrong)
 
     @property
     def finite(self) -> Term:
@@ -444,20 +444,20 @@ class FusedSum:
             << (signed(number.exponent) - signed_word(number.fraction_bits + low)).unsigned(width)
             for number in (x, got)
         ]
-        given = self.finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
-        given &= signed_word(least).sle(signed(x.exponent))
-        given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + (not below)))
+        premise = self.finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
+        premise &= signed_word(least).sle(signed(x.exponent))
+        premise &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + (not below)))
         outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
         wrong = any_of([got.infinite, got.nan, outside])
-        said = f"{what} alone comes out as it is"
+        text = f"{what} alone comes out as it is"
         if off is None:
             wrong |= words[0].ne(words[1]) | ~x.zero & x.sign.ne(got.sign)
         else:
-            said = f"{what} alone comes out as it is, or off by 2^{off} at most"
-            one, two = (word.zext(width + 1) for word in words)
-            apart = x.sign.eq(got.sign).ite(magnitude(one - two), one + two)
+            text = f"{what} alone comes out as it is, or off by 2^{off} at most"
+            first, second = (word.zext(width + 1) for word in words)
+            apart = x.sign.eq(got.sign).ite(magnitude(first - second), first + second)
             wrong |= const(1 << (off - low), width + 1).ult(apart)
-        return said, free_products(given & wrong)
+        return text, free_products(premise & wrong)
 
     def stays_small(self, chain: StepwiseProof) -> Fraction:
         """How far a result may be from the sum where the largest exponent lies below the lowest."""
@@ -606,10 +606,10 @@ def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:
         return False
     counts = ~source.zero if isinstance(source, Number) else TRUE
     own = set(variables([source.exponent.term]))
-    for one in top.term.args:
-        if set(variables([one])) != own:
+    for exponent in top.term.args:
+        if set(variables([exponent])) != own:
             continue
-        above = counts & signed(replace(top, term=one)).slt(signed(source.exponent))
+        above = counts & signed(replace(top, term=exponent)).slt(signed(source.exponent))
         names = {word: var(f"word {n}", word.width) for n, word in enumerate(variables([above]))}
         (goal,) = substitute([above], names)
         if goal.value == 0 or chain.prove("no term's exponent is above the largest", goal):

@@ -74,8 +74,8 @@ def keeps_sign(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> bo
         return False
     last = domain.low - wide.fraction_bits
     exact = algorithm.split.format == wide and min(last, 2 * last) >= wide.e_min - wide.fraction_bits
-    one = len(steps) == 1 and algorithm.k == algorithm.unit.k == 1
-    if not exact or not one or {*getattr(steps[0], "sources", ())} != {0, C}:
+    single = len(steps) == 1 and algorithm.k == algorithm.unit.k == 1
+    if not exact or not single or {*getattr(steps[0], "sources", ())} != {0, C}:
         chain.stopped = "the result is not one rounding of c + a·b"
         return False
     return _of_operations(chain, algorithm, steps)
@@ -124,14 +124,14 @@ def _split(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> None:
     x = var("x", wide.width)
     for bits in domain.bits_in(wide):
         after = successor(x, domain, wide, bits)
-        one, two = (algorithm.split.apply(word)[0] for word in (x, after))
-        numbers = [decode(fmt, word) for word in (one, two)]
-        wrong = ordered(two).slt(ordered(one)) | any_of(n.infinite | n.nan for n in numbers)
+        first, second = (algorithm.split.apply(word)[0] for word in (x, after))
+        numbers = [decode(fmt, word) for word in (first, second)]
+        wrong = ordered(second).slt(ordered(first)) | any_of(n.infinite | n.nan for n in numbers)
         inside = domain.within(x, wide, bits)
         need(
             chain, f"the split of {bits} bits never falls", inside & domain.within(after, wide, bits) & wrong
         )
-        zero = x[wide.sign_bit - 1 : 0].eq(0) & one.ne(x[wide.sign_bit].concat(const(0, fmt.sign_bit)))
+        zero = x[wide.sign_bit - 1 : 0].eq(0) & first.ne(x[wide.sign_bit].concat(const(0, fmt.sign_bit)))
         need(chain, "a zero's word is a zero", zero)
 
 

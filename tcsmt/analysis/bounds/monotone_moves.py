@@ -191,8 +191,8 @@ class Moves:
 
     def _rounded(self, word: Term, top: Term) -> Term:
         """The result for such a sum and such a largest exponent, in order, of numbers that are zeros."""
-        given = {self.fused.sum.word: word, self.top.term: top}
-        (result,) = substitute([self.fused.result], given)
+        replaced = {self.fused.sum.word: word, self.top.term: top}
+        (result,) = substitute([self.fused.result], replaced)
         names = {*variables([word, top])}
         zeros = {x: const(0, x.width) for x in variables([result]) if x not in names}
         return ordered(*substitute([result], zeros))
@@ -200,14 +200,14 @@ class Moves:
     def shifted(self, chain: StepwiseProof, what: str, number: tuple[int, list[Term], Term]) -> None:
         """Part 3."""
         place, words, possible = number
-        one, two = self.tops()
-        before, enters = self.given(place, words, one)
-        after, _ = self.given(place, words, two)
+        lower, upper = self.tops()
+        before, enters = self.given(place, words, lower)
+        after, _ = self.given(place, words, upper)
         sizes = [magnitude(x) for x in (before, after)]
         signs = before[before.width - 1].ne(after[after.width - 1]) & after.ne(0)
-        given = possible & enters.ule(one) & (one + 1).eq(two) & two.ne(0)
+        premise = possible & enters.ule(lower) & (lower + 1).eq(upper) & upper.ne(0)
         wrong = (sizes[0] >> 1).ne(sizes[1]) | signs
-        need(chain, f"{what}: its aligned term is shifted further", free_products(given & wrong))
+        need(chain, f"{what}: its aligned term is shifted further", free_products(premise & wrong))
 
     def not_above(self, chain: StepwiseProof, what: str, number: tuple[int, list[Term], Term]) -> None:
         """No exponent is above the limit."""
@@ -219,16 +219,16 @@ class Moves:
     def zeros(self, chain: StepwiseProof, what: str, number: tuple[int, list[Term], Term]) -> None:
         """Both zeros are alike, and their aligned term is 0, whatever the other factor is."""
         place, words, possible = number
-        one, *_ = self.tops()
+        before, *_ = self.tops()
         for turn, word in enumerate(words):
             sign = word[word.width - 1]
-            found = [
+            conditions = [
                 self.given(
-                    place, [*words[:turn], bit.concat(const(0, word.width - 1)), *words[turn + 1 :]], one
+                    place, [*words[:turn], bit.concat(const(0, word.width - 1)), *words[turn + 1 :]], before
                 )
                 for bit in (sign, ~sign)
             ]
-            (aligned, enters), (_, others) = found
+            (aligned, enters), (_, others) = conditions
             inside = possible if place != C else TRUE
             need(chain, f"{what} is alike for both zeros", inside & (aligned.ne(0) | enters.ne(others)))
 
@@ -237,18 +237,18 @@ class Moves:
         fmt, other = self.factors[side], self.factors[1 - side]
         y = var("factor", other.width)
         still = decode(other, y)
-        for what, word, given in self._steps_up(fmt, 1):
+        for what, word, premise in self._steps_up(fmt, 1):
             x, after = word
-            fine = given & ~(still.infinite | still.nan)
+            fine = premise & ~(still.infinite | still.nan)
             pairs = [[w, y] if side == 0 else [y, w] for w in (x, after)]
             yield what, 0, pairs, fine
 
     def steps_of_c(self) -> Iterator[tuple[str, int, list[list[Term]], Term]]:
         """As :meth:`steps_of_factor`, of c."""
         low = (self.domain.low + self.wide.bias) << self.wide.fraction_bits
-        for what, (x, after), given in self._steps_up(self.wide, low):
+        for what, (x, after), premise in self._steps_up(self.wide, low):
             inside = [self.domain.within(word, self.wide, self.wide.precision) for word in (x, after)]
-            yield what, C, [[x], [after]], given & all_of(inside)
+            yield what, C, [[x], [after]], premise & all_of(inside)
 
     def _steps_up(self, fmt: Format, least: int) -> Iterator[tuple[str, tuple[Term, Term], Term]]:
         """Words whose magnitude is the next, by how the exponent moves; least: the magnitude after zero."""
@@ -275,24 +275,24 @@ class Moves:
         """Part 2 for each kind of step, with so many other terms."""
         for kind, place, (before, after), possible in steps:
             title = f"{what} {kind}"
-            one, two = self.tops()
-            low, entered = self.given(place, before, one)
-            high, enters = self.given(place, after, two)
+            lower, upper = self.tops()
+            low, entered = self.given(place, before, lower)
+            high, enters = self.given(place, after, upper)
             number, zero = self._signs(place, after)
             size = max(low.width, high.width) + 2
             a, b = (number.ite(-x.sext(size), x.sext(size)) for x in (low, high))
             need(chain, f"{title}: what enters the maximum", possible & self._entering(kind, entered, enters))
-            same = possible & one.eq(two) & enters.ule(two) & b.slt(a)
+            same = possible & lower.eq(upper) & enters.ule(upper) & b.slt(a)
             need(chain, f"{title}: an aligned term moves as its number", free_products(same, sharp=True))
             if kind == "within a binade":
                 continue
-            given = possible & ~zero & enters.eq(two) & entered.ule(one) & one.ult(two)
+            premise = possible & ~zero & enters.eq(upper) & entered.ule(lower) & lower.ult(upper)
             gained = b if kind == "from zero" else b + b - a
             # not with free products: they are almost constants times a factor
-            if not chain.prove(f"{title}: {others} units are gained", given & gained.slt(others)):
+            if not chain.prove(f"{title}: {others} units are gained", premise & gained.slt(others)):
                 if kind == "from zero":
                     raise Unbounded(f"not proved: {chain.stopped}")
-                self.combined(chain, title, given, (low, high), others)
+                self.combined(chain, title, premise, (low, high), others)
 
     def _signs(self, place: int, words: Sequence[Term]) -> tuple[Term, Term]:
         """The sign of a number, and whether it is zero."""
@@ -312,10 +312,10 @@ class Moves:
         return wrong if kind == "from zero" else wrong | const(1, after.width).ult(after - before)
 
     def combined(
-        self, chain: StepwiseProof, title: str, given: Term, moving: tuple[Term, Term], others: int
+        self, chain: StepwiseProof, title: str, premise: Term, moving: tuple[Term, Term], others: int
     ) -> None:
         """Parts 3 and 4 at once, t being 1: the other aligned terms are free, and half of them later."""
-        width, (one, two) = self.fused.sum.word.width, self.tops()
+        width, (lower, upper) = self.fused.sum.word.width, self.tops()
         addends = [x.word for x in self.aligned.addends]
         low = min(Bounds().signed(word)[0] for word in addends)
         high = max(Bounds().signed(word)[1] for word in addends)
@@ -325,11 +325,11 @@ class Moves:
         for x in free:
             half = magnitude(x) >> 1
             halves.append(x[width - 1].ite(-half, half))
-        before = self._rounded(total(moving[0].sext(width), *free), one)
-        after = self._rounded(total(moving[1].sext(width), *halves), two)
+        before = self._rounded(total(moving[0].sext(width), *free), lower)
+        after = self._rounded(total(moving[1].sext(width), *halves), upper)
         negative = moving[1][moving[1].width - 1]
         wrong = negative.ite(before.slt(after), after.slt(before))
-        goal = given & (one + 1).eq(two) & inside & wrong
+        goal = premise & (lower + 1).eq(upper) & inside & wrong
         need(chain, f"{title}: with {others} other terms, the result moves as the number", goal)
 
 

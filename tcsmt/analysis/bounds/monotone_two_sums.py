@@ -51,7 +51,7 @@ class _Part(Moves):
     """One of both sums."""
 
     def combined(
-        self, chain: StepwiseProof, title: str, given: Term, moving: tuple[Term, Term], others: int
+        self, chain: StepwiseProof, title: str, premise: Term, moving: tuple[Term, Term], others: int
     ) -> None:
         """There is no other way round."""
         raise Unbounded(f"not proved: {chain.stopped}")
@@ -62,13 +62,13 @@ class _Part(Moves):
         if place != C:
             super().shifted(chain, what, number)
             return
-        one, two = self.tops()
-        before, enters = self.given(place, words, one)
-        after, _ = self.given(place, words, two)
-        given = possible & enters.ule(one) & (one + 1).eq(two) & two.ne(0)
+        lower, upper = self.tops()
+        before, enters = self.given(place, words, lower)
+        after, _ = self.given(place, words, upper)
+        premise = possible & enters.ule(lower) & (lower + 1).eq(upper) & upper.ne(0)
         lost = _lost(before, after)
         unit = const(1 << self._finer, lost.width)
-        need(chain, f"{what} loses one unit at most where it is shifted further", given & unit.ult(lost))
+        need(chain, f"{what} loses one unit at most where it is shifted further", premise & unit.ult(lost))
 
     @property
     def _finer(self) -> int:
@@ -126,17 +126,17 @@ class TwoSums:
     def _sum(self) -> Fixed:
         """S."""
         dot = self.products.aligned
-        (found,) = [x for x in self.c.aligned.addends if x.source == dot]
-        return found
+        (aligned,) = [x for x in self.c.aligned.addends if x.source == dot]
+        return aligned
 
     def _aligned(self, word: Term, own: Term, top: Term) -> Term:
         """S, for such a sum of products, such a largest exponent of them, and such a T."""
         dot, whole = self.products.aligned, self.c.aligned
-        given = {dot.word: word, whole.exponent.term: top, dot.exponent.term: own}
-        (found,) = substitute([self._sum.word], given)
-        if not set(variables([found])) <= set(variables([word, own, top])):
+        replaced = {dot.word: word, whole.exponent.term: top, dot.exponent.term: own}
+        (aligned,) = substitute([self._sum.word], replaced)
+        if not set(variables([aligned])) <= set(variables([word, own, top])):
             raise Unbounded("the aligned sum of products reads more than that sum")
-        return found
+        return aligned
 
     def _realigned(self, chain: StepwiseProof) -> None:
         """The lemmas about S."""

@@ -42,8 +42,8 @@ def part_kept(fmt: Format, bits: int, part: Part) -> PartKept:
     Raises :class:`.Unbounded` for significands of too many bits.
     """
     whole, taken = _counted(fmt, bits, part)
-    one = 1 << (fmt.precision - 1)  # the significand 1
-    return PartKept(_largest(taken, whole), Fraction(one, int(whole.min())) / 2 ** part[0])
+    leading = 1 << (fmt.precision - 1)  # the significand 1
+    return PartKept(_largest(taken, whole), Fraction(leading, int(whole.min())) / 2 ** part[0])
 
 
 @lru_cache(maxsize=64)
@@ -57,8 +57,8 @@ def left_out(fmt: Format, bits: tuple[int, int], pairs: tuple[tuple[Part, Part],
     left, right = (_counted(fmt, each, (0, 1))[0] for each in bits)
     whole = left[:, None] * right[None, :]
     rest = whole.copy()
-    for one, two in pairs:
-        (_, x), (_, y) = _counted(fmt, bits[0], one), _counted(fmt, bits[1], two)
+    for first, second in pairs:
+        (_, x), (_, y) = _counted(fmt, bits[0], first), _counted(fmt, bits[1], second)
         rest -= x[:, None] * y[None, :]
     if rest.min() < 0:
         raise Unbounded("parts of significands are multiplied more than once")
@@ -78,8 +78,8 @@ def _counted(fmt: Format, bits: int, part: Part) -> tuple[Array, Array]:
     words = fractions | np.uint64(1) << np.uint64(fmt.fraction_bits)  # the smallest normal number's binade
     number = decode(fmt, var("x", fmt.width))
     chosen = chosen_bits(number, *part)
-    given = {"x": words << np.uint64(fmt.ignored_low_bits)}
-    whole, taken = (x.astype(np.int64) for x in Program([number.significand, chosen.significand]).run(given))
+    inputs = {"x": words << np.uint64(fmt.ignored_low_bits)}
+    whole, taken = (x.astype(np.int64) for x in Program([number.significand, chosen.significand]).run(inputs))
     # the part's last place, seen from the last one of the format
     place = fmt.fraction_bits - part[0] - (part[1] - 1)
     if place < 0 and (taken & ((1 << -place) - 1)).any():

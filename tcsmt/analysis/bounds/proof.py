@@ -107,16 +107,16 @@ class Words:
         grid, fmt = self.grid, self.split.format
         zero = const(0, grid.width)
         c = decode(grid.wide, self.c)
-        found = [zero if self.domain.c_zero else grid.place(c, self.domain.low, self.domain.high)]
+        parts = [zero if self.domain.c_zero else grid.place(c, self.domain.low, self.domain.high)]
         for left, right in zip(*self.operands, strict=True):
             numbers = ([decode(fmt, word) for word in words] for words in (left, right))
             terms = []
-            for (i, one), (j, two) in pairs(*(list(enumerate(n)) for n in numbers)):
+            for (i, x), (j, y) in pairs(*(list(enumerate(n)) for n in numbers)):
                 if i < self.counts[0] and j < self.counts[1]:
-                    place = grid.place(multiply(one, two), low, high)
+                    place = grid.place(multiply(x, y), low, high)
                     terms.append(place.ashr(self.split.scale * (i + j)))
-            found.append(total(*terms))
-        return found
+            parts.append(total(*terms))
+        return parts
 
     @property
     def exact(self) -> Term:
@@ -134,14 +134,14 @@ class Words:
         low, high = word_exponents(self.split, self.domain)
         wide = self.algorithm.wide
         own = word_grid(self.split, self.domain)
-        found = [] if self.domain.c_zero else [self.domain.within(self.c, wide, wide.precision)]
+        conditions = [] if self.domain.c_zero else [self.domain.within(self.c, wide, wide.precision)]
         for words in (words for side in self.operands for words in side):
             numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
-            found += [x.zero | lies(x.exponent, low, high) for x in numbers]
-            found.append(_first(self.split, self.domain, numbers[0]))
+            conditions += [x.zero | lies(x.exponent, low, high) for x in numbers]
+            conditions.append(_first(self.split, self.domain, numbers[0]))
             placed = [magnitude(own.place(x, low, high)) for x in numbers]
-            found += _decreasing(self.split, placed)
-        return all_of(found)
+            conditions += _decreasing(self.split, placed)
+        return all_of(conditions)
 
 
 def word_exponents(split: Split, domain: Domain) -> tuple[int, int]:
@@ -175,11 +175,11 @@ def split_goal(split: Split, domain: Domain, bits: int, count: int, digits: int 
     rest = whole = grid.place(decode(split.wide, word), domain.low, domain.high)
     fine: list[Term] = []
     sizes: list[Term] = []
-    for number, one in enumerate(split.apply(word)):
+    for number, part in enumerate(split.apply(word)):
         if number >= count:
-            fine.append(one.eq(0))
+            fine.append(part.eq(0))
             continue
-        x = decode(fmt, one)
+        x = decode(fmt, part)
         fine.append(~(x.infinite | x.nan) & (x.zero | lies(x.exponent, low, high)))
         placed = grid.place(x, low, high)
         sizes.append(magnitude(placed))
@@ -203,14 +203,14 @@ def _first(split: Split, domain: Domain, x: Number) -> Term:
 
 def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
     """That each word is at most 2^-p of the one before it, scaled."""
-    found = []
+    conditions = []
     nearest = [r.nearest for r in (split.rounding, split.residual)]
     for number in range(1, len(sizes)):
         digits = split.format.precision - (not nearest[min(number - 1, 1)])
         width = sizes[0].width + max(digits, split.scale)
         before, size = (x.zext(width) for x in sizes[number - 1 : number + 1])
-        found.append((size << digits).ule(before << split.scale))
-    return found
+        conditions.append((size << digits).ule(before << split.scale))
+    return conditions
 
 
 def free_products(goal: Term, *, sharp: bool = False) -> Term:
@@ -220,7 +220,7 @@ def free_products(goal: Term, *, sharp: bool = False) -> Term:
     and that of two products with a factor in common the one with the larger other factor is larger.
     """
     replacement: dict[Term, Term] = {}
-    known: list[Term] = []
+    facts: list[Term] = []
     others: dict[Term, list[tuple[Term, Term]]] = {}
     for node in operands_first([goal]):
         if node.op != "mul" or any(arg.op == "const" for arg in node.args):
@@ -231,19 +231,19 @@ def free_products(goal: Term, *, sharp: bool = False) -> Term:
         free = var(f"product {len(replacement)}", node.width)
         replacement[node] = free
         normal = x[x.width - 1] & y[y.width - 1]
-        known.append(free.eq(0).eq(x.eq(0) | y.eq(0)))
-        known.append(~normal | ~free.ult(1 << (x.width + y.width - 2)))
-        known.append(free.ule(((1 << x.width) - 1) * ((1 << y.width) - 1)))
-        for one, two in ((x, y), (y, x)) if sharp else ():
-            wide = one.zext(node.width)
-            known.append(free.ule((wide << two.width) - wide))
-            known.append(~two[two.width - 1] | ~free.ult(wide << (two.width - 1)))
-            for before, product in others.get(two, ()):
-                if before.width == one.width:
-                    known.append(~before.ule(one) | product.ule(free))
-                    known.append(~one.ule(before) | free.ule(product))
-            others.setdefault(two, []).append((one, free))
-    return all_of(substitute([goal, *known], replacement))
+        facts.append(free.eq(0).eq(x.eq(0) | y.eq(0)))
+        facts.append(~normal | ~free.ult(1 << (x.width + y.width - 2)))
+        facts.append(free.ule(((1 << x.width) - 1) * ((1 << y.width) - 1)))
+        for first, second in ((x, y), (y, x)) if sharp else ():
+            wide = first.zext(node.width)
+            facts.append(free.ule((wide << second.width) - wide))
+            facts.append(~second[second.width - 1] | ~free.ult(wide << (second.width - 1)))
+            for before, product in others.get(second, ()):
+                if before.width == first.width:
+                    facts.append(~before.ule(first) | product.ule(free))
+                    facts.append(~first.ule(before) | free.ule(product))
+            others.setdefault(second, []).append((first, free))
+    return all_of(substitute([goal, *facts], replacement))
 
 
 class StepwiseProof:
@@ -301,8 +301,8 @@ class StepwiseProof:
 def split_steps(chain: StepwiseProof, words: Words, digits: int | None = None) -> bool:
     """Part 1 for a and for b."""
     for bits, count in zip(words.domain.bits_in(words.algorithm.wide), words.counts, strict=True):
-        left = "nothing" if digits is None else f"2^-{digits} of it at most"
-        what = f"the split of {bits} bits into {count} {words.split.format.name} words leaves {left}"
+        remainder = "nothing" if digits is None else f"2^-{digits} of it at most"
+        what = f"the split of {bits} bits into {count} {words.split.format.name} words leaves {remainder}"
         if not chain.prove(what, split_goal(words.split, words.domain, bits, count, digits)):
             return False
     return True
@@ -315,20 +315,20 @@ def counts_of(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
     return need[0], need[1]
 
 
-def never_worse(chain: StepwiseProof, one: Algorithm, two: Algorithm, domain: Domain) -> bool:
+def never_worse(chain: StepwiseProof, first: Algorithm, second: Algorithm, domain: Domain) -> bool:
     """Whether it was proved that the first algorithm's error is never larger; the chain has the steps.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
     no number of the wide format is nearer; or no words at all (the same ones on both sides) give it a
     larger error.
     """
-    words, other = (Words(a, domain, counts_of(a, domain)) for a in (one, two))
+    words, other = (Words(a, domain, counts_of(a, domain)) for a in (first, second))
     if not split_steps(chain, words):
         return False
     addends = _addends(chain, words)
     if addends is None:
         return False
-    if one.rounding.nearest and len(addends) > 1:
+    if first.rounding.nearest and len(addends) > 1:
         # two lemmas: together they take solvers much longer than one after the other
         exact = free_products(words.holds & _inexact(words, addends))
         finite = free_products(words.holds & _overflow(words, addends))
@@ -336,8 +336,8 @@ def never_worse(chain: StepwiseProof, one: Algorithm, two: Algorithm, domain: Do
             chain.prove("its last addition outside gives a finite result", finite)
         ):
             return True
-    same = words.counts == other.counts and one.split.format == two.split.format
-    if not (same and (max(words.counts) == 1 or one.split == two.split)):
+    same = words.counts == other.counts and first.split.format == second.split.format
+    if not (same and (max(words.counts) == 1 or first.split == second.split)):
         chain.stopped = "the two algorithms do not split their inputs into the same words"
         return False
     if not split_steps(chain, other):
@@ -359,7 +359,7 @@ def _addends(chain: StepwiseProof, words: Words) -> list[tuple[int, Term]] | Non
     """
     algorithm, zero_c = words.algorithm, words.domain.c_zero
     results = {s.block: s.term for s in words.stages if s.kind is Kind.INSTRUCTION}
-    found = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
+    addends = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
     dropped = {0} if zero_c and algorithm.c_enters != "unit" else set()
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
         inside = results[InstructionPlace(*steps[-1])]
@@ -367,10 +367,10 @@ def _addends(chain: StepwiseProof, words: Words) -> list[tuple[int, Term]] | Non
         if empty and chain.prove("chains of zero words are zero", words.holds & _size(inside).ne(0)):
             dropped.add(shift)
             continue
-        found.append((shift, inside))
+        addends.append((shift, inside))
     if algorithm.c_enters == "last" and not zero_c:
-        found.append((0, words.c))
-    return found if all(adding_zero(chain, algorithm, shift) for shift in sorted(dropped)) else None
+        addends.append((0, words.c))
+    return addends if all(adding_zero(chain, algorithm, shift) for shift in sorted(dropped)) else None
 
 
 def adding_zero(chain: StepwiseProof, algorithm: Algorithm, shift: int) -> bool:

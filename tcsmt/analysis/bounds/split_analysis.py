@@ -67,7 +67,7 @@ def _splits() -> Iterator[Split]:
         ("bf16", 3, ("RNE RNE", "RTZ RTZ"), (0,)),
     ):
         for mode in modes:
-            first, residual = (ROUNDINGS[one] for one in mode.split())
+            first, residual = (ROUNDINGS[mode_name] for mode_name in mode.split())
             for scale in scales:
                 yield Split(format=FORMATS[name], words=words, rounding=first, residual=residual, scale=scale)
 
@@ -107,8 +107,8 @@ def traced(split: Split) -> Traced:
     word = var("x", F32.width)
     x = dp.decode(F32, word)
     parts = [
-        _times(dp.decode(split.format, one), -split.scale * number)
-        for number, one in enumerate(split.apply(word))
+        _times(dp.decode(split.format, piece), -split.scale * number)
+        for number, piece in enumerate(split.apply(word))
     ]
     error, wrong, lost = x.significand.zext(_WIDTH), FALSE, FALSE
     special = x.nan | x.infinite
@@ -140,11 +140,11 @@ def _units(part: Number, x: Number) -> tuple[Term, Term]:
     """The part's magnitude in units in the last place of x, and whether it is no whole number of them."""
     place, unit = part.exponent.plus(-part.fraction_bits), x.exponent.plus(-x.fraction_bits)
     low, high = min(place.low, unit.low), max(place.high, unit.high)
-    one, other = place.within(low, high).zext(_WIDTH), unit.within(low, high).zext(_WIDTH)
+    first, other = place.within(low, high).zext(_WIDTH), unit.within(low, high).zext(_WIDTH)
     significand = part.significand.zext(_WIDTH)
-    up, down = significand << (one - other), significand >> (other - one)
-    above = other.ule(one)
-    back = above.ite(up >> (one - other), down << (other - one))
+    up, down = significand << (first - other), significand >> (other - first)
+    above = other.ule(first)
+    back = above.ite(up >> (first - other), down << (other - first))
     return above.ite(up, down), back.ne(significand) | (above & up[_WIDTH - 1])
 
 
@@ -180,12 +180,12 @@ def distance(split: Split, x: Number) -> Term:
     of what is left, and the smallest step of the format. Distance to nearest, or to the next
     multiple toward zero.
     """
-    left = x.significand
+    residue = x.significand
     unit = x.exponent.plus(-F32.fraction_bits)
     for number in range(split.words):
         step = split.format.e_min - split.format.fraction_bits - split.scale * number
         # as a number of low bits that lie below the grid, at most 25: then nothing is above it
-        length = _length(left)
+        length = _length(residue)
         short = length.ult(split.format.precision)
         below = short.ite(const(0, 5), length - split.format.precision)
         if step > unit.low:
@@ -194,12 +194,12 @@ def distance(split: Split, x: Number) -> Term:
             gap = const(25, gap.width).ult(gap).ite(25, gap)[4:0]
             below = umax(below, gap)
         ones = ~(const((1 << 26) - 1, 26) << below.zext(26))
-        low = left.zext(26) & ones
+        low = residue.zext(26) & ones
         if not _mode(split, number).truncates:
             other = ones + 1 - low
             low = low.ult(other).ite(low, other)
-        left = low[23:0]
-    return left
+        residue = low[23:0]
+    return residue
 
 
 def _length(word: Term) -> Term:
@@ -309,18 +309,18 @@ def counted(split: Split, field: int) -> SplitTally | None:
         starts = [_Counts({F32.precision: 1}, {})]
     else:  # zero and the subnormal numbers, by their number of bits
         starts = [_Counts(dict.fromkeys(range(1, F32.precision), 1), {0: 1})]
-    left = starts[0]
+    residue = starts[0]
     for number in range(split.words):
         step = split.format.e_min - split.format.fraction_bits - split.scale * number - unit
         if number == split.words - 1:
-            kinds = left.kinds(split.format, step, _mode(split, number))
-        left = left.rounded(split.format, step, _mode(split, number))
+            kinds = residue.kinds(split.format, step, _mode(split, number))
+        residue = residue.rounded(split.format, step, _mode(split, number))
     lengths = [0] * 25
-    for bits, weight in left.ranges.items():
+    for bits, weight in residue.ranges.items():
         lengths[bits] += weight << (bits - 1)
-    for value, weight in left.single.items():
+    for value, weight in residue.single.items():
         lengths[value.bit_length()] += weight
-    worst = max([(1 << bits) - 1 for bits in left.ranges] + list(left.single))
+    worst = max([(1 << bits) - 1 for bits in residue.ranges] + list(residue.single))
     return SplitTally(tuple(2 * n for n in kinds), tuple(2 * n for n in lengths), worst)
 
 
@@ -403,23 +403,23 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
     One for all inputs; where there is none in time, one for each half of the exponents, and so on. An input
     stands under ``x``.
     """
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
 
     def ask(fixed: Fixed) -> None:
-        given, question = _question(split, fixed)
+        replaced, question = _question(split, fixed)
         answer = solving.ask(question)
         if answer.answer == "unknown" and len(fixed) < F32.exponent_bits:
             for half in _halves(fixed):
                 ask(half)
             return
         verdict = solving.judged(question, answer)
-        found.append({"exponent_field": _field(fixed), **answer_json(verdict, "not so", "proved")})
+        results.append({"exponent_field": _field(fixed), **answer_json(verdict, "not so", "proved")})
         if isinstance(verdict, Distinguished):
-            (at,) = evaluate([given], {"x": 0, "sign": 0, "low": 0, **verdict.values})
-            found[-1]["x"] = F32.hex(at)
+            (at,) = evaluate([replaced], {"x": 0, "sign": 0, "low": 0, **verdict.values})
+            results[-1]["x"] = F32.hex(at)
 
     ask(())
-    return found
+    return results
 
 
 def proved_by_lemmas(chain: StepwiseProof, split: Split, fixed: Fixed = ()) -> bool:
@@ -445,8 +445,8 @@ def _question(split: Split, fixed: Fixed) -> tuple[Term, Term]:
     if not fixed:
         return word, goal
     rest = var("low", F32.width - 1 - len(fixed))
-    given = var("sign", 1).concat(const(int("".join(map(str, fixed)), 2), len(fixed))).concat(rest)
-    return given, substitute([goal], {word: given})[0]
+    input_word = var("sign", 1).concat(const(int("".join(map(str, fixed)), 2), len(fixed))).concat(rest)
+    return input_word, substitute([goal], {word: input_word})[0]
 
 
 def _halves(fixed: Fixed) -> tuple[Fixed, Fixed]:
@@ -464,9 +464,9 @@ def record(split: Split) -> dict[str, Any]:
     are over the significands (and signs) of one exponent, all alike.
     """
     tallies = {field: counted(split, field) for field in range(F32.bias + split.format.e_max + 1)}
-    known = {field - F32.bias: tally for field, tally in tallies.items() if tally is not None}
+    tally_of = {field - F32.bias: tally for field, tally in tallies.items() if tally is not None}
     ranges: list[dict[str, Any]] = []
-    for exponent, tally in list(known.items())[1:]:
+    for exponent, tally in list(tally_of.items())[1:]:
         facts = {"largest_error_ulp": tally.worst, **_shares(tally)}
         if ranges and all(ranges[-1][key] == value for key, value in facts.items()):
             ranges[-1]["exponents"][1] = exponent
@@ -488,7 +488,7 @@ def record(split: Split) -> dict[str, Any]:
                 "largest_error_ulp": tally.worst,
                 **_shares(tally),
             }
-            for exponent, tally in known.items()
+            for exponent, tally in tally_of.items()
         },
     }
 
@@ -505,6 +505,6 @@ def _shares(tally: SplitTally) -> dict[str, Any]:
 
 def splits(formats: Iterable[str] = ()) -> list[Split]:
     """Those of ``SPLITS`` with these formats (all, where none is given). Raises UnknownName."""
-    known = list(dict.fromkeys(split.format.name for split in SPLITS))
-    wanted = [choose("split format", name, known) for name in formats] or known
+    names = list(dict.fromkeys(split.format.name for split in SPLITS))
+    wanted = [choose("split format", name, names) for name in formats] or names
     return [split for split in SPLITS if split.format.name in wanted]

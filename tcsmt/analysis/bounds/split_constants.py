@@ -53,34 +53,34 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
     """
     if split.format == split.wide:
         return WHOLE
-    found = guessed(split, domain, bits, count)
+    constants = guessed(split, domain, bits, count)
     for exponent in range(domain.low, domain.high + 1):
         binade = replace(domain, exponents=(exponent, exponent))
-        while (against := _against(split, binade, bits, found)) is not None:
-            more = _raised(found, split, np.array([against], np.uint32))
-            if more == found:
+        while (against := _against(split, binade, bits, constants)) is not None:
+            more = _raised(constants, split, np.array([against], np.uint32))
+            if more == constants:
                 raise Unbounded(f"the split of {split.wide.hex(against)} overflows, or needs more words")
-            found = more
-    return found
+            constants = more
+    return constants
 
 
 def guessed(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
     """Constants that hold for samples, and so far only for them."""
     if split.format == split.wide:
         return WHOLE
-    found = WordsKept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
-    return _raised(found, split, _samples(domain, split.wide, bits))
+    constants = WordsKept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
+    return _raised(constants, split, _samples(domain, split.wide, bits))
 
 
-def _against(split: Split, binade: Domain, bits: int, found: WordsKept) -> int | None:
+def _against(split: Split, binade: Domain, bits: int, constants: WordsKept) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
-    wide, goal = split.wide, kept_goal(split, binade, bits, found)
+    wide, goal = split.wide, kept_goal(split, binade, bits, constants)
     if goal.value == 0:
         return None
     # a number of fewer bits is given by its first ones
     dropped = wide.precision - bits
-    given = var("given", wide.width - dropped)
-    word = given.concat(const(0, dropped)) if dropped else given
+    input_word = var("given", wide.width - dropped)
+    word = input_word.concat(const(0, dropped)) if dropped else input_word
     holds = Exhaust(substitute([goal], {var("x", wide.width): word})[0].zext(32))
     size = 1 << (bits - 1)
     for sign in range(1 if binade.positive else 2):
@@ -104,11 +104,11 @@ def _samples(domain: Domain, wide: Format, bits: int) -> np.ndarray:
     return (fields.astype(np.uint32)[:, None] << wide.fraction_bits | fractions[None, :]).reshape(-1)
 
 
-def _raised(found: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
+def _raised(constants: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
     """Constants that hold for these numbers, too; a word that is not finite changes nothing."""
     rest = floats(split.wide, numbers)
     x = np.abs(rest)
-    sizes, exponents = list(found.sizes), list(found.exponents)
+    sizes, exponents = list(constants.sizes), list(constants.exponents)
     with np.errstate(all="ignore"):
         for place, word in enumerate(words(split, numbers)[: len(sizes)]):
             got = np.ldexp(floats(split.format, word), -split.scale * place)
@@ -117,7 +117,7 @@ def _raised(found: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
             power = np.where(got == 0, 0.0, np.maximum(np.ldexp(0.5, np.frexp(np.abs(got))[1]), least))
             sizes[place] = max(sizes[place], _largest(np.abs(got), x))
             exponents[place] = max(exponents[place], _largest(power, x))
-    return WordsKept(tuple(sizes), tuple(exponents), max(found.left, _largest(np.abs(rest), x)))
+    return WordsKept(tuple(sizes), tuple(exponents), max(constants.left, _largest(np.abs(rest), x)))
 
 
 def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
@@ -132,9 +132,9 @@ def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
     return (exact - over) + -(-over // step) * step
 
 
-def kept_goal(split: Split, domain: Domain, bits: int, found: WordsKept) -> Term:
+def kept_goal(split: Split, domain: Domain, bits: int, constants: WordsKept) -> Term:
     """Is there a number of the domain for which the constants do not hold?"""
-    if split.format == split.wide and found == WHOLE:
+    if split.format == split.wide and constants == WHOLE:
         return FALSE
     wide, fmt = split.wide, split.format
     word = var("x", wide.width)
@@ -148,16 +148,16 @@ def kept_goal(split: Split, domain: Domain, bits: int, found: WordsKept) -> Term
         return (size.zext(width) * share.numerator).ult(part.zext(width) * share.denominator)
 
     wrong: list[Term] = []
-    for place, one in enumerate(split.apply(word)):
-        if place >= len(found.sizes):
-            wrong.append(one.ne(0))
+    for place, piece in enumerate(split.apply(word)):
+        if place >= len(constants.sizes):
+            wrong.append(piece.ne(0))
             continue
-        x = decode(fmt, one)
+        x = decode(fmt, piece)
         power = grid.place(replace(x, sign=FALSE, significand=const(1, 1), fraction_bits=0), low, high)
         placed = grid.place(x, low, high).ashr(split.scale * place)
         wrong += [x.infinite, x.nan, ~x.zero & ~lies(x.exponent, low, high)]
-        wrong.append(over(magnitude(placed), found.sizes[place]))
-        wrong.append(~x.zero & over(power >> (split.scale * place), found.exponents[place]))
+        wrong.append(over(magnitude(placed), constants.sizes[place]))
+        wrong.append(~x.zero & over(power >> (split.scale * place), constants.exponents[place]))
         rest = rest - placed
-    wrong.append(over(magnitude(rest), found.left))
+    wrong.append(over(magnitude(rest), constants.left))
     return domain.within(word, wide, bits) & whole.ne(0) & any_of(wrong)

@@ -107,25 +107,25 @@ def steps_of(chain: StepwiseProof, unit: Model, low: int, high: int, *, parts: b
     """
     if not isinstance(unit, InstructionSequence):
         return _Reader(chain, unit, low, high, parts).steps()
-    found: list[Step] = []
-    for one in unit.instructions:
+    steps: list[Step] = []
+    for instruction in unit.instructions:
         # each of them is applied to the words of a and b, and to the result of the one before it
-        found += _after(found, _Reader(chain, one, low, high, parts).steps())
-    return found
+        steps += _after(steps, _Reader(chain, instruction, low, high, parts).steps())
+    return steps
 
 
-def require_same(chain: StepwiseProof, one: Format, two: Format, high: int) -> None:
+def require_same(chain: StepwiseProof, first: Format, second: Format, high: int) -> None:
     """Prove that words with exponents up to ``high`` are the same numbers in both formats.
 
     Raises :class:`.Unbounded` where that is not proved.
     """
-    if one == two:
+    if first == second:
         return
-    word = var("word", one.width)
-    x, y = decode(one, word), decode(two, word)
+    word = var("word", first.width)
+    x, y = decode(first, word), decode(second, word)
     inside = signed(x.exponent).sle(signed_word(high))
     goal = inside & any_of([x.infinite, x.nan, y.infinite, y.nan, _unlike(x, y)])
-    need(chain, f"words of {one.name} and of {two.name} are the same numbers up to 2^{high}", goal)
+    need(chain, f"words of {first.name} and of {second.name} are the same numbers up to 2^{high}", goal)
 
 
 def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
@@ -138,15 +138,15 @@ def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
             return Result(source.step + len(before))
         return Result(len(before) - 1) if source == C else source
 
-    found: list[Step] = []
+    previous: list[Step] = []
     for step in steps:
         sources = tuple(moved(source) for source in step.sources)
         if isinstance(step, IeeeStep):
-            found.append(replace(step, sources=sources, fits=frozenset(map(moved, step.fits))))
+            previous.append(replace(step, sources=sources, fits=frozenset(map(moved, step.fits))))
         else:
             start = None if step.start is None else moved(step.start)
-            found.append(replace(step, sources=sources, start=start))
-    return found
+            previous.append(replace(step, sources=sources, start=start))
+    return previous
 
 
 @dataclass(frozen=True)
@@ -166,23 +166,23 @@ class _Reader:
         return self.unit.apply(replace(whole.operands, scale_a=ones, scale_b=ones))
 
     def steps(self) -> list[Step]:
-        found: list[Step] = []
+        steps: list[Step] = []
         results: dict[Term, tuple[Format, int]] = {}
         blocks = {stage.term: sum_ for stage, sum_ in self._fused_sums()}
         start: Source | None = None if any(s.kind is Kind.C_ADDED for s in self.trace.stages) else C
         for stage in self.trace.stages:
             if stage.operation is not None:
-                found.append(self._operation(stage, stage.operation, results))
+                steps.append(self._operation(stage, stage.operation, results))
             elif stage.kind is Kind.RESULT:
                 fused = blocks[stage.term]
-                found.append(self._fused_step(fused, start))
-                start = Result(len(found) - 1)
+                steps.append(self._fused_step(fused, start))
+                start = Result(len(steps) - 1)
             else:
                 continue
-            results[stage.term] = of_type(stage.value, Format), len(found) - 1
-        if not found or results.get(self.trace.output, (None, None))[1] != len(found) - 1:
+            results[stage.term] = of_type(stage.value, Format), len(steps) - 1
+        if not steps or results.get(self.trace.output, (None, None))[1] != len(steps) - 1:
             raise Unbounded("the unit's output is not what its last step gives")
-        return found
+        return steps
 
     def _fused_step(self, fused: FusedSum, start: Source | None) -> FusedStep:
         least, zeros = self._least(fused), getattr(self.unit, "zero_exponent", None)
@@ -225,9 +225,9 @@ class _Reader:
     ) -> list[tuple[Source | None, Format | None, bool]]:
         """The sources of x·y and of z."""
         fmt = operation.format
-        one = const(fmt.word(Fraction(1)), fmt.width)
+        unity = const(fmt.word(Fraction(1)), fmt.width)
         added = self._word(operation.z, fmt, results)
-        if operation.y is one:
+        if operation.y is unity:
             return [self._word(operation.x, fmt, results), added]
         lanes = []
         for words, narrow in zip((self.trace.a, self.trace.b), self._factors, strict=True):
@@ -239,11 +239,11 @@ class _Reader:
     def _factor(self, operation: MultiplyAdd, words: Sequence[Term], narrow: Format) -> int | None:
         """The lane of the word that one factor is proved to have the value of."""
         for factor in (operation.x, operation.y):
-            found = variables([factor])
-            if len(found) == 1 and found[0] in words:
-                word = found[0]
-                read, given = decode(operation.format, factor), decode(narrow, word)
-                differ = self._operand(given) & _unlike(read, given)
+            inputs = variables([factor])
+            if len(inputs) == 1 and inputs[0] in words:
+                word = inputs[0]
+                read, number = decode(operation.format, factor), decode(narrow, word)
+                differ = self._operand(number) & _unlike(read, number)
                 need(self.chain, "a factor has the value of the operand", _renamed(differ))
                 return words.index(word)
         return None
@@ -273,46 +273,46 @@ class _Reader:
     def _c(self, number: Number) -> tuple[Source, Format, bool]:
         """c: the number is proved to have its value, but may be zero where c is subnormal."""
         fmt, c = float_format(self.unit.c_format), self.trace.c
-        given = decode(fmt, c)
-        if number == given:
+        decoded = decode(fmt, c)
+        if number == decoded:
             return C, fmt, False
         if variables([number.significand, number.exponent.term, number.sign, number.zero]) != [c]:
             raise Unbounded("an operation reads what is neither a product, nor c, nor an earlier result")
-        differ = ~given.infinite & ~given.nan & _unlike(number, given)
+        differ = ~decoded.infinite & ~decoded.nan & _unlike(number, decoded)
         if self.chain.prove("c is read as it is", _renamed(differ)):
             return C, fmt, False
-        self._reads_subnormals_as_zero(number, given)
+        self._reads_subnormals_as_zero(number, decoded)
         return C, fmt, True
 
     # --- products
 
     def _lane(self, number: Number) -> int | None:
         """The lane whose product a number is proved to be; None where it depends on anything else."""
-        found = variables([number.significand, number.exponent.term, number.sign, number.zero])
-        if len(found) != 2:
+        inputs = variables([number.significand, number.exponent.term, number.sign, number.zero])
+        if len(inputs) != 2:
             return None
         pairs = enumerate(zip(self.trace.a, self.trace.b, strict=True))
-        lane = next((i for i, pair in pairs if set(pair) == set(found)), None)
+        lane = next((i for i, pair in pairs if set(pair) == set(inputs)), None)
         if lane is None:
             return None
         x, y = self.trace.a[lane], self.trace.b[lane]
-        one, two = (decode(fmt, word) for fmt, word in zip(self._factors, (x, y), strict=True))
+        of_a, of_b = (decode(fmt, word) for fmt, word in zip(self._factors, (x, y), strict=True))
         if self._chosen is not None:
-            taken = self._taken(one, two)
+            taken = self._taken(of_a, of_b)
             whole = number in (multiply(*taken), ieee.exact_product(*taken))
             if not whole and not self._flushed(number, x, y):
                 raise Unbounded("a product is not that of the operands' parts")
             return lane
-        product = multiply(one, two)
-        if number not in (product, ieee.exact_product(one, two)) and not self._flushed(number, x, y):
+        product = multiply(of_a, of_b)
+        if number not in (product, ieee.exact_product(of_a, of_b)) and not self._flushed(number, x, y):
             if getattr(self.unit, "product_exponent", 0):
                 raise Unbounded("no lemma is about products that are multiplied by a power of two")
-            given = self._operand(one) & self._operand(two)
+            premise = self._operand(of_a) & self._operand(of_b)
             wrong = any_of([number.infinite, number.nan, _unlike(number, product)])
             what = "a product is finite, and that of its operands"
-            goal = _renamed(given & wrong)
+            goal = _renamed(premise & wrong)
             # a short product is multiplied out: one of other factors may be the same number
-            short = one.significand.width + two.significand.width <= _SHORT
+            short = of_a.significand.width + of_b.significand.width <= _SHORT
             need(self.chain, what, goal if short else free_products(goal))
         return lane
 
@@ -322,7 +322,7 @@ class _Reader:
         Then each operand that counts is proved to be read as it is: the product of both is theirs.
         """
         formats = {x: float_format(self.unit.a_format), y: float_format(self.unit.b_format)}
-        given = {word: decode(fmt, word) for word, fmt in formats.items()}
+        numbers = {word: decode(fmt, word) for word, fmt in formats.items()}
         for positive in (False, True):
             read = {word: decode(fmt, word, flush=TRUE) for word, fmt in formats.items()}
             if positive:
@@ -330,9 +330,9 @@ class _Reader:
             taken = self._taken(read[x], read[y])
             if number not in (multiply(*taken), ieee.exact_product(*taken)):
                 continue
-            for word, one in read.items():
-                wrong = any_of([one.infinite, one.nan, _unlike(one, given[word])])
-                differ = self._operand(given[word]) & wrong
+            for word, decoded in read.items():
+                wrong = any_of([decoded.infinite, decoded.nan, _unlike(decoded, numbers[word])])
+                differ = self._operand(numbers[word]) & wrong
                 need(self.chain, "a factor has the value of the operand", _renamed(differ))
             return True
         return False
@@ -353,12 +353,12 @@ class _Reader:
 
     def _least(self, fused: FusedSum) -> int:
         """The least exponent of a product: that of its operands, or less where it is normalised."""
-        one, two = self._factors
-        normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
+        of_a, of_b = self._factors
+        normalised = 2 * self.low - of_a.fraction_bits - of_b.fraction_bits
         lower = sum(first for first, _ in self._chosen or ())
         for least in dict.fromkeys((2 * self.low - lower, normalised)):
             for place in range(len(fused.lanes)):
-                x, y = (decode(f, var(f"{s}{place}", f.width)) for s, f in (("a", one), ("b", two)))
+                x, y = (decode(f, var(f"{s}{place}", f.width)) for s, f in (("a", of_a), ("b", of_b)))
                 number = fused.numbers[place]
                 below = ~number.zero & signed(number.exponent).slt(signed_word(least))
                 goal = free_products(_renamed(self._operand(x) & self._operand(y) & below), sharp=True)
@@ -387,7 +387,7 @@ class _Reader:
         before: Term | None = None
         own = [stage for stage in self.trace.stages if stage.operation is None]
         fused = [stage for stage in trace.stages if stage.operation is None]
-        both = ([list(block) for _, block in groupby(s, lambda one: one.block)] for s in (fused, own))
+        both = ([list(block) for _, block in groupby(s, lambda entry: entry.block)] for s in (fused, own))
         for stages, mine in zip(*both, strict=True):
             for stage in stages:
                 if stage.kind not in _OF_A_SUM:
@@ -454,19 +454,19 @@ class _Reader:
 
     def _addend(self, c: Term, fmt: Format, whole: Fixed) -> tuple[Number, bool]:
         """c as a sum has it, and whether a subnormal c is read as zero."""
-        given = decode(fmt, c)
-        found = _as_aligned(given, whole)
+        number = decode(fmt, c)
+        aligned = _as_aligned(number, whole)
         flushed = _as_aligned(decode(fmt, c, flush=TRUE), whole)
-        if _reads(whole, found) or not _reads(whole, flushed):
-            return found, False
-        self._reads_subnormals_as_zero(flushed, given)
+        if _reads(whole, aligned) or not _reads(whole, flushed):
+            return aligned, False
+        self._reads_subnormals_as_zero(flushed, number)
         return flushed, True
 
-    def _reads_subnormals_as_zero(self, number: Number, given: Number) -> None:
+    def _reads_subnormals_as_zero(self, number: Number, decoded: Number) -> None:
         """Prove that a number is the given one, or zero where that is subnormal."""
-        tiny = ~given.zero & ~given.significand[given.fraction_bits]
+        tiny = ~decoded.zero & ~decoded.significand[decoded.fraction_bits]
         dropped = tiny & number.significand.eq(0)
-        differ = ~given.infinite & ~given.nan & _unlike(number, given)
+        differ = ~decoded.infinite & ~decoded.nan & _unlike(number, decoded)
         need(self.chain, "c is read as it is, or a subnormal c as zero", _renamed(differ & ~dropped))
 
     @property
@@ -474,20 +474,20 @@ class _Reader:
         return self.trace.a, self.trace.b
 
 
-def _as_aligned(given: Number, x: Fixed) -> Number:
+def _as_aligned(number: Number, x: Fixed) -> Number:
     """A number as it is aligned in a sum: its exponent, and the place of its point, may be smaller alike."""
     for addend in x.addends:
-        found = _as_aligned(given, addend)
-        if found is not given:
-            return found
+        aligned = _as_aligned(number, addend)
+        if aligned is not number:
+            return aligned
     source = x.source
     if isinstance(source, Fixed):
-        return _as_aligned(given, source)
-    if source is None or source.fraction_bits > given.fraction_bits:
-        return given
-    offset = source.fraction_bits - given.fraction_bits
-    moved = replace(given, exponent=given.exponent.plus(offset), fraction_bits=source.fraction_bits)
-    return moved if moved == source else given
+        return _as_aligned(number, source)
+    if source is None or source.fraction_bits > number.fraction_bits:
+        return number
+    offset = source.fraction_bits - number.fraction_bits
+    moved = replace(number, exponent=number.exponent.plus(offset), fraction_bits=source.fraction_bits)
+    return moved if moved == source else number
 
 
 def _reads(x: Fixed, number: Number) -> bool:
@@ -501,14 +501,14 @@ def _unlike(x: Number, y: Number) -> Term:
     """Whether two finite numbers have other values."""
     low = min(n.exponent.low - n.fraction_bits for n in (x, y))
     width = max(n.exponent.high + n.integer_bits for n in (x, y)) - low
-    one, two = (
+    first, second = (
         n.significand.zext(width) << n.exponent.plus(-n.fraction_bits).within(low, low + width).zext(width)
         for n in (x, y)
     )
-    return one.ne(two) | (~x.zero & x.sign.ne(y.sign)) | x.zero.ne(y.zero)
+    return first.ne(second) | (~x.zero & x.sign.ne(y.sign)) | x.zero.ne(y.zero)
 
 
 def _renamed(goal: Term) -> Term:
     """The goal with inputs renamed in order of their names, so that lanes ask one question."""
-    found = variables([goal])
-    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
+    inputs = variables([goal])
+    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(inputs)})[0]

@@ -70,12 +70,11 @@ def exact_in_unit(chain: StepwiseProof, emulation: Emulation, k: int) -> None:
 def require_condition(chain: StepwiseProof, scheme: Residues, k: int) -> None:
     """The condition under which residues say what the product is. Raises :class:`.Unbounded`."""
     bits = scheme.slicing(k).bits
-    said = f"2·{k}·(2^{bits} - 1)^2 < {scheme.product}, the moduli's product"
+    condition = f"2·{k}·(2^{bits} - 1)^2 < {scheme.product}, the moduli's product"
     if not scheme.holds(k, bits):
-        raise Unbounded(
-            f"the condition does not hold: {said}; for K = {k} the moduli allow {scheme.most_bits(k)} bits"
-        )
-    chain.know(f"{said}: the residues have one product (Chinese remainder theorem)")
+        most = scheme.most_bits(k)
+        raise Unbounded(f"the condition does not hold: {condition}; for K = {k} the moduli allow {most} bits")
+    chain.know(f"{condition}: the residues have one product (Chinese remainder theorem)")
 
 
 def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> Spent:
@@ -112,20 +111,20 @@ class _Spending:
 
     def shares(self) -> dict[str, Fraction]:
         a, b, emulation = self.a, self.b, self.emulation
-        found = {"the cut": a.left + min(1 + a.left, a.whole) * b.left}
+        shares = {"the cut": a.left + min(1 + a.left, a.whole) * b.left}
         if isinstance(emulation, Slices):
-            found |= self.of_slices(emulation)
+            shares |= self.of_slices(emulation)
         else:
             emulation = of_type(emulation, Residues)
-            found |= self.of_residues(emulation)
-        off = sum(found.values(), Fraction(0))
+            shares |= self.of_residues(emulation)
+        off = sum(shares.values(), Fraction(0))
         if not self.domain.c_zero:
-            found["c added"] = self.u * (1 + off)
-            off += found["c added"]
+            shares["c added"] = self.u * (1 + off)
+            off += shares["c added"]
         most = (self.largest_sum + self.largest_c) * (1 + off)
         if most >= emulation.wide.largest_finite:
             raise Unbounded(f"the result may overflow: it may reach {float(most):.4g}")
-        return found
+        return shares
 
     @property
     def whole(self) -> Fraction:
@@ -137,7 +136,7 @@ class _Spending:
 
     def of_slices(self, scheme: Slices) -> dict[str, Fraction]:
         kinds = {(i, j) for i in range(scheme.cut.count) for j in range(scheme.cut.count)}
-        left_out = sum((self.size(one) for one in sorted(kinds - {*scheme.products})), Fraction(0))
+        left_out = sum((self.size(kind) for kind in sorted(kinds - {*scheme.products})), Fraction(0))
         off = self.additions(scheme)
         last = max(map(scheme.shift, scheme.products))
         return {

@@ -38,12 +38,12 @@ def certify_emulation(
     row: Row,
     k: int,
     domain: Domain,
-    found: Bound,
+    result: Bound,
 ) -> Certified:
     """Write the certificate of a bound that was proved; name: the emulation's."""
     wide = emulation.wide
     unit = Fraction(1, 1 << wide.precision)
-    proved = present(found.proved)
+    proved = present(result.proved)
     title = f"{name} on {row.name}, K = {k}, {domain}"
     title += f": an error of {float(proved):.6g}·2^-{wide.precision} at most"
     if no := of_a_file(name):
@@ -53,7 +53,7 @@ def certify_emulation(
         spent = budget(chain, emulation, domain, k)
     except Unbounded as why:
         return certificates.failed(title, str(why))
-    if (spent.total, spent.of_largest) != (proved * unit, (found.of_largest or 0) * unit):
+    if (spent.total, spent.of_largest) != (proved * unit, (result.of_largest or 0) * unit):
         raise InternalError(f"{title}: from the lemmas alone, the bound is {spent.total}")
     about = {
         "about": "emulation", "title": title, "algorithm": name, "k": k, "domain": asdict(domain),
@@ -77,9 +77,9 @@ def check_emulation(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     except Unbounded as why:
         raise InvalidProof(str(why)) from None
     for what, proved in _limits(spent).items():
-        given = about[what] if what == "losses" else str(about[what])
-        if given != proved:
-            raise InvalidProof(f"{what}: the lemmas prove {proved}, and not {given!r:.200}")
+        stated = about[what] if what == "losses" else str(about[what])
+        if stated != proved:
+            raise InvalidProof(f"{what}: the lemmas prove {proved}, and not {stated!r:.200}")
     return chain
 
 

@@ -60,7 +60,9 @@ def kept(slicing: Slicing, apart: int, bits: int) -> CutKept:
     beside = _relative(slicing, Fraction(1 << (apart + slicing.above)))
     largest = _relative(slicing, Fraction(1 << slicing.above))
     if exact:
-        beside, largest = (CutKept(Fraction(0), one.sizes, one.whole) for one in (beside, largest))
+        beside, largest = (
+            CutKept(Fraction(0), constants.sizes, constants.whole) for constants in (beside, largest)
+        )
     return CutKept(beside.left, beside.sizes, beside.whole, largest)
 
 
@@ -71,9 +73,9 @@ def _relative(slicing: Slicing, reach: Fraction) -> CutKept:
         min(Fraction(most), slicing.largest * reach / 2 ** (slicing.bits * (place + 1)))
         for place in range(slicing.count)
     )
-    left = reach / 2**slicing.total / (2 if slicing.nearest else 1)
+    relative = reach / 2**slicing.total / (2 if slicing.nearest else 1)
     # a number that is lost altogether loses itself
-    return CutKept(min(left, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0))))
+    return CutKept(min(relative, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0))))
 
 
 def prove(chain: StepwiseProof, slicing: Slicing) -> None:
@@ -84,28 +86,34 @@ def prove(chain: StepwiseProof, slicing: Slicing) -> None:
 
 def goals(slicing: Slicing) -> Iterator[tuple[str, Term]]:
     """The lemmas: what each says, and the goal that has no model where it holds."""
-    one = _Number(slicing)
+    number = _Number(slicing)
     name = f"every {slicing.wide.name} number"
     last = "half of the last digit's unit at most" if slicing.nearest else "less than the last digit's unit"
-    yield f"{name}: no digit is larger than {slicing.largest}", one.given & one.too_large
-    yield f"{name} far below its row's largest has digits of zero", one.given & one.far & one.any_digit(0)
+    yield f"{name}: no digit is larger than {slicing.largest}", number.given & number.too_large
+    yield (
+        f"{name} far below its row's largest has digits of zero",
+        number.given & number.far & number.any_digit(0),
+    )
     if slicing.nearest:
         for place in range(1, slicing.count + 1):
-            yield f"{name}: digit {place} is what rounding to its place adds", one.near & one.not_added(place)
-        yield f"{name} rounded to the last place is off by {last}", one.near & one.rounded_off
+            yield (
+                f"{name}: digit {place} is what rounding to its place adds",
+                number.near & number.not_added(place),
+            )
+        yield f"{name} rounded to the last place is off by {last}", number.near & number.rounded_off
     else:
-        yield f"{name} is its digits but for {last}", one.near & one.off
+        yield f"{name} is its digits but for {last}", number.near & number.off
     what = "no digit counts more than twice it, all no more than four times" if slicing.nearest else (
         "its digits have its sign and are no more than it"
     )  # fmt: skip
-    yield f"{name}: {what}", one.near & one.outsized
+    yield f"{name}: {what}", number.near & number.outsized
     for count in range(1, slicing.count + 1):
         if slicing.nearest:
             what = f"{name} that {count} digits hold is not rounded after them"
-            yield what, one.near & one.held_by(count) & one.rounded_after(count)
+            yield what, number.near & number.held_by(count) & number.rounded_after(count)
         else:
             what = f"{name} that {count} digits hold is these alone"
-            yield what, one.near & one.held_by(count) & one.wrong_of(count)
+            yield what, number.near & number.held_by(count) & number.wrong_of(count)
 
 
 @dataclass(frozen=True)
@@ -221,9 +229,11 @@ class _Number:
     @property
     def outsized(self) -> Term:
         sizes = [self.sum_of(self._alone(place)) for place in range(len(self.digits))]
-        sizes = [magnitude(one) for one in sizes]
+        sizes = [magnitude(size) for size in sizes]
         if self.slicing.nearest:
-            return any_of([*(~one.ule(self.size << 1) for one in sizes), ~total(*sizes).ule(self.size << 2)])
+            return any_of(
+                [*(~size.ule(self.size << 1) for size in sizes), ~total(*sizes).ule(self.size << 2)]
+            )
         other = [digit.ne(0) & digit[digit.width - 1].ne(self.x.sign) for digit in self.digits]
         return any_of([*other, ~magnitude(self.sum_of(self.digits)).ule(self.size)])
 

@@ -36,9 +36,9 @@ def replayed(emulation: Emulation, a: Sequence[int], b: Sequence[int], c: int) -
         scaled = _of_slices(emulation, left, right, (top_a, top_b))
     else:
         emulation = of_type(emulation, Residues)
-        (one,), (two,) = left, right
+        (a_row,), (b_row,) = left, right
         place = 2 * (wide.e_min + slicing.above - slicing.bits) + top_a + top_b
-        scaled = _nearest(emulation, _of_residues(emulation, one, two), place)
+        scaled = _nearest(emulation, _of_residues(emulation, a_row, b_row), place)
     return _word(emulation.ended(const(scaled, wide.width), const(c, wide.width)))
 
 
@@ -53,9 +53,9 @@ def _digits(slicing: Slicing, words: Sequence[int]) -> tuple[list[list[int]], in
     largest = max(evaluate([slicing.exponent(x)], {"x": word})[0] for word in words)
     width = slicing.bits + 2
     terms = list(slicing.digits(x, top))
-    known = {word: evaluate(terms, {"x": word, "top": largest}) for word in dict.fromkeys(words)}
-    found = [[_signed(known[word][place], width) for word in words] for place in range(slicing.count)]
-    return found, largest
+    digits_of = {word: evaluate(terms, {"x": word, "top": largest}) for word in dict.fromkeys(words)}
+    digits = [[_signed(digits_of[word][place], width) for word in words] for place in range(slicing.count)]
+    return digits, largest
 
 
 def _signed(word: int, width: int) -> int:
@@ -65,11 +65,13 @@ def _signed(word: int, width: int) -> int:
 def _inside(emulation: Emulation, a: Sequence[int], b: Sequence[int]) -> int:
     """The word of a chain of instructions on integers."""
     fmt, unit = emulation.unit.a_format, emulation.unit
-    width = max(one.bit_length() for one in (*a, *b)) + 2
+    width = max(number.bit_length() for number in (*a, *b)) + 2
     integer = var("integer", width)
     word = digit_word(fmt, integer)
-    known = {n: evaluate([word], {"integer": n % (1 << width)})[0] for n in {*a, *b}}
-    rows = (in_instructions(unit, np.array([known[n] for n in side], unsigned(fmt)), fmt) for side in (a, b))
+    word_of = {n: evaluate([word], {"integer": n % (1 << width)})[0] for n in {*a, *b}}
+    rows = (
+        in_instructions(unit, np.array([word_of[n] for n in side], unsigned(fmt)), fmt) for side in (a, b)
+    )
     return chained(unit, *rows)
 
 
@@ -102,20 +104,20 @@ def _of_residues(scheme: Residues, a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _residue_digits(scheme: Residues, modulus: int, numbers: Sequence[int]) -> list[list[int]]:
-    found: list[list[int]] = [[], []] if scheme.base else [[]]
+    digits: list[list[int]] = [[], []] if scheme.base else [[]]
     for number in numbers:
         residue = number % modulus
         if 2 * residue >= modulus:
             residue -= modulus
         if not scheme.base:
-            found[0].append(residue)
+            digits[0].append(residue)
             continue
         last = residue % scheme.base
         if 2 * last >= scheme.base:
             last -= scheme.base
-        found[0].append(last)
-        found[1].append((residue - last) // scheme.base)
-    return found
+        digits[0].append(last)
+        digits[1].append((residue - last) // scheme.base)
+    return digits
 
 
 def _nearest(scheme: Residues, number: int, place: int) -> int:

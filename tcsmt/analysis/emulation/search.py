@@ -89,12 +89,12 @@ def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> 
     """LongRows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
     lanes = min(k, LANES)
     shape = (rows, lanes)
-    one, two = domain.bits_in(F64)
-    a, b = _numbers(domain, one, shape, rng), _numbers(domain, two, shape, rng)
+    of_a, of_b = domain.bits_in(F64)
+    a, b = _numbers(domain, of_a, shape, rng), _numbers(domain, of_b, shape, rng)
     if lanes > 1:
         hidden = rng.random(rows) < 0.5
-        small_a = _numbers(_only(domain, domain.low), one, shape, rng)
-        small_b = _numbers(_only(domain, domain.low), two, shape, rng)
+        small_a = _numbers(_only(domain, domain.low), of_a, shape, rng)
+        small_b = _numbers(_only(domain, domain.low), of_b, shape, rng)
         a[hidden], b[hidden] = small_a[hidden], small_b[hidden]
         high = float(2.0**domain.high)
         a[hidden, 0], b[hidden, 0] = high, 0.0
@@ -158,13 +158,13 @@ def largest(
     while True:
         fresh = random_rows(domain, k, count, rng)
         tried = fresh
-        for one in best:
-            if one is not None:
-                parents = one[rng.integers(0, len(one), count)]
+        for example in best:
+            if example is not None:
+                parents = example[rng.integers(0, len(example), count)]
                 tried = tried.joined(_changed(parents, fresh, rng))
         measured = _measured(emulation, k, tried)
         for place in (0, 1):
-            rows, own = tried, [found[place] for found in measured]
+            rows, own = tried, [extremes[place] for extremes in measured]
             before = best[place]
             if before is not None:
                 rows, own = before.joined(tried), scores[place] + own
@@ -172,11 +172,11 @@ def largest(
             best[place], scores[place] = rows[np.array(order)], [own[n] for n in order]
         if time.monotonic() > end or scores[0][0] == _INFINITE:
             break
-    found = []
+    extremes = []
     for kept, own in zip(best, scores, strict=True):
         kept = present(kept)
-        found.append(_extreme(emulation, whole, kept) if own[0] > 0 else None)
-    return found[0], found[1]
+        extremes.append(_extreme(emulation, whole, kept) if own[0] > 0 else None)
+    return extremes[0], extremes[1]
 
 
 #: More than any finite error.
@@ -185,15 +185,15 @@ _INFINITE = Fraction(1 << 4000)
 
 def _measured(emulation: Emulation, k: int, rows: LongRows) -> list[tuple[Fraction, Fraction]]:
     """The errors of each row, relative and in ulps."""
-    results, found = rows.results(emulation, k), []
+    results, errors = rows.results(emulation, k), []
     for number, result in enumerate(results.tolist()):
         exact, size = rows.exact(number)
         if not np.isfinite(result):
-            found.append((_INFINITE, _INFINITE))
+            errors.append((_INFINITE, _INFINITE))
             continue
         error = abs(Fraction(result) - exact)
-        found.append((error / size if size else error, error / ulp(exact, F64) if exact else Fraction(0)))
-    return found
+        errors.append((error / size if size else error, error / ulp(exact, F64) if exact else Fraction(0)))
+    return errors
 
 
 def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
@@ -201,10 +201,10 @@ def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
     a, b = (side[0].astype(np.float64).view(np.uint64).tolist() for side in rows[:1].whole(k))
     c = int(rows.c[:1].astype(np.float64).view(np.uint64)[0])
     words = {f"a{i}": word for i, word in enumerate(a)} | {f"b{i}": word for i, word in enumerate(b)}
-    found = extreme_of(emulation, words | {"c": c})
-    if found.result != int(rows[:1].results(emulation, k).view(np.uint64)[0]):
-        raise InternalError(f"the simulator's result does not replay on terms: {found.values}")
-    return found
+    extreme = extreme_of(emulation, words | {"c": c})
+    if extreme.result != int(rows[:1].results(emulation, k).view(np.uint64)[0]):
+        raise InternalError(f"the simulator's result does not replay on terms: {extreme.values}")
+    return extreme
 
 
 def extreme_of(emulation: Emulation, values: dict[str, int]) -> Extreme:

@@ -56,19 +56,21 @@ def integer_steps(chain: StepwiseProof, unit: IntegerDotAdd) -> list[IntegerStep
     c, fmt = trace.c, unit.c_format
     start: Source = C
     before: Polynomial = {(c,): 1}
-    found: list[IntegerStep] = []
+    steps: list[IntegerStep] = []
     for _, stages in groupby(trace.stages, lambda stage: stage.block):
         block = list(stages)
-        known = leaves | {trace.c: unit.c_format, c: fmt}
-        lanes = _step(chain, block, leaves | {c: fmt}, c, unit.d_format, (trace.a, trace.b), known, before)
+        format_of = leaves | {trace.c: unit.c_format, c: fmt}
+        lanes = _step(
+            chain, block, leaves | {c: fmt}, c, unit.d_format, (trace.a, trace.b), format_of, before
+        )
         before = _sum([(1, before), *((1, {_pair(trace.a[i], trace.b[i]): 1}) for i in lanes)])
-        found.append(IntegerStep(tuple(lanes), start, unit.d_format))
-        c, fmt, start = block[-1].term, unit.d_format, Result(len(found) - 1)
-    seen = [source for step in found for source in step.sources]
+        steps.append(IntegerStep(tuple(lanes), start, unit.d_format))
+        c, fmt, start = block[-1].term, unit.d_format, Result(len(steps) - 1)
+    seen = [source for step in steps for source in step.sources]
     chain.know(f"the result is c and the products modulo 2^{unit.d_format.bits}, as a polynomial")
     if c is not trace.output or sorted(map(str, seen)) != sorted(map(str, range(unit.k))):
         raise Unbounded("the unit's output is not the sum of c and one product of each lane")
-    return found
+    return steps
 
 
 def _step(
@@ -78,12 +80,12 @@ def _step(
     c: Term,
     d: IntegerFormat,
     operands: tuple[Sequence[Term], Sequence[Term]],
-    known: Mapping[Term, IntegerFormat],
+    format_of: Mapping[Term, IntegerFormat],
     before: Polynomial,
 ) -> list[int]:
     """The lanes whose products a block adds to c, after the proof that it does.
 
-    before: what c is, modulo 2 to the power of its width, in the words that ``known`` has the formats of.
+    before: what c is, modulo 2 to the power of its width, in the words that ``format_of`` has the formats of.
     """
     (exact,) = (stage for stage in stages if stage.kind is Kind.EXACT_SUM)
     result = stages[-1].term
@@ -97,7 +99,7 @@ def _step(
         raise Unbounded("an exact sum's word may wrap")
     wrapped = result if result.op != "ite" else result.args[2]
     modulo = _reduced(_sum([(1, whole), (-1, {(c,): 1}), (1, before)]))
-    if polynomial(wrapped, known) not in (whole, modulo):
+    if polynomial(wrapped, format_of) not in (whole, modulo):
         raise Unbounded("a sum's low bits are not those of c and the products")
     if wrapped is not result:
         bits, word = d.bits, var("sum", exact.term.width)
@@ -116,12 +118,12 @@ def polynomial(term: Term, leaves: Mapping[Term, IntegerFormat]) -> dict[tuple[T
     A word is extended only where it is shown to hold the polynomial's value, whatever the operands are.
     Raises :class:`.Unbounded` for terms that are no such thing.
     """
-    known: dict[Term, dict[tuple[Term, ...], int]] = {leaf: {(leaf,): 1} for leaf in leaves}
+    polynomial_of: dict[Term, dict[tuple[Term, ...], int]] = {leaf: {(leaf,): 1} for leaf in leaves}
 
     def read(node: Term) -> dict[tuple[Term, ...], int]:
-        if node not in known:
-            known[node] = _reduced(combined(node))
-        return known[node]
+        if node not in polynomial_of:
+            polynomial_of[node] = _reduced(combined(node))
+        return polynomial_of[node]
 
     def combined(node: Term) -> dict[tuple[Term, ...], int]:
         match node.op:
@@ -159,21 +161,21 @@ def polynomial(term: Term, leaves: Mapping[Term, IntegerFormat]) -> dict[tuple[T
 
 
 def _sum(parts: Sequence[tuple[int, Polynomial]]) -> dict[tuple[Term, ...], int]:
-    found: dict[tuple[Term, ...], int] = {}
+    total: dict[tuple[Term, ...], int] = {}
     for factor, part in parts:
         for operands, count in part.items():
-            found[operands] = found.get(operands, 0) + factor * count
-    return found
+            total[operands] = total.get(operands, 0) + factor * count
+    return total
 
 
-def _reduced(given: Polynomial) -> dict[tuple[Term, ...], int]:
-    return {operands: count for operands, count in given.items() if count}
+def _reduced(terms: Polynomial) -> dict[tuple[Term, ...], int]:
+    return {operands: count for operands, count in terms.items() if count}
 
 
-def _range(given: Polynomial, leaves: Mapping[Term, IntegerFormat]) -> tuple[int, int]:
+def _range(terms: Polynomial, leaves: Mapping[Term, IntegerFormat]) -> tuple[int, int]:
     """The least and the largest value, or less and more."""
     low = high = 0
-    for operands, count in given.items():
+    for operands, count in terms.items():
         ends = [count]
         for leaf in operands:
             ends = [end * edge for end in ends for edge in (leaves[leaf].low, leaves[leaf].high)]

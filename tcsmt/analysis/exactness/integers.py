@@ -83,17 +83,18 @@ class IntegerSums:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data; an input that is not given is zero."""
-        found: dict[str, Any] = {"bits": self.bits, "closed": self.closed, "open": self.open}
-        found["seconds"] = round(self.seconds, 3)
+        data: dict[str, Any] = {"bits": self.bits, "closed": self.closed, "open": self.open}
+        data["seconds"] = round(self.seconds, 3)
         if self.proof is not None:
-            found["proof"] = self.proof.as_json()
+            data["proof"] = self.proof.as_json()
         if self.beyond is not None:
-            one, formats = self.beyond, self.unit.input_formats
-            found["beyond"] = {
-                "inputs": {name: shown(formats[name], word) for name, word in one.values.items() if word},
-                "size": one.size, "exact": one.exact, "result": shown(self.unit.d_format, one.result),
+            example, formats = self.beyond, self.unit.input_formats
+            data["beyond"] = {
+                "inputs": {name: shown(formats[name], word) for name, word in example.values.items() if word},
+                "size": example.size, "exact": example.exact,
+                "result": shown(self.unit.d_format, example.result),
             }  # fmt: skip
-        return found
+        return data
 
 
 def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
@@ -117,10 +118,10 @@ def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
             break
         proof = chain.verdict(time.monotonic() - start)
         break
-    found = bits if proof is not None else 0
-    closed = beyond is not None and beyond.size < 2 << found
+    proved = bits if proof is not None else 0
+    closed = beyond is not None and beyond.size < 2 << proved
     open_ = "" if closed else reason or "no input beyond was found that is not exact"
-    return IntegerSums(unit, found, proof, beyond, open_, time.monotonic() - start)
+    return IntegerSums(unit, proved, proof, beyond, open_, time.monotonic() - start)
 
 
 def nearest_inexact(unit: Model, bits: int, rows: int = _ROWS) -> InexactSum | None:
@@ -129,9 +130,9 @@ def nearest_inexact(unit: Model, bits: int, rows: int = _ROWS) -> InexactSum | N
     best: InexactSum | None = None
     for below in range(1, bits + 1):
         a, b, c = integer_rows(unit, below, rows, rng)
-        found = _inexact(unit, a, b, c)
-        if found is not None and (best is None or found.size < best.size):
-            best = found
+        example = _inexact(unit, a, b, c)
+        if example is not None and (best is None or example.size < best.size):
+            best = example
         if best is not None:
             break
     return best
@@ -179,11 +180,11 @@ def _integers(fmt: AnyFormat, bits: int, shape: tuple[int, ...], rng: np.random.
 
 
 def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
-    given = [
+    inputs = [
         _words(fmt, x)
         for fmt, x in zip((unit.a_format, unit.b_format, unit.c_format), (a, b, c), strict=True)
     ]
-    operands: Operands[Array, Array] = Operands(given[0], given[1], given[2])
+    operands: Operands[Array, Array] = Operands(inputs[0], inputs[1], inputs[2])
     results = run_words(unit, operands)
     exact, size = c + (a * b).sum(axis=1), np.abs(c) + np.abs(a * b).sum(axis=1)
     fmt = unit.d_format
@@ -225,8 +226,8 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
     fmt = float_format(fmt)
     distinct, places = np.unique(values, return_inverse=True)
     words = np.array([fmt.word(Fraction(float(value))) for value in distinct], dtype=unsigned(fmt))
-    found: Array = words[places].reshape(values.shape)
-    return found
+    result: Array = words[places].reshape(values.shape)
+    return result
 
 
 def integer_records(
@@ -238,7 +239,7 @@ def integer_records(
     """
     tasks = {row.name: _task(row, asking) for row in rows}
     trust = Trust(asking.confirm, asking.kept)
-    found = computed(
+    results = computed(
         list({task.key: task for task in tasks.values()}.values()),
         store,
         Workers(asking.jobs, asking.scheduler),
@@ -251,8 +252,8 @@ def integer_records(
         progress,
     )
     return {
-        name: found.records.get(
-            task.key, {"bits": 0, "closed": False, "open": found.failed.get(task.key, "")}
+        name: results.records.get(
+            task.key, {"bits": 0, "closed": False, "open": results.failed.get(task.key, "")}
         )
         for name, task in tasks.items()
     }
@@ -260,15 +261,15 @@ def integer_records(
 
 def _task(row: Row, asking: Asking) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
-    given = model, row.name, asking.settings, asking.confirm, asking.certificates
-    return Task(key, key, _record, given, prover("analysis"), {row.name: model.digest}, row.name)
+    arguments = model, row.name, asking.settings, asking.confirm, asking.certificates
+    return Task(key, key, _record, arguments, prover("analysis"), {row.name: model.digest}, row.name)
 
 
 def _record(unit: Model, name: str, settings: Settings, confirm: bool, certificates: Path | None) -> Record:
-    found = integer_sums(unit, Solving(settings, confirm=confirm))
-    said = f"exact below 2^{found.bits}" if found.bits else "not proved"
-    about: Record = {"answer": said, "sure": found.proof is None or found.proof.sure, **found.as_json()}
-    if certificates is not None and found.proof is not None:
-        certified = certify_sums(Certificates(certificates, settings), unit, name, found.bits)
+    sums = integer_sums(unit, Solving(settings, confirm=confirm))
+    text = f"exact below 2^{sums.bits}" if sums.bits else "not proved"
+    about: Record = {"answer": text, "sure": sums.proof is None or sums.proof.sure, **sums.as_json()}
+    if certificates is not None and sums.proof is not None:
+        certified = certify_sums(Certificates(certificates, settings), unit, name, sums.bits)
         about["certificate"] = certified.as_json()
     return about

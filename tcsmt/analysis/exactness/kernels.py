@@ -76,10 +76,10 @@ class _Kernel:
 
     def proved(self, limit: int) -> str:
         """Why sums of products of integers up to a limit are not proved to be exact (or nothing)."""
-        one, two = (integers_up_to(fmt, limit) for fmt in self.operands)
+        of_a, of_b = (integers_up_to(fmt, limit) for fmt in self.operands)
         try:
             self.without_negative_zero()
-            steps = _LatticeSteps(self.unit, one * two)
+            steps = _LatticeSteps(self.unit, of_a * of_b)
             Schedule(self.unit.unit, self.reduction).sum(steps, np.arange(self.k), ZERO)
         except (Inexact, Unbounded) as why:
             return str(why)
@@ -135,9 +135,9 @@ class _LatticeSteps:
         return whole
 
     def convert(
-        self, x: Lattice, given: Format, wanted: Format, rounding: Rounding, saturate: bool
+        self, x: Lattice, source: Format, target: Format, rounding: Rounding, saturate: bool
     ) -> Lattice:
-        require_held(wanted, x, f"a sum in {wanted.name}")
+        require_held(target, x, f"a sum in {target.name}")
         return x
 
 
@@ -149,13 +149,13 @@ def _rounds_zeros_down(operation: Operation) -> bool:
 
 def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
     """A sum of zero does not give -0, unless its c is -0."""
-    given = fused.numbers.get(C)
-    if given is None or fused.drops_below is not None:
-        why = "has no c" if given is None else "reads a subnormal c as zero"
+    c = fused.numbers.get(C)
+    if c is None or fused.drops_below is not None:
+        why = "has no c" if c is None else "reads a subnormal c as zero"
         raise Unbounded(f"it is not proved that no result is -0: a sum {why}")
     total = var("sum", fused.sum.word.width)
     (result,) = substitute([fused.result], {fused.sum.word: total})
-    finite = fused.finite & ~(given.zero & given.sign)
+    finite = fused.finite & ~(c.zero & c.sign)
     negative_zero = 1 << fused.format.sign_bit
     need(chain, "a sum of zero is not -0, unless c is", finite & total.eq(0) & result.eq(negative_zero))
 

@@ -78,13 +78,13 @@ def exact(
     inputs that go beyond it; of both, whether they are. chain: of the subject, which has the proof then.
     """
     start = time.monotonic()
-    one, two, _ = subject.formats
+    of_a, of_b, _ = subject.formats
     if integers is None:
         k = present(k)
-        all_of_them = max(_size(fmt, 1 << 60) for fmt in (one, two))
+        all_of_them = max(_size(fmt, 1 << 60) for fmt in (of_a, of_b))
         most = min(all_of_them, LARGEST_INTEGER)
         limit, ends = largest_proved(lambda q: subject.proved(q, k), most)
-        limit = max(_size(fmt, limit) for fmt in (one, two))
+        limit = max(_size(fmt, limit) for fmt in (of_a, of_b))
         ends = (
             ends
             or f"no integer {'of the formats is' if most == all_of_them else 'that is asked about is'} larger"
@@ -112,7 +112,7 @@ def exact(
         if beyond is not None:
             closed = number == 0
             break
-    a, b = (integers_up_to(fmt, limit) for fmt in (one, two))
+    a, b = (integers_up_to(fmt, limit) for fmt in (of_a, of_b))
     proof = chain.verdict(time.monotonic() - start) if length else None
     return Exactness(length, limit, a, b, ends, beyond, closed, proof, time.monotonic() - start)
 

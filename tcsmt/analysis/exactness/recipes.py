@@ -46,10 +46,10 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
         raise Inexact(f"integers up to {limit}: the split is tried for all integers up to {_TRIED}")
     numbers = np.arange(-limit, limit + 1)
     wide = numbers.astype(np.float32).view(unsigned(split.wide))
-    left = numbers.astype(np.int64) << _FINEST
-    found = []
-    for place, one in enumerate(words(split, wide)):
-        values = floats(split.format, one) * 2.0 ** (_FINEST - split.scale * place)
+    residue = numbers.astype(np.int64) << _FINEST
+    lattices = []
+    for place, word in enumerate(words(split, wide)):
+        values = floats(split.format, word) * 2.0 ** (_FINEST - split.scale * place)
         if (
             not np.isfinite(values).all()
             or (np.abs(values) >= 2.0**62).any()
@@ -59,14 +59,14 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
                 f"word {place} of an integer up to {limit} is infinite, or has a bit below 2^-{_FINEST}"
             )
         units = values.astype(np.int64)
-        left = left - units
+        residue = residue - units
         last = int((units & -units)[units != 0].min(initial=1 << 62)).bit_length() - 1 - _FINEST
         low, high = (Fraction(int(end), 1 << _FINEST) for end in (units.min(), units.max()))
-        found.append(Lattice(low, high, last) if units.any() else ZERO)
-    if left.any():
-        number = int(numbers[np.flatnonzero(left)[0]])
+        lattices.append(Lattice(low, high, last) if units.any() else ZERO)
+    if residue.any():
+        number = int(numbers[np.flatnonzero(residue)[0]])
         raise Inexact(f"the words of {abs(number)} do not add up to it")
-    return tuple(found)
+    return tuple(lattices)
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class AlgorithmSubject:
         algorithm = self.algorithm
         held = word_lattices(algorithm.split, limit)
         self.chain.know(f"the words of every integer up to {limit} add up to it (all of them tried)")
-        computed = {product for one in algorithm.sums for product in one.products}
-        for i, one in enumerate(held):
+        computed = {product for summand in algorithm.sums for product in summand.products}
+        for i, summand in enumerate(held):
             for j, two in enumerate(held):
-                if (i, j) not in computed and not one.zero and not two.zero:
+                if (i, j) not in computed and not summand.zero and not two.zero:
                     raise Inexact(f"the product of words {i} and {j} is left out")
         scale = algorithm.split.scale
         plain = [x if x.zero else x.shifted(scale * place) for place, x in enumerate(held)]
@@ -149,8 +149,8 @@ class AlgorithmSubject:
             rows = [
                 (_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps
             ]
-            one, two = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
-            inside = chained(algorithm.unit, one, two)
+            a_words, b_words = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
+            inside = chained(algorithm.unit, a_words, b_words)
             outside = inside if outside is None else _plus(algorithm, inside, shift, outside)
         outside = present(outside)
         return _plus(algorithm, zero, 0, outside) if algorithm.c_enters == "last" else outside

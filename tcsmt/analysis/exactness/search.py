@@ -96,23 +96,23 @@ def counterexample(subject: Subject, limit: int, k: int, *, seed: int = 0) -> In
     if k > min(LONGEST, subject.longest):
         return None
     rng = np.random.default_rng(seed)
-    one, two, d = subject.formats
-    a, b = integers_up_to(one, limit), integers_up_to(two, limit)
-    left = np.array(list(_rows(a, k, subject.step, rng, turned=False)), np.int64)
+    of_a, of_b, d = subject.formats
+    a, b = integers_up_to(of_a, limit), integers_up_to(of_b, limit)
+    rows = np.array(list(_rows(a, k, subject.step, rng, turned=False)), np.int64)
     right = np.array(list(_rows(b, k, subject.step, rng, turned=True)), np.int64)
-    words = _words(one, left), _words(two, right)
+    words = _words(of_a, rows), _words(of_b, right)
     results = subject.results(*words)
-    exact = left @ right.T
+    exact = rows @ right.T
     # the simplest rows come first
     for i, j in sorted(np.ndindex(exact.shape), key=lambda place: (sum(place), place)):
         if _value(d, int(results[i, j])) != int(exact[i, j]):
-            pairs = zip(left[i].tolist(), right[j].tolist(), strict=True)
+            pairs = zip(rows[i].tolist(), right[j].tolist(), strict=True)
             runs = [(len(list(group)), *pair) for pair, group in groupby(pairs)]
             value = _value(d, subject.replayed(words[0][i], words[1][j]))
-            found = Inputs(tuple(runs), value, sum(count * x * y for count, x, y in runs))
-            if found.result == found.exact:
-                raise InternalError(f"a counterexample does not replay on the unit's terms: {found}")
-            return found
+            inputs = Inputs(tuple(runs), value, sum(count * x * y for count, x, y in runs))
+            if inputs.result == inputs.exact:
+                raise InternalError(f"a counterexample does not replay on the unit's terms: {inputs}")
+            return inputs
     return None
 
 
@@ -197,8 +197,8 @@ class UnitSubject:
 
     def proved(self, limit: int, k: int) -> str:
         """By induction: the last instructions decide, their partial sums being the largest."""
-        one, two, _ = self.formats
-        product = integers_up_to(one, limit) * integers_up_to(two, limit)
+        of_a, of_b, _ = self.formats
+        product = integers_up_to(of_a, limit) * integers_up_to(of_b, limit)
         full, rest = divmod(k - 1, self.step)
         if k > self.longest:
             c, d = self.unit.unit.c_format.name, self.unit.unit.d_format.name
@@ -215,16 +215,16 @@ class UnitSubject:
         """By the simulator."""
         model = self.unit.unit
         scale_a, scale_b = _block_scales(model, a.shape, b.shape)
-        found = gemm(a, b.T, model=model, scale_a=scale_a, scale_b=scale_b)
-        words = found.view(unsigned(model.d_format))
+        results = gemm(a, b.T, model=model, scale_a=scale_a, scale_b=scale_b)
+        words = results.view(unsigned(model.d_format))
         return np.asarray(words & words.dtype.type((1 << model.d_format.width) - 1))
 
     def replayed(self, a: Array, b: Array) -> int:
         """Instruction by instruction."""
-        one, two = (
+        a_words, b_words = (
             in_instructions(self.unit.unit, row, fmt) for row, fmt in zip((a, b), self.formats, strict=False)
         )
-        return chained(self.unit.unit, one, two)
+        return chained(self.unit.unit, a_words, b_words)
 
 
 def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
@@ -241,16 +241,16 @@ def chained(unit: Model, a: Array, b: Array) -> int:
     scales = _scales_of_one(unit)
     word = unit.c_format.word(Fraction(0))
     if len(a) <= _EVALUATED:
-        for one, two in zip(a.tolist(), b.tolist(), strict=True):
-            values = dict(zip(unit.input_names, Operands(one, two, word, scales, scales).flat(), strict=True))
+        for x, y in zip(a.tolist(), b.tolist(), strict=True):
+            values = dict(zip(unit.input_names, Operands(x, y, word, scales, scales).flat(), strict=True))
             (word,) = evaluate([unit.trace.output], values)
         return word
-    given = None if scales is None else np.array([scales], unsigned(unit.scale_format or unit.a_format))
+    scale = None if scales is None else np.array([scales], unsigned(unit.scale_format or unit.a_format))
     chain = [np.array([word], unsigned(unit.c_format))]
-    for one, two in zip(a, b, strict=True):
-        chain.append(run_words(unit, Operands(one[None], two[None], chain[-1], given, given)))
+    for x, y in zip(a, b, strict=True):
+        chain.append(run_words(unit, Operands(x[None], y[None], chain[-1], scale, scale)))
     words = np.concatenate(chain)
-    many = None if given is None else np.repeat(given, len(a), axis=0)
+    many = None if scale is None else np.repeat(scale, len(a), axis=0)
     operands = Operands(a, b, words[:-1], many, many)
     columns = operands.map(lambda part: np.moveaxis(part, -1, 0) if part.ndim > 1 else part).flat()
     (again,) = Program([unit.trace.output]).run(dict(zip(unit.input_names, columns, strict=True)))
@@ -264,9 +264,9 @@ def _block_scales(unit: Model, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[
     fmt = unit.scale_format
     if fmt is None:
         return None, None
-    one, size = fmt.word(Fraction(1)), unit.k // unit.scales
+    unit_scale, size = fmt.word(Fraction(1)), unit.k // unit.scales
     shapes = (a[0], -(-a[1] // size)), (-(-b[1] // size), b[0])
-    left, right = (np.full(shape, one, unsigned(fmt)) for shape in shapes)
+    left, right = (np.full(shape, unit_scale, unsigned(fmt)) for shape in shapes)
     return left, right
 
 

@@ -37,10 +37,10 @@ _SEARCHED, _LONGEST = 1 << 12, 1 << 17
 
 def families(rows: Iterable[Row]) -> list[list[Row]]:
     """Rows of one model each, in the order of the first ones."""
-    found: dict[str, list[Row]] = {}
+    members: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.model.digest, []).append(row)
-    return list(found.values())
+        members.setdefault(row.model.digest, []).append(row)
+    return list(members.values())
 
 
 def slice_bits(a: AnyFormat, b: AnyFormat) -> list[int]:
@@ -64,17 +64,17 @@ def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[
     subject = UnitSubject(ExactUnit(chain, model))
     slices = []
     for number, bits in enumerate(slice_bits(model.a_format, model.b_format)):
-        found = exact(subject, chain, integers=1 << bits, search=False)
-        looked = search and found.k <= (_SEARCHED if number else _LONGEST) and found.k < subject.longest
+        result = exact(subject, chain, integers=1 << bits, search=False)
+        looked = search and result.k <= (_SEARCHED if number else _LONGEST) and result.k < subject.longest
         if looked:
-            found = exact(subject, chain, integers=1 << bits)
-        data = found.as_json()
+            result = exact(subject, chain, integers=1 << bits)
+        data = result.as_json()
         kept = ("k", "a", "b", "ends", "beyond", "closed")
         slices.append({"bits": bits, "searched": looked} | {name: data[name] for name in kept})
-        if not found.k and found.beyond is None:
+        if not result.k and result.beyond is None:
             break  # no lemma, or no integer as small as that
     proof = chain.verdict(0.0).as_json() if chain.steps else None
-    names = [one.name for one in family]
+    names = [member.name for member in family]
     return {
         "unit": row.name,
         "units": names,
@@ -89,12 +89,12 @@ def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[
 def table(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Rows of a Markdown table: units whose operands, results and exact domains are the same are one row."""
     groups: dict[tuple[Any, ...], list[str]] = {}
-    for one in records:
-        a, b, _, d = one["formats"]
-        sizes = tuple((s["bits"], _shown(s)) for s in one["slices"])
-        chained = one["formats"][2] == d
+    for record in records:
+        a, b, _, d = record["formats"]
+        sizes = tuple((s["bits"], _shown(s)) for s in record["slices"])
+        chained = record["formats"][2] == d
         key = (a if a == b else f"{a}·{b}", d, sizes, "" if chained else "one instruction")
-        groups.setdefault(key, []).extend(one["units"])
+        groups.setdefault(key, []).extend(record["units"])
     yield "| operands | result | units | largest K by bits of the slices |"
     yield "|---|---|---|---|"
     for (operands, d, sizes, note), units in groups.items():
@@ -102,14 +102,14 @@ def table(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {operands} | {d} | {_architectures(units)} | {shown}{f' ({note})' if note else ''} |"
 
 
-def _shown(one: Mapping[str, Any]) -> str:
-    if one["k"]:
-        mark = "" if one["closed"] or one["beyond"] is None else " to " + str(one["beyond"]["k"] - 1)
-        return f"**{one['k']}**{mark}" if one["closed"] else f"{one['k']}{mark}"
-    if one["beyond"] is None:
+def _shown(record: Mapping[str, Any]) -> str:
+    if record["k"]:
+        mark = "" if record["closed"] or record["beyond"] is None else " to " + str(record["beyond"]["k"] - 1)
+        return f"**{record['k']}**{mark}" if record["closed"] else f"{record['k']}{mark}"
+    if record["beyond"] is None:
         return ""
     # nothing is proved: that the smallest K is not exact is another thing than that some K is not
-    return "**0**" if one["closed"] else f"< {one['beyond']['k']}"
+    return "**0**" if record["closed"] else f"< {record['beyond']['k']}"
 
 
 def _architectures(units: Iterable[str]) -> str:

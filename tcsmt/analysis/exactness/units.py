@@ -78,11 +78,11 @@ class ExactUnit:
 
         Raises :class:`Inexact` where that is not proved.
         """
-        found: list[Lattice] = []
+        lattices: list[Lattice] = []
 
         def read(source: Source) -> Lattice:
             if isinstance(source, Result):
-                return found[source.step]
+                return lattices[source.step]
             if source == C:
                 return c
             return products[source] if source < len(products) else ZERO
@@ -93,15 +93,15 @@ class ExactUnit:
                 case FusedStep():
                     start = ZERO if step.start is None else read(step.start)
                     fmt = self._format_of(step.start, formats)
-                    found.append(self._fused(number, step, start, [read(s) for s in step.sources], fmt))
+                    lattices.append(self._fused(number, step, start, [read(s) for s in step.sources], fmt))
                     formats.append(step.sum.format)
                 case IeeeStep():
-                    found.append(self._ieee(step, [read(s) for s in step.sources]))
+                    lattices.append(self._ieee(step, [read(s) for s in step.sources]))
                     formats.append(step.operation.format)
                 case IntegerStep():
-                    found.append(step.result(read(step.start), [read(s) for s in step.sources]))
+                    lattices.append(step.result(read(step.start), [read(s) for s in step.sources]))
                     formats.append(step.format)
-        return found[-1]
+        return lattices[-1]
 
     def _format_of(self, source: Source | None, formats: Sequence[AnyFormat]) -> Format:
         """The format of the c of a fused sum."""
@@ -135,10 +135,10 @@ class ExactUnit:
             self._limits[number, last] = step.sum.exact(self.chain, last, step.least)
         limits = self._limits[number, last]
         # a number that is not zero is at least 2 to the power of its exponent
-        for one, what in [(start, "a partial sum"), *((x, "a product") for x in parts)]:
-            if not one.zero and one.leading > limits.top:
+        for lattice, what in [(start, "a partial sum"), *((x, "a product") for x in parts)]:
+            if not lattice.zero and lattice.leading > limits.top:
                 raise Inexact(
-                    f"{what} may reach {power_text(one.size)}: the grid of a sum with a number of "
+                    f"{what} may reach {power_text(lattice.size)}: the grid of a sum with a number of "
                     f"2^{limits.top + 1} or more does not have 2^{last}"
                 )
         if whole.size > 2**limits.largest:

@@ -149,8 +149,8 @@ def largest(
         rows, scores = climb(domain, wide, k, score, seconds=seconds / 8, start=start.joined(rows))
     in_ulps, ulps = climb(domain, wide, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
     return (
-        _longer(whole, rows[:1], lambda one: one.relative) if scores[0] > 0 else None,
-        _longer(whole, in_ulps[:1], lambda one: one.ulps) if ulps[0] > 0 else None,
+        _longer(whole, rows[:1], lambda extreme: extreme.relative) if scores[0] > 0 else None,
+        _longer(whole, in_ulps[:1], lambda extreme: extreme.ulps) if ulps[0] > 0 else None,
     )
 
 
@@ -161,11 +161,11 @@ def _longer(algorithm: Algorithm, row: Rows, measure: Callable[[Extreme], Fracti
     """
     k = algorithm.k
     longer = [row] if row.a.shape[1] == k else [row.repeated(k), row.padded(k)]
-    found = [extreme(algorithm, rows.values(0)) for rows in longer]
-    for one in found:
-        if measure(one) is None:
-            return one
-    worst = max(found, key=lambda one: measure(one) or Fraction(0))
+    extremes = [extreme(algorithm, rows.values(0)) for rows in longer]
+    for example in extremes:
+        if measure(example) is None:
+            return example
+    worst = max(extremes, key=lambda example: measure(example) or Fraction(0))
     return worst if measure(worst) else None
 
 
@@ -187,16 +187,16 @@ def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fractio
 
 
 def prove(
-    chain: StepwiseProof, algorithm: Algorithm, domain: Domain, found: Fraction, below: Fraction | None
+    chain: StepwiseProof, algorithm: Algorithm, domain: Domain, error: Fraction, below: Fraction | None
 ) -> Fraction | None:
     """The smallest of some bounds of the relative error, in 2^-24, that is proved in time (None: none).
 
-    found: the largest error found. below: a bound that is known. The chain holds the steps, or says why
+    error: the largest error found. below: a bound that is known. The chain holds the steps, or says why
     there are none: the split may leave something over, or a solver's time ran out.
     """
     if not split_steps(chain, Words(algorithm, domain, counts_of(algorithm, domain))):
         return None
-    for limit in _limits(found):
+    for limit in _limits(error):
         if below is not None and limit >= below:
             break
         if by_words(chain, algorithm, domain, limit):
@@ -217,12 +217,12 @@ def by_words(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, limit: 
     return chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal)
 
 
-def _limits(found: Fraction) -> list[Fraction]:
+def _limits(error: Fraction) -> list[Fraction]:
     """From a little more than the error found up to eight times a power of two above it, from 1/2 on."""
     power = Fraction(1, 2)
-    while power < found:
+    while power < error:
         power *= 2
-    closer = [Fraction(int(np.ceil(float(found * factor * 64))), 64) for factor in _LADDER]
+    closer = [Fraction(int(np.ceil(float(error * factor * 64))), 64) for factor in _LADDER]
     return [*(limit for limit in closer if 0 < limit < power), power, power * 2, power * 4, power * 8]
 
 
@@ -259,27 +259,27 @@ def bound(
         stopped = stopped or chain.stopped
     # of one product alone, |exact result| is less than 2^24 of its last places
     alone = algorithm.k == 1 and domain.c_zero and 2 * domain.low >= wide.e_min
-    found = Bound(
+    result = Bound(
         relative, ulps, proved, proved if alone else None, proof, shares, stopped, time.monotonic() - start
     )
-    _consistent(algorithm, domain, found)
-    return found
+    _consistent(algorithm, domain, result)
+    return result
 
 
-def _consistent(algorithm: Algorithm, domain: Domain, found: Bound) -> None:
+def _consistent(algorithm: Algorithm, domain: Domain, result: Bound) -> None:
     """Raise :class:`.Contradiction` where an error is larger than what was proved."""
     wide = algorithm.wide
-    for one, proved, measure in (
-        (found.relative, found.proved, f"2^-{wide.precision} of |c| + Σ|a·b|"),
-        (found.ulps, found.in_ulps, "ulp of the exact result"),
+    for extreme, proved, measure in (
+        (result.relative, result.proved, f"2^-{wide.precision} of |c| + Σ|a·b|"),
+        (result.ulps, result.in_ulps, "ulp of the exact result"),
     ):
-        if one is None or proved is None:
+        if extreme is None or proved is None:
             continue
-        size = one.relative if one is found.relative else one.ulps
+        size = extreme.relative if extreme is result.relative else extreme.ulps
         if size is None or size > proved:
-            inputs = ", ".join(f"{name} = {wide.hex(word)}" for name, word in one.values.items() if word)
-            given = "an infinite error" if size is None else f"an error of {float(size):.9g} {measure}"
+            inputs = ", ".join(f"{name} = {wide.hex(word)}" for name, word in extreme.values.items() if word)
+            evidence = "an infinite error" if size is None else f"an error of {float(size):.9g} {measure}"
             raise Contradiction(
                 f"no error is over {float(proved):.9g} {measure} (K = {algorithm.k}, domain: {domain})",
-                f"{given} at {inputs}",
+                f"{evidence} at {inputs}",
             )

@@ -51,22 +51,22 @@ class BothErrors:
     @property
     def worse(self) -> bool:
         """Whether the first error is strictly larger."""
-        one, two = self.errors
-        return two is not None and (one is None or one > two)
+        first, second = self.errors
+        return second is not None and (first is None or first > second)
 
     @property
     def excess(self) -> Fraction | None:
         """By how much, in units in the last place of the exact result."""
-        one, two = self.errors
-        return None if one is None or two is None else (one - two) / ulp(self.exact, self.wide)
+        first, second = self.errors
+        return None if first is None or second is None else (first - second) / ulp(self.exact, self.wide)
 
     @property
     def relative(self) -> Fraction | None:
         """By how much, relative to |c| + Σ |a·b|, in units of 2^-24 (2^-precision)."""
-        one, two = self.errors
-        if one is None or two is None or not self.size:
+        first, second = self.errors
+        if first is None or second is None or not self.size:
             return None
-        return (one - two) / self.size * (1 << self.wide.precision)
+        return (first - second) / self.size * (1 << self.wide.precision)
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,14 @@ class AlgorithmPair:
     domain: Domain
 
     def __post_init__(self) -> None:
-        one, two = self.algorithms
-        if one.k != two.k:
-            raise TcsmtError(f"{self.names[0]} takes {one.k} products, but {self.names[1]} takes {two.k}")
-        if one.wide != two.wide:
+        first, second = self.algorithms
+        if first.k != second.k:
             raise TcsmtError(
-                f"{self.names[0]} takes {one.wide.name}, but {self.names[1]} takes {two.wide.name}"
+                f"{self.names[0]} takes {first.k} products, but {self.names[1]} takes {second.k}"
+            )
+        if first.wide != second.wide:
+            raise TcsmtError(
+                f"{self.names[0]} takes {first.wide.name}, but {self.names[1]} takes {second.wide.name}"
             )
         require_normal(self.domain, self.wide)
 
@@ -99,8 +101,8 @@ class AlgorithmPair:
 
     def with_k(self, k: int) -> AlgorithmPair:
         """The same algorithms on dot products of k."""
-        one, two = (replace(algorithm, k=k) for algorithm in self.algorithms)
-        return replace(self, algorithms=(one, two))
+        first, second = (replace(algorithm, k=k) for algorithm in self.algorithms)
+        return replace(self, algorithms=(first, second))
 
     @cached_property
     def doubts(self) -> tuple[Term, Term]:
@@ -118,22 +120,22 @@ class AlgorithmPair:
         Where a result does not fit the fixed-point words, the answer is yes: such a witness may
         fail to replay, and a proof covers every input.
         """
-        one, two = self.algorithms
-        where = self.domain.holds(one.input_formats, one.trace)
+        first, second = self.algorithms
+        where = self.domain.holds(first.input_formats, first.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
-            sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
-            goal=where & any_of(self.doubts), formats=one.input_formats, domain=where,
+            sides=(Side(self.names[0], first, first.trace), Side(self.names[1], second, second.trace)),
+            goal=where & any_of(self.doubts), formats=first.input_formats, domain=where,
             domain_text=str(self.domain),
         )  # fmt: skip
 
     def score(self, rows: Rows) -> Array:
         """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not."""
         results = [rows.run(algorithm) for algorithm in self.algorithms]
-        (one, two), _, size = errors(rows, *results)
+        (first, second), _, size = errors(rows, *results)
         with np.errstate(all="ignore"):
-            excess = (one - two) / size
-        return np.where((size > 0) & np.isfinite(two) & (excess > _SURE), excess, -np.inf)
+            excess = (first - second) / size
+        return np.where((size > 0) & np.isfinite(second) & (excess > _SURE), excess, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -151,12 +153,12 @@ def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[Both
         return []
     wide, rows = pair.wide, Rows.of(inputs, pair.k, pair.wide)
     results = [rows.words(algorithm) for algorithm in pair.algorithms]
-    found = []
-    for values, one, two in zip(inputs, *results, strict=True):
+    judgements = []
+    for values, first, second in zip(inputs, *results, strict=True):
         exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))
-        wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (one, two)]
-        found.append(BothErrors(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
-    return found
+        wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (first, second)]
+        judgements.append(BothErrors(exact, size, (int(first), int(second)), (wrong[0], wrong[1]), wide))
+    return judgements
 
 
 def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
@@ -169,8 +171,8 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
     rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
         return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
-    found = settle(pair, solving, start)
-    return replace(found, verdict=searched(found.verdict, search))
+    result = settle(pair, solving, start)
+    return replace(result, verdict=searched(result.verdict, search))
 
 
 def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
@@ -185,23 +187,23 @@ def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
 
 def _same(pair: AlgorithmPair) -> str:
     """Why neither algorithm can be less accurate, where nothing needs to be asked; else empty."""
-    one, two = pair.algorithms
-    if one == two:
+    first, second = pair.algorithms
+    if first == second:
         return "both are the same algorithm on the same unit"
-    return "both are the same graph" if one.trace.output is two.trace.output else ""
+    return "both are the same graph" if first.trace.output is second.trace.output else ""
 
 
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
-    one, two = pair.algorithms
+    first, second = pair.algorithms
     chain = StepwiseProof(solving)
-    if never_worse(chain, one, two, pair.domain):
+    if never_worse(chain, first, second, pair.domain):
         return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
         goal = pair.with_k(k).question.goal
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
-            values = dict.fromkeys(one.input_formats, 0) | answer.values
+            values = dict.fromkeys(first.input_formats, 0) | answer.values
             return shown(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return ErrorComparison(pair, solving.proof("", goal, answer, time.monotonic() - start))

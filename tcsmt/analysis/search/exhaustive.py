@@ -110,20 +110,20 @@ class Everything:
     def _word(self, name: str) -> Term:
         domain, wide, kept = self.domain, self.wide, self._fraction_bits(name)
         start, length = self.places[name]
-        given = var("x", self.width)[start + length - 1 : start]
-        number = given[kept + self._exponent_bits - 1 : kept].zext(wide.exponent_bits)
+        bits = var("x", self.width)[start + length - 1 : start]
+        number = bits[kept + self._exponent_bits - 1 : kept].zext(wide.exponent_bits)
         word = number.eq(0).ite(0, number + (domain.low + wide.bias - 1))
         if kept:
-            word = word.concat(given[kept - 1 : 0])
+            word = word.concat(bits[kept - 1 : 0])
         if kept < wide.fraction_bits:
             word = word.concat(const(0, wide.fraction_bits - kept))
-        sign = given[length - 1] if length > kept + self._exponent_bits else FALSE
+        sign = bits[length - 1] if length > kept + self._exponent_bits else FALSE
         return sign.concat(word)
 
     def values(self, number: int) -> dict[str, int]:
         """The words of one input by name."""
-        found = evaluate(list(self.words.values()), {"x": number})
-        return dict(zip(self.words, found, strict=True))
+        words = evaluate(list(self.words.values()), {"x": number})
+        return dict(zip(self.words, words, strict=True))
 
     def count(self, algorithm: Algorithm, goal: Term, unsure: Term = FALSE, *, seconds: float) -> Tally:
         """For how many inputs of the domain ``goal`` is 1 and for how many ``unsure`` is (those count there).
@@ -132,11 +132,11 @@ class Everything:
         """
         counts, first = np.zeros(4, dtype=np.int64), None
 
-        def look(start: int, found: Array) -> None:
+        def look(start: int, results: Array) -> None:
             nonlocal counts, first
-            here = np.bincount(found, minlength=4)
+            here = np.bincount(results, minlength=4)
             if first is None and here[1:].any():
-                first = start + int(np.flatnonzero(found)[0])
+                first = start + int(np.flatnonzero(results)[0])
             counts += here
 
         where = self.domain.holds(algorithm.input_formats, algorithm.trace)
@@ -158,16 +158,16 @@ class Everything:
         tables = {name: self._table(name) for name in self.places}
         best, place = Fraction(-1), 0
 
-        def look(start: int, found: Array) -> None:
+        def look(start: int, results: Array) -> None:
             nonlocal best, place
-            numbers = np.arange(start, start + len(found))
-            given = {
+            numbers = np.arange(start, start + len(results))
+            words = {
                 name: tables[name][numbers >> first & ((1 << length) - 1)]
                 for name, (first, length) in self.places.items()
             }
-            product, c = given["a0"] * given["b0"], given.get("c", 0.0)
+            product, c = words["a0"] * words["b0"], words.get("c", 0.0)
             with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.abs(floats(wide, found) - (product + c)) / (np.abs(product) + np.abs(c))
+                share = np.abs(floats(wide, results) - (product + c)) / (np.abs(product) + np.abs(c))
             at = int(np.argmax(np.where(np.isnan(share), -1, share)))
             if share[at] >= float(best):
                 relative = self._relative(algorithm, self.values(start + at))
@@ -193,12 +193,12 @@ class Everything:
         (start, length), wide = self.places[name], self.wide
         word = self.words[name]
         inside = self.domain.within(word, wide, self._fraction_bits(name) + 1)
-        found = np.full(1 << length, np.nan)
+        table = np.full(1 << length, np.nan)
         for bits in range(1 << length):
-            given, holds = evaluate([word, inside], {"x": bits << start})
+            words, holds = evaluate([word, inside], {"x": bits << start})
             if holds:
-                found[bits] = float(wide.value(given))
-        return found
+                table[bits] = float(wide.value(words))
+        return table
 
     def _through(
         self, algorithm: Algorithm, term: Term, look: Callable[[int, Array], None], seconds: float
@@ -212,7 +212,7 @@ class Everything:
                 f"{self.domain}, K = {self.k}: 2^{self.width} inputs are too many: at most 2^{LARGEST}"
             )
         names = zip(algorithm.input_names, algorithm.trace.inputs, strict=True)
-        (root,) = substitute([term], {given: self.words[name] for name, given in names})
+        (root,) = substitute([term], {variable: self.words[name] for name, variable in names})
         total, size = 1 << self.width, min(_PORTION, 1 << self.width)
         function = _Constant(root.value) if root.value is not None else Exhaust(root)
         end = time.monotonic() + seconds

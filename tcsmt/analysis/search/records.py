@@ -21,9 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def comparison_json(found: ErrorComparison) -> dict[str, Any]:
+def comparison_json(result: ErrorComparison) -> dict[str, Any]:
     """Two algorithms, the verdict, and its witness."""
-    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    pair, verdict, judgement = result.pair, result.verdict, result.judgement
     data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
     data |= answer_json(verdict, "worse", "never worse")
     if isinstance(verdict, Distinguished) and judgement is not None:
@@ -50,13 +50,13 @@ def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothE
     }
 
 
-def flaw_json(found: FlawFinding) -> dict[str, Any]:
+def flaw_json(result: FlawFinding) -> dict[str, Any]:
     """An algorithm, the verdict on a flaw of it, the short witness and the worst."""
-    flaw, verdict = found.flaw, found.verdict
+    flaw, verdict = result.flaw, result.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
     data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
-    if found.short is not None and found.worst is not None:
-        data |= {"short": case_json(flaw.wide, found.short), "worst": case_json(flaw.wide, found.worst)}
+    if result.short is not None and result.worst is not None:
+        data |= {"short": case_json(flaw.wide, result.short), "worst": case_json(flaw.wide, result.worst)}
     return data
 
 
@@ -77,29 +77,29 @@ def case_json(wide: Format, case: Case) -> dict[str, Any]:
     return data | {"size": float(case.size), "ulps": float(case.ulps)}
 
 
-def bound_json(found: Bound, wide: Format = F32) -> dict[str, Any]:
+def bound_json(result: Bound, wide: Format = F32) -> dict[str, Any]:
     """The largest errors found and the bound proved, relative to |c| + Σ|a·b|; an input of 0 is left out."""
     data: dict[str, Any] = {"in": f"2^-{wide.precision}"}
-    data |= {"relative": _extreme(found.relative, wide), "ulps": _extreme(found.ulps, wide)}
-    if found.of_largest is not None:
-        data["proved_of_largest"] = _float(found.of_largest)
-    data |= {"proved": _float(found.proved), "proved_ulps": _float(found.in_ulps)}
-    data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
-    if found.proof is not None:
-        data["proof"] = found.proof.as_json()
-    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
+    data |= {"relative": _extreme(result.relative, wide), "ulps": _extreme(result.ulps, wide)}
+    if result.of_largest is not None:
+        data["proved_of_largest"] = _float(result.of_largest)
+    data |= {"proved": _float(result.proved), "proved_ulps": _float(result.in_ulps)}
+    data["shares"] = {name: float(loss) for name, loss in result.shares.items()}
+    if result.proof is not None:
+        data["proof"] = result.proof.as_json()
+    return data | {"open": result.open, "seconds": round(result.seconds, 2)}
 
 
-def _extreme(one: Extreme | None, wide: Format) -> dict[str, Any] | None:
-    if one is None:
+def _extreme(extreme: Extreme | None, wide: Format) -> dict[str, Any] | None:
+    if extreme is None:
         return None
     return {
-        "inputs": inputs_json(wide, {name: word for name, word in one.values.items() if word}),
-        "result": shown(wide, one.result),
-        "exact": signed_text(one.exact),
-        "error": error_text(one.error),
-        "relative": _float(one.relative),
-        "ulps": _float(one.ulps),
+        "inputs": inputs_json(wide, {name: word for name, word in extreme.values.items() if word}),
+        "result": shown(wide, extreme.result),
+        "exact": signed_text(extreme.exact),
+        "error": error_text(extreme.error),
+        "relative": _float(extreme.relative),
+        "ulps": _float(extreme.ulps),
     }
 
 

@@ -157,11 +157,11 @@ class Monotone(ResultFlaw):
     @cached_property
     def moves(self) -> tuple[tuple[str, int, str], ...]:
         """The words that are moved, their bits, and the word that they are multiplied with (c: none)."""
-        one, two = self.domain.bits_in(self.wide)
-        found = [] if self.domain.c_zero else [("c", self.wide.precision, "")]
+        of_a, of_b = self.domain.bits_in(self.wide)
+        moves = [] if self.domain.c_zero else [("c", self.wide.precision, "")]
         for i in range(self.k):
-            found += [(f"a{i}", one, f"b{i}"), (f"b{i}", two, f"a{i}")]
-        return tuple(found)
+            moves += [(f"a{i}", of_a, f"b{i}"), (f"b{i}", of_b, f"a{i}")]
+        return tuple(moves)
 
     @cached_property
     def steps(self) -> tuple[tuple[str, int, str], ...]:
@@ -189,7 +189,7 @@ class Monotone(ResultFlaw):
 
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
         """The largest fall from each input by a step; None where there is none."""
-        found: list[Case | None] = [None] * len(inputs)
+        cases: list[Case | None] = [None] * len(inputs)
         tries: list[tuple[int, str, dict[str, int]]] = []
         for number, values in enumerate(inputs):
             for moved, bits, _ in self.steps:
@@ -199,10 +199,10 @@ class Monotone(ResultFlaw):
         before, results = self.results(inputs), self.results([t for _, _, t in tries])
         for (number, moved, changed), result in zip(tries, results, strict=True):
             case = self._case(inputs[number], before[number], moved, changed, result)
-            known = found[number]
-            if case is not None and (known is None or case.size > known.size):
-                found[number] = case
-        return found
+            worst = cases[number]
+            if case is not None and (worst is None or case.size > worst.size):
+                cases[number] = case
+        return cases
 
     def _next(self, word: int, bits: int) -> list[Array]:
         return _stepper(self.domain, self.wide, bits).run({"x": np.array([word], np.uint32)})
@@ -211,13 +211,15 @@ class Monotone(ResultFlaw):
         self, values: Mapping[str, int], result: int, moved: str, changed: Mapping[str, int], after: int
     ) -> Case | None:
         wide = self.wide
-        one, two = value(result, wide), value(after, wide)
+        before, later = value(result, wide), value(after, wide)
         exact, grown = exact_dot(values, wide=wide), exact_dot(changed, wide=wide)
-        if one is None or two is None or not (two - one) * (grown - exact) < 0:
+        if before is None or later is None or not (later - before) * (grown - exact) < 0:
             return None
-        fall = abs(two - one)
+        fall = abs(later - before)
         share = fall / exact_dot(values, absolute=True, wide=wide) * (1 << wide.precision)
-        return Case(values, exact, result, share, fall / ulp(one, wide), moved, changed[moved], after, grown)
+        return Case(
+            values, exact, result, share, fall / ulp(before, wide), moved, changed[moved], after, grown
+        )
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """For each word that can move: does the result fall, or depend on a zero's sign, or is it a NaN?"""
@@ -226,14 +228,14 @@ class Monotone(ResultFlaw):
         for moved, bits, factor in self.moves:
             after = successor(words[moved], self.domain, wide, bits)
             (changed,) = substitute([trace.output], {words[moved]: after})
-            one, two = ordered(trace.output), ordered(changed)
-            falls, rises = two.slt(one), one.slt(two)
+            before, later = ordered(trace.output), ordered(changed)
+            falls, rises = later.slt(before), before.slt(later)
             if factor:
                 sign = words[factor][wide.sign_bit]
                 falls = words[factor][wide.sign_bit - 1 : 0].ne(0) & sign.ite(rises, falls)
             (negated,) = substitute([trace.output], {words[moved]: words[moved] ^ (1 << wide.sign_bit)})
             zero = words[moved][wide.sign_bit - 1 : 0].eq(0)
-            apart = zero & ordered(negated).ne(one)
+            apart = zero & ordered(negated).ne(before)
             nan = const(wide.infinity_word, wide.sign_bit).ult(trace.output[wide.sign_bit - 1 : 0])
             doubt = (self.domain.within(after, wide, bits) & falls) | apart | nan
             yield (
@@ -335,13 +337,13 @@ def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFind
     start = time.monotonic()
     begin = alike(flaw.domain, flaw.wide, flaw.k, np.random.default_rng(1))
     single = replace(flaw, algorithm=replace(flaw.algorithm, k=1))
-    one, first = climb(flaw.domain, flaw.wide, 1, single.score, seconds=search / 4)
-    begin = begin.joined(one[first > -np.inf].padded(flaw.k))
+    row, first = climb(flaw.domain, flaw.wide, 1, single.score, seconds=search / 4)
+    begin = begin.joined(row[first > -np.inf].padded(flaw.k))
     rows, scores = climb(flaw.domain, flaw.wide, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
         return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
-    found = settle(flaw, solving, start)
-    return replace(found, verdict=searched(found.verdict, search))
+    result = settle(flaw, solving, start)
+    return replace(result, verdict=searched(result.verdict, search))
 
 
 def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:

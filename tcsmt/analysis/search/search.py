@@ -83,9 +83,9 @@ class Rows:
 
     def values(self, row: int) -> dict[str, int]:
         """One row's words by name."""
-        found = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
-        found |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
-        return found | {"c": int(self.c[row])}
+        words = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
+        words |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
+        return words | {"c": int(self.c[row])}
 
     def words(self, algorithm: Algorithm) -> Array:
         """The words of the algorithm's results, (rows,)."""
@@ -105,9 +105,9 @@ def errors(rows: Rows, *results: Array) -> tuple[list[Array], Array, Array]:
     with np.errstate(all="ignore"):
         products = rows.numbers(rows.a) * rows.numbers(rows.b)
         terms = [*products.T, rows.numbers(rows.c)]
-        found = [np.abs(_sum([*terms, -r])) for r in results]
-        found = [np.where(np.isfinite(r), e, np.inf) for r, e in zip(results, found, strict=True)]
-        return found, np.abs(_sum(terms)), np.sum(np.abs(terms), axis=0)
+        sizes = [np.abs(_sum([*terms, -r])) for r in results]
+        sizes = [np.where(np.isfinite(r), e, np.inf) for r, e in zip(results, sizes, strict=True)]
+        return sizes, np.abs(_sum(terms)), np.sum(np.abs(terms), axis=0)
 
 
 def _sum(terms: list[Array]) -> Array:
@@ -211,9 +211,9 @@ def climb(
         rows = random_rows(domain, wide, k, number, rng)
         places = rng.integers(0, len(best), number)
         rows = best.joined(rows).joined(_changed(domain, best[places], rng))
-        found = np.concatenate([scores, score(rows[len(best) :])])
-        order = np.argsort(-found, kind="stable")[:_KEPT]
-        best, scores = rows[order], found[order]
+        gains = np.concatenate([scores, score(rows[len(best) :])])
+        order = np.argsort(-gains, kind="stable")[:_KEPT]
+        best, scores = rows[order], gains[order]
         if scores[0] >= enough or time.monotonic() > end:
             return best, scores
 

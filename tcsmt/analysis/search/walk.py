@@ -55,17 +55,17 @@ def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
     trace = algorithm.trace
     stages = [s for s in trace.stages if isinstance(s.value, Format)]
     words = evaluate([s.term for s in stages], values)
-    known = {s.place: (s, word) for s, word in zip(stages, words, strict=True)}
-    return [m for m in _moves(algorithm, values, known) if m.word & ~(1 << m.format.sign_bit) or m.lost]
+    stage_of = {s.place: (s, word) for s, word in zip(stages, words, strict=True)}
+    return [m for m in _moves(algorithm, values, stage_of) if m.word & ~(1 << m.format.sign_bit) or m.lost]
 
 
 def _moves(
-    algorithm: Algorithm, values: Mapping[str, int], known: Mapping[Place, tuple[Stage, int]]
+    algorithm: Algorithm, values: Mapping[str, int], stage_of: Mapping[Place, tuple[Stage, int]]
 ) -> Iterator[Move]:
     split, fmt = algorithm.split, algorithm.split.format
 
     def word_of(side: str, lane: int, number: int) -> int:
-        return known[OperandPlace(side, lane), Kind.WORD, number][1]
+        return stage_of[OperandPlace(side, lane), Kind.WORD, number][1]
 
     def minus(exact: Fraction | None, word: int) -> Fraction | None:
         got = value(word)
@@ -75,7 +75,7 @@ def _moves(
         for side in "ab":
             rest = value(values[f"{side}{lane}"])
             for number in range(split.words):
-                stage, word = known[OperandPlace(side, lane), Kind.WORD, number]
+                stage, word = stage_of[OperandPlace(side, lane), Kind.WORD, number]
                 got = value(word, fmt)
                 rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
                 last = number == split.words - 1
@@ -94,16 +94,16 @@ def _moves(
                 x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
                 terms.append(None if x is None or y is None else x * y)
             exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
-            stage, inside = known[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
+            stage, inside = stage_of[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
             yield Move(stage, "unit", F32, inside, minus(exact, inside), unit, shift)
         if outside is None:
             outside = inside
             continue
         x, y = value(inside), value(outside)
-        stage, outside = known[None, Kind.SUM_OUTSIDE, number]
+        stage, outside = stage_of[None, Kind.SUM_OUTSIDE, number]
         exact = None if x is None or y is None else x / 2**shift + y
         yield Move(stage, "outside", F32, outside, minus(exact, outside), {})
-    stage, result = known[None, Kind.RESULT, None]
+    stage, result = stage_of[None, Kind.RESULT, None]
     x, y = value(values["c"]), value(outside or 0)
     exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
     yield Move(stage, "outside", F32, result, minus(exact, result), {})
@@ -114,9 +114,9 @@ def parting(left: list[Move], right: list[Move]) -> Stage | None:
 
     A step that only one of them has loses, in the other, all that it would have added.
     """
-    one, two = ({m.stage.place: m for m in moves if m.kind != "split"} for moves in (left, right))
-    for place in dict.fromkeys([*two, *one]):
-        there, here = one.get(place), two.get(place)
+    of_left, of_right = ({m.stage.place: m for m in moves if m.kind != "split"} for moves in (left, right))
+    for place in dict.fromkeys([*of_right, *of_left]):
+        there, here = of_left.get(place), of_right.get(place)
         if there is None or here is None:
             only = there or here
             only = present(only)

@@ -103,13 +103,13 @@ class Effort:
     certificates: Path | None = None
     run: str = field(default_factory=lambda: uuid4().hex)
 
-    def task(self, key: str, about: About, function: Callable[..., Record], *given: Any) -> Task:
+    def task(self, key: str, about: About, function: Callable[..., Record], *arguments: Any) -> Task:
         """An entry of the list that solvers are asked about: ``function(*given, solving, seconds)``."""
-        return Task(key, about.asked, _solved, (self, function, *given), _code(), about.models)
+        return Task(key, about.asked, _solved, (self, function, *arguments), _code(), about.models)
 
 
-def _solved(effort: Effort, function: Callable[..., Record], *given: Any) -> Record:
-    return function(*given, _solving(effort), effort.seconds)
+def _solved(effort: Effort, function: Callable[..., Record], *arguments: Any) -> Record:
+    return function(*arguments, _solving(effort), effort.seconds)
 
 
 @lru_cache(maxsize=1)
@@ -166,8 +166,8 @@ def entries(effort: Effort) -> Iterator[Task]:
     names = ("ootomo-halfhalf", "ootomo-halfhalf-4")
     for unit in RESIDUAL_UNITS:
         for domain in (ONE_EXACT, TWELVE):
-            for one, two in (names, names[::-1]):
-                yield _entry(one, two, unit, 4, domain, effort)
+            for first, second in (names, names[::-1]):
+                yield _entry(first, second, unit, 4, domain, effort)
     for unit in UNITS:
         yield from _bounds("single-f16", unit, (1, _own(unit)), (BINADE, EXACT), effort)
         for name in ("markidis", "ootomo-halfhalf"):
@@ -220,10 +220,10 @@ def flawed(
     """The short witness and the worst found, or the proof, or why there is neither."""
     algorithm, row = algorithm_named(name, unit, k)
     flaw = FLAWS[question](name, algorithm, domain)
-    found = find(flaw, solving, search=seconds)
+    result = find(flaw, solving, search=seconds)
     about = {"question": question, "unit": unit, "measure": flaw.measure}
-    about |= {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(found)
-    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+    about |= {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(result)
+    if solving.certificates is not None and isinstance(result.verdict, Equivalent):
         about |= _certificate(certify_flaw(solving.certificates, question, flaw, row))
     return about
 
@@ -242,26 +242,28 @@ def _question_one(
         if not short and k in (1, own):
             domains += [replace(SMALL, c_zero=True), replace(EXACT, c_zero=True), EXACT]
         for domain in domains:
-            for one, two in (names, names[::-1]):
-                yield _entry(one, two, unit, k, domain, effort)
+            for first, second in (names, names[::-1]):
+                yield _entry(first, second, unit, k, domain, effort)
 
 
-def _entry(one: str, two: str, unit: str, k: int, domain: Domain, effort: Effort) -> Task:
-    key = f"{one} worse than {two}: {unit}, K = {k}, {domain}"
-    return effort.task(key, _asked("worse", [one, two], unit, k, domain), asked, one, two, unit, k, domain)
+def _entry(first: str, second: str, unit: str, k: int, domain: Domain, effort: Effort) -> Task:
+    key = f"{first} worse than {second}: {unit}, K = {k}, {domain}"
+    return effort.task(
+        key, _asked("worse", [first, second], unit, k, domain), asked, first, second, unit, k, domain
+    )
 
 
 def asked(
-    one: str, two: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
+    left: str, right: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The smallest witness or the proof, and the worst that a climb of so many seconds finds."""
-    (first, row), (second, other) = (algorithm_named(name, unit, k) for name in (one, two))
-    pair = AlgorithmPair((one, two), (first, second), domain)
-    found = compare(pair, solving, search=seconds)
-    data = {"unit": unit, **comparison_json(found)}
-    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+    (first, row), (second, other) = (algorithm_named(name, unit, k) for name in (left, right))
+    pair = AlgorithmPair((left, right), (first, second), domain)
+    result = compare(pair, solving, search=seconds)
+    data = {"unit": unit, **comparison_json(result)}
+    if solving.certificates is not None and isinstance(result.verdict, Equivalent):
         data |= _certificate(certify_comparison(solving.certificates, pair, [row, other]))
-    if isinstance(found.verdict, Distinguished):
+    if isinstance(result.verdict, Distinguished):
         single, _ = climb(domain, pair.wide, 1, pair.with_k(1).score, seconds=seconds / 2)
         rows, _ = climb(domain, pair.wide, k, pair.score, seconds=seconds, start=single.padded(k))
         values = rows.values(0)
@@ -273,15 +275,15 @@ def asked(
 def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> dict[str, Any]:
     """The largest errors found, and the smallest bound proved."""
     algorithm, row = algorithm_named(name, unit, k)
-    found = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
-    proved = found.proof is not None
+    result = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
+    proved = result.proof is not None
     data = {
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
         "verdict": "equivalent" if proved else "unknown", "answer": "bounded" if proved else "unknown",
-        **bound_json(found),
+        **bound_json(result),
     }  # fmt: skip
-    if solving.certificates is not None and found.proved is not None:
-        data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, found))
+    if solving.certificates is not None and result.proved is not None:
+        data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, result))
     return data
 
 
@@ -306,14 +308,14 @@ def table_five() -> dict[str, Any]:
             names = _TABLE_5_NAMES
             algorithms = tuple(algorithm_named(n, unit, 4)[0] for n in names)
             pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Domain(exponents=(-126, 127)))
-            (found,) = judge(pair, [values])
+            (errors,) = judge(pair, [values])
             moves = [walk(a, values) for a in algorithms]
             parts = parting(*moves)
             rows.append(
                 {
-                    "inputs": label, "unit": unit, "exact": signed_text(found.exact),
-                    **{n: F32.describe(w) for n, w in zip(names, found.words, strict=True)},
-                    "ootomo_is_worse": found.worse, "first_difference": parts and parts.name,
+                    "inputs": label, "unit": unit, "exact": signed_text(errors.exact),
+                    **{n: F32.describe(w) for n, w in zip(names, errors.words, strict=True)},
+                    "ootomo_is_worse": errors.worse, "first_difference": parts and parts.name,
                     "loses": {
                         n: {m.name: signed_text(m.lost) for m in steps if m.lost and m.kind != "split"}
                         for n, steps in zip(names, moves, strict=True)
@@ -347,17 +349,17 @@ def rounding_inside(unit: str) -> dict[str, Any]:
     for name in ("ootomo-halfhalf", "fp32-fma"):
         variants[name] = algorithm_named(name, unit)[0]
     rng = np.random.default_rng(2022)
-    found: dict[str, Any] = {}
+    records: dict[str, Any] = {}
     for k, count in ((16, 4096), (64, 1024), (256, 256)):
         a, b = (rng.uniform(-1, 1, (count, k)).astype(np.float32).view(np.uint32) for _ in range(2))
         rows = Rows(a, b, np.zeros(count, np.uint32))
         results = {name: rows.run(algorithm) for name, algorithm in variants.items()}
         wrong, _, size = errors(rows, *results.values())
-        found[str(k)] = {
+        records[str(k)] = {
             name: float(f"{np.sqrt(np.mean((e / size) ** 2)) * 2**24:.4g}")
             for name, e in zip(results, wrong, strict=True)
         }
-    return {"unit": row.name, "rms_error_relative": found}
+    return {"unit": row.name, "rms_error_relative": records}
 
 
 def write(
@@ -381,13 +383,13 @@ def write(
         return _counts(task, entry, trust) and has_certificate(entry, certificates)
 
     with Checkpoint(path, Layout(), "--output") as kept:
-        found = computed([task for task in tasks if only in task.key], kept, workers, counts, progress)
+        results = computed([task for task in tasks if only in task.key], kept, workers, counts, progress)
         kept.arrange(task.key for task in tasks if task.key in kept.records)
     marked = {
-        key: {**entry, "earlier": True} if key in found.earlier and "scripts" in _proof(entry) else entry
-        for key, entry in found.records.items()
+        key: {**entry, "earlier": True} if key in results.earlier and "scripts" in _proof(entry) else entry
+        for key, entry in results.records.items()
     }
-    return marked, found.failed
+    return marked, results.failed
 
 
 def _counts(task: Task, entry: Record, trust: Trust) -> bool:
@@ -402,13 +404,13 @@ def _proof(entry: Record) -> Record:
     return proof
 
 
-def table(known: Mapping[str, Record]) -> str:
+def table(records: Mapping[str, Record]) -> str:
     """The comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
     lines = [
         "| worse | than | unit | K | domain | verdict | smallest witness | worst found, ulp (2^-24 of Σ) |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for entry in known.values():
+    for entry in records.values():
         if "algorithms" not in entry:
             continue
         inputs = {name: shown["value"] for name, shown in entry.get("inputs", {}).items()}
@@ -420,7 +422,7 @@ def table(known: Mapping[str, Record]) -> str:
         verdict = entry["answer"] + _by_whom(entry)
         cells = [*entry["algorithms"], entry["unit"], entry["k"], entry["domain"], verdict]
         lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
-    bounds = [entry for entry in known.values() if entry.get("answer") == "bounded"]
+    bounds = [entry for entry in records.values() if entry.get("answer") == "bounded"]
     if bounds:
         lines += [
             "", "| algorithm | unit | K | domain | largest error found, 2^-24 of Σ | proved |",
@@ -429,7 +431,7 @@ def table(known: Mapping[str, Record]) -> str:
     for entry in bounds:
         cells = [*(entry[name] for name in ("algorithm", "unit", "k", "domain")), _largest(entry)]
         lines.append("| " + " | ".join(map(str, [*cells, f"{entry['proved']:g}{_by_whom(entry)}"])) + " |")
-    unknown = {key: entry for key, entry in known.items() if entry.get("verdict") == "unknown"}
+    unknown = {key: entry for key, entry in records.items() if entry.get("verdict") == "unknown"}
     lines += [f"\nunknown: {key}: {entry.get('reason') or entry['open']}" for key, entry in unknown.items()]
     return "\n".join(lines)
 
@@ -450,6 +452,6 @@ def _by_whom(entry: Record) -> str:
     proof = _proof(entry)
     if "scripts" not in proof:
         return ""
-    said = said_by(proof)
+    by = said_by(proof)
     kept = "; kept from an earlier run" if entry.get("earlier") else ""
-    return f" ({said}{kept})" if said or kept else ""
+    return f" ({by}{kept})" if by or kept else ""

@@ -83,7 +83,7 @@ def _format(exponent_bits: int, precision: int) -> Format:
         name=f"ieee-e{exponent_bits}m{precision - 1}", exponent_bits=exponent_bits,
         fraction_bits=precision - 1, bias=(1 << (exponent_bits - 1)) - 1,
     )  # fmt: skip
-    return next((known for known in FORMATS.values() if replace(known, name=made.name) == made), made)
+    return next((fmt for fmt in FORMATS.values() if replace(fmt, name=made.name) == made), made)
 
 
 def narrow_format(precision: int) -> Format:
@@ -123,11 +123,11 @@ def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
     moved |= {"zero_exponent": wide.e_min - F32.e_min, "product_limit": wide.e_max - F32.e_max}
     changes: dict[str, Any] = {}
     for name in (parameter.name for parameter in fields(unit)):
-        given = getattr(unit, name)
-        if isinstance(given, Format):
-            changes[name] = formats[given.name]
-        elif name in moved and given is not None:
-            changes[name] = given + moved[name]
+        value = getattr(unit, name)
+        if isinstance(value, Format):
+            changes[name] = formats[value.name]
+        elif name in moved and value is not None:
+            changes[name] = value + moved[name]
     return replace(unit, **changes)
 
 
@@ -204,7 +204,7 @@ class ReducedFact:
     def digests(self, unit: str, narrow: Format) -> dict[str, str]:
         """Of the images, by the algorithms' names."""
         return {
-            name: one.digest for name, one in zip(self.algorithms, self.images(unit, narrow), strict=True)
+            name: image.digest for name, image in zip(self.algorithms, self.images(unit, narrow), strict=True)
         }
 
     def asked(self, unit: str, narrow: Format) -> str:
@@ -301,7 +301,7 @@ def survey(
 
     After a width at which solvers did not answer in time they are asked about full width alone.
     """
-    found = Computed({})
+    results = Computed({})
     answered = {(fact, unit): True for fact in chosen for unit in (units[:1] if fact.ordinary else units)}
     for width in sorted(widths):
         tasks = {
@@ -314,15 +314,15 @@ def survey(
         for about, task in tasks.items():
             solver = here.records.get(task.key, {}).get("solver", {})
             answered[about] &= solver.get("verdict") != "unknown"
-        found = found.with_those_of(here)
-    return found
+        results = results.with_those_of(here)
+    return results
 
 
 def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
-    narrow, given = narrow_format(width), (fact, unit, width, limits, ask)
+    narrow, arguments = narrow_format(width), (fact, unit, width, limits, ask)
     code = prover("analysis", "compose/recipes", "simulate")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
-    return Task(key_of(fact, unit, width), asked, _examined, given, code, models)
+    return Task(key_of(fact, unit, width), asked, _examined, arguments, code, models)
 
 
 def _examined(fact: ReducedFact, unit: str, width: int, limits: Limits, ask: bool) -> Record:
@@ -363,14 +363,14 @@ def examine(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bo
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
-        found = _settled(question, Solving(limits.settings, confirm=limits.trust.confirm))
-        entry["solver"] = answer_json(found, "not so", "proved")
-        if isinstance(found, Distinguished):
+        result = _settled(question, Solving(limits.settings, confirm=limits.trust.confirm))
+        entry["solver"] = answer_json(result, "not so", "proved")
+        if isinstance(result, Distinguished):
             entry |= {
                 "verdict": "not so",
-                "witness": _witness(question, found.values, Answer("sat", found.solver, found.version)),
+                "witness": _witness(question, result.values, Answer("sat", result.solver, result.version)),
             }
-        elif isinstance(found, Equivalent):
+        elif isinstance(result, Equivalent):
             entry["verdict"] = "proved"
     return entry
 
@@ -379,8 +379,8 @@ def _question(
     fact: ReducedFact, algorithms: Sequence[Algorithm], domain: Domain
 ) -> ResultFlaw | AlgorithmPair:
     if fact.kind == "worse":
-        one, two = algorithms
-        return AlgorithmPair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
+        first, second = algorithms
+        return AlgorithmPair((fact.algorithms[0], fact.algorithms[1]), (first, second), domain)
     return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
 
 
@@ -390,8 +390,8 @@ def _settled(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
     if isinstance(question, AlgorithmPair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
         return compared.verdict
-    found = result_flaws.find(question, solving) if full else result_flaws.settle(question, solving, start)
-    return found.verdict
+    result = result_flaws.find(question, solving) if full else result_flaws.settle(question, solving, start)
+    return result.verdict
 
 
 def _enumerated(
@@ -433,10 +433,10 @@ def _witness(
         if isinstance(verdict, Distinguished) and compared.judgement is not None:
             return judged_json(question, verdict.values, compared.judgement)
     else:
-        found = result_flaws.shown(question, dict(values), answer, start)
-        verdict = found.verdict
-        if found.short is not None:
-            return case_json(question.wide, found.short)
+        witness = result_flaws.shown(question, dict(values), answer, start)
+        verdict = witness.verdict
+        if witness.short is not None:
+            return case_json(question.wide, witness.short)
     raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
 
 

@@ -174,10 +174,10 @@ def exact_product_of_integers(a: Array, b: Array) -> Exact:
     """A (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
     (left, low), (right, lower) = _counted(a), _counted(b)
     product, magnitude = left.dot(right), abs(left).dot(abs(right))
-    one = Fraction(2) ** (low + lower)
-    high = np.array([float(n * one) for n in product.flat]).reshape(product.shape)
-    rest = [float(n * one - Fraction(h)) for n, h in zip(product.flat, high.ravel().tolist(), strict=True)]
-    sizes = np.array([float(n * one) for n in magnitude.flat]).reshape(product.shape)
+    unity = Fraction(2) ** (low + lower)
+    high = np.array([float(n * unity) for n in product.flat]).reshape(product.shape)
+    rest = [float(n * unity - Fraction(h)) for n, h in zip(product.flat, high.ravel().tolist(), strict=True)]
+    sizes = np.array([float(n * unity) for n in magnitude.flat]).reshape(product.shape)
     return Exact(high, np.array(rest).reshape(product.shape), sizes)
 
 
@@ -254,13 +254,13 @@ def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
 
     ``hopper, RNE``: the last rounding; ``hopper, all RNE``: the bits that alignment drops, too.
     """
-    found: dict[str, Model] = {}
+    by_digest: dict[str, Model] = {}
     for label, model in models.items():
         if isinstance(model, FusedDotAdd) and model.rounding.truncates:
             last = replace(model, rounding=ROUNDINGS["RNE"])
-            found[f"{label}, RNE"] = last
-            found[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])
-    return found
+            by_digest[f"{label}, RNE"] = last
+            by_digest[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])
+    return by_digest
 
 
 def point(
@@ -287,21 +287,21 @@ def point(
         if isinstance(recipe, EmulationRecipe):
             yield _point_of_emulation(recipe, units, matrices) | {"distribution": distribution.name, "k": k}
             continue
-        given, references = matrices, exact
+        operands, references = matrices, exact
         if recipe.split.format.width == 8:
-            given = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
-            references = [exact_product(a, b) for a, b in given]
+            operands = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
+            references = [exact_product(a, b) for a, b in operands]
         rows = rows_for(recipe, units)
         models = {label: row.model for label, row in rows.items()}
         variants = {} if recipe.ordinary else to_nearest(models)
-        found = {}
+        results = {}
         for label, model in (models | variants).items():
             algorithm = recipe.on(model, model.k)
-            found[label] = [multiply(algorithm, a, b) for a, b in given]
-        record = {label: errors(products, references) for label, products in found.items()}
+            results[label] = [multiply(algorithm, a, b) for a, b in operands]
+        record = {label: errors(products, references) for label, products in results.items()}
         for label in variants:
             record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
-        _closest(record, {label: found[label] for label in models}, references)
+        _closest(record, {label: results[label] for label in models}, references)
         used = {label: row.instruction for label, row in rows.items()}
         about = {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "instructions": used}
         yield {**about, "units": record}
@@ -311,15 +311,15 @@ def _point_of_emulation(
     recipe: EmulationRecipe, units: Sequence[str], matrices: Sequence[tuple[Array, Array]]
 ) -> dict[str, Any]:
     rng = np.random.default_rng(53)
-    given = [(_longer(a, rng), _longer(b, rng)) for a, b in matrices]
-    references = [exact_product_of_integers(a, b) for a, b in given]
+    operands = [(_longer(a, rng), _longer(b, rng)) for a, b in matrices]
+    references = [exact_product_of_integers(a, b) for a, b in operands]
     rows = rows_for(recipe, units)
-    found = {
-        label: [of_integers.multiply(recipe.on(row.model), a, b) for a, b in given]
+    results = {
+        label: [of_integers.multiply(recipe.on(row.model), a, b) for a, b in operands]
         for label, row in rows.items()
     }
-    record = {label: errors(products, references, F64) for label, products in found.items()}
-    _closest(record, found, references)
+    record = {label: errors(products, references, F64) for label, products in results.items()}
+    _closest(record, results, references)
     used = {label: row.instruction for label, row in rows.items()}
     return {"algorithm": recipe.name, "instructions": used, "units": record, "in": "2^-53"}
 
@@ -333,22 +333,22 @@ class Matrices:
     seeds: int
 
 
-def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
+def task_for(recipe: str, distribution: str, k: int, drawn: Matrices) -> Task:
     """One record of a sweep: an algorithm, by its name, at one length on one distribution.
 
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """
-    rows = rows_for(named(recipe), given.units)
+    rows = rows_for(named(recipe), drawn.units)
     models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
     code = digest_of_sources("compose/recipes", "analysis/sweeps/sweep")
-    parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
+    parts = [recipe, distribution, str(k), str(drawn.size), str(drawn.seeds), *units, code]
     if is_recipe_file(recipe.partition(",")[0]):
         parts.append(repr(named(recipe)))
     key = f"{distribution}, K = {k}, {recipe}"
     about = {row.name: _digest(row.model) for row in rows.values()}
-    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, about)
+    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, drawn), code, about)
 
 
 @cache
@@ -356,11 +356,11 @@ def _digest(model: Model) -> str:
     return model.digest
 
 
-def _record(recipe: str, distribution: str, k: int, given: Matrices) -> Record:
+def _record(recipe: str, distribution: str, k: int, drawn: Matrices) -> Record:
     """What a worker does."""
     chosen = DISTRIBUTIONS[distribution]
-    (found,) = point([named(recipe)], given.units, chosen, k, size=given.size, seeds=given.seeds)
-    return found
+    (result,) = point([named(recipe)], drawn.units, chosen, k, size=drawn.size, seeds=drawn.seeds)
+    return result
 
 
 def _rounded(recipe: Recipe, x: Array) -> Array:
@@ -389,9 +389,9 @@ def errors(
     result at the element with the largest relative error, and relative: that error. Where some
     elements are not finite: their share alone.
     """
-    exact = np.concatenate([one.high.ravel() for one in references])
-    magnitude = np.concatenate([one.magnitude.ravel() for one in references])
-    d = np.concatenate([one.ravel() for one in products]).astype(np.float64)
+    exact = np.concatenate([product.high.ravel() for product in references])
+    magnitude = np.concatenate([product.magnitude.ravel() for product in references])
+    d = np.concatenate([product.ravel() for product in products]).astype(np.float64)
     with np.errstate(all="ignore"):
         error = np.concatenate([r.error(p).ravel() for r, p in zip(references, products, strict=True)])
         residuals = [
@@ -405,7 +405,7 @@ def errors(
     if not (np.isfinite(d) & (exact != 0)).all():
         return {"not_finite": float(1 - np.isfinite(d).mean())}
     worst = int(np.argmax(relative))
-    found = {
+    sizes = {
         "residual": np.mean(residuals),
         "mean": outward.mean(),
         "deviation": outward.std(),
@@ -416,7 +416,7 @@ def errors(
         "cancellation": magnitude[worst] / abs(exact[worst]),
     }
     quantiles = [_short(q) for q in np.quantile(outward, QUANTILES)]
-    return {**{name: _short(value) for name, value in found.items()}, "quantiles": quantiles}
+    return {**{name: _short(value) for name, value in sizes.items()}, "quantiles": quantiles}
 
 
 def _short(value: Any) -> float:
@@ -425,15 +425,15 @@ def _short(value: Any) -> float:
 
 
 def _closest(
-    records: Mapping[str, dict[str, Any]], found: Mapping[str, Sequence[Array]], references: Sequence[Exact]
+    records: Mapping[str, dict[str, Any]], results: Mapping[str, Sequence[Array]], references: Sequence[Exact]
 ) -> None:
     """For each unit, the share of elements at which no other is closer; and at which it is alone."""
     sizes = {
         label: np.concatenate([abs(r.error(p)).ravel() for r, p in zip(references, products, strict=True)])
-        for label, products in found.items()
+        for label, products in results.items()
     }
     least = np.min(list(sizes.values()), axis=0)
-    alone = sum((one == least).astype(int) for one in sizes.values()) == 1
-    for label, one in sizes.items():
-        records[label]["closest"] = _short((one == least).mean())
-        records[label]["closest_alone"] = _short(((one == least) & alone).mean())
+    alone = sum((size == least).astype(int) for size in sizes.values()) == 1
+    for label, size in sizes.items():
+        records[label]["closest"] = _short((size == least).mean())
+        records[label]["closest_alone"] = _short(((size == least) & alone).mean())

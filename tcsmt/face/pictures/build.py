@@ -234,8 +234,8 @@ class _Drawing:
                 cells.append(Cell(weight, exact, Fate.CUT))
             elif own or bit:
                 cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
-        found = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
-        stages = tuple(dict.fromkeys(found))
+        names = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
+        stages = tuple(dict.fromkeys(names))
         return BitRow(self._label(x), stages, value < 0, tuple(cells), self._text(x))
 
     # --- terms -----------------------------------------------------------------------------------
@@ -261,8 +261,8 @@ class _Drawing:
 
     def _label(self, x: Number | Fixed) -> str:
         """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
-        found = [name for name, _ in self._input_formats(x)]
-        factors = [name for name in found if not name.startswith("s")]
+        names = [name for name, _ in self._input_formats(x)]
+        factors = [name for name in names if not name.startswith("s")]
         if len(factors) <= 2:
             return "·".join(factors)
         if id(x) in self.stages:
@@ -377,9 +377,9 @@ class _Drawing:
             yield Note("none: the result is the exact sum", "error")
             return
         if isinstance(fmt, IntegerFormat):
-            found = [f"{what} {decimal_text(loss)}" for what, loss in self.losses if loss]
+            texts = [f"{what} {decimal_text(loss)}" for what, loss in self.losses if loss]
             yield Note(decimal_text(error), "error")
-            yield Note("; ".join(found), "lost by")
+            yield Note("; ".join(texts), "lost by")
             return
         fmt = float_format(fmt)
         ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits

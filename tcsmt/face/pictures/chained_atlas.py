@@ -23,9 +23,11 @@ _VENDOR_COLOURS = ("#4f7f1f", "#b3361f", "#1f5fa8", "#7a4fa0", "#8a6d00", "#0072
 _CELL, _LABEL, _TOP = 18, 330, 70
 
 
-def _kind(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) -> str:
-    verdict = known[0].verdict(one, two)
-    somewhere = largest_equal(known, one, two)[0] is not None or atlas.bits(group, one, two)
+def _kind(
+    atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain], first: int, second: int
+) -> str:
+    verdict = results[0].verdict(first, second)
+    somewhere = largest_equal(results, first, second)[0] is not None or atlas.bits(group, first, second)
     return "somewhere" if verdict == "differs" and somewhere else verdict
 
 
@@ -41,7 +43,7 @@ def _label(group: ChainedGroup, number: int) -> str:
 
 def as_chained_svg(atlas: ChainedAtlas) -> str:
     """The first group's table as a picture without scripts: a cell for each pair of classes."""
-    group, known = atlas.groups[0], atlas.known[0]
+    group, results = atlas.groups[0], atlas.known[0]
     count = len(group.units)
     width, bottom = max(_LABEL + count * _CELL + 20, 760), _TOP + count * _CELL
     return "\n".join(
@@ -52,14 +54,14 @@ def as_chained_svg(atlas: ChainedAtlas) -> str:
             f'<text x="12" y="24" font-size="16" font-weight="600">{escape(_title(group))}</text>',
             f'<text x="12" y="42" fill="#555">{count} classes of '
             f"{sum(len(unit.rows) for unit in group.units)} instructions; each row is a class</text>",
-            *_svg_cells(atlas, group, known),
+            *_svg_cells(atlas, group, results),
             *_svg_key(bottom + 24),
             "</svg>\n",
         ]
     )
 
 
-def _svg_cells(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
+def _svg_cells(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]) -> Iterator[str]:
     vendors = list(dict.fromkeys(VENDORS.values()))
     for row in range(len(group.units)):
         y = _TOP + row * _CELL
@@ -71,13 +73,13 @@ def _svg_cells(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomai
         x = _LABEL + row * _CELL
         yield f'<text x="{x + _CELL / 2}" y="{_TOP - 6}" text-anchor="middle" fill="#555">{row + 1}</text>'
         for column in range(len(group.units)):
-            one, two = min(row, column), max(row, column)
-            kind = "self" if one == two else _kind(atlas, group, known, one, two)
+            first, second = min(row, column), max(row, column)
+            kind = "self" if first == second else _kind(atlas, group, results, first, second)
             fill = _COLOURS.get(kind, "#e8e8e8")
-            said = _label(group, row) if one == two else f"{one + 1} | {two + 1}: {_WORDS[kind]}"
+            text = _label(group, row) if first == second else f"{first + 1} | {second + 1}: {_WORDS[kind]}"
             yield (
                 f'<rect x="{_LABEL + column * _CELL + 1}" y="{y + 1}" width="{_CELL - 2}" '
-                f'height="{_CELL - 2}" rx="3" fill="{fill}"><title>{escape(said)}</title></rect>'
+                f'height="{_CELL - 2}" rx="3" fill="{fill}"><title>{escape(text)}</title></rect>'
             )
 
 
@@ -180,13 +182,13 @@ def as_chained_page(atlas: ChainedAtlas) -> str:
     """All groups as an HTML document that stands alone, with filters."""
     details: dict[str, list[str]] = {}
     body = []
-    for place, (group, known) in enumerate(zip(atlas.groups, atlas.known, strict=True)):
-        body.append(_table(atlas, group, known, f"g{place}"))
+    for place, (group, results) in enumerate(zip(atlas.groups, atlas.known, strict=True)):
+        body.append(_table(atlas, group, results, f"g{place}"))
         count = len(group.units)
         details |= {
-            f"g{place}-{one}-{two}": list(_detail(atlas, group, known, one, two))
-            for one in range(count)
-            for two in range(one + 1, count)
+            f"g{place}-{number}-{two}": list(_detail(atlas, group, results, number, two))
+            for number in range(count)
+            for two in range(number + 1, count)
         }
     rows = [row for group in atlas.groups for unit in group.units for row in unit.rows]
     filters = [
@@ -215,7 +217,7 @@ def _boxes(name: str, title: str, values: dict[str, str]) -> str:
     return f"<fieldset><legend>{title}</legend>{' '.join(boxes)}</fieldset>"
 
 
-def _table(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
+def _table(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain], prefix: str) -> str:
     count = len(group.units)
     lines = []
     for row, unit in enumerate(group.units):
@@ -228,12 +230,14 @@ def _table(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], 
         )
         cells = []
         for column in range(count):
-            one, two = min(row, column), max(row, column)
-            if one == two:
+            first, second = min(row, column), max(row, column)
+            if first == second:
                 cells.append('<td class="self"></td>')
                 continue
-            kind = _kind(atlas, group, known, one, two)
-            about = f'data-pair="{prefix}-{one}-{two}" title="{one + 1} | {two + 1}: {_WORDS[kind]}"'
+            kind = _kind(atlas, group, results, first, second)
+            about = (
+                f'data-pair="{prefix}-{first}-{second}" title="{first + 1} | {second + 1}: {_WORDS[kind]}"'
+            )
             cells.append(
                 f'<td class="{kind}" data-kind="{kind}"><button {about} aria-pressed="false"></button></td>'
             )
@@ -258,21 +262,21 @@ def _exact_cell(atlas: ChainedAtlas, group: ChainedGroup, number: int) -> str:
     if record is None:
         return '<td class="exact"></td>' if atlas.integers else ""
     bits, beyond = record["bits"], record.get("beyond")
-    said = [
+    texts = [
         f"proved: integers with |c| + Σ |a·b| below 2^{bits} are summed exactly" if bits else "not proved"
     ]
     if beyond is not None:
         words = ", ".join(f"{name} = {value['decimal']}" for name, value in beyond["inputs"].items())
-        said.append(f"not exact: {words} gives {beyond['result']['decimal']}")
+        texts.append(f"not exact: {words} gives {beyond['result']['decimal']}")
     text = f"2<sup>{bits}</sup>" if bits else "not proved" if beyond is None or beyond["size"] > 1 else "1"
-    return f'<td class="exact" title="{escape("; ".join(said))}">{text}</td>'
+    return f'<td class="exact" title="{escape("; ".join(texts))}">{text}</td>'
 
 
 def _detail(
-    atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int
+    atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain], first: int, second: int
 ) -> Iterator[str]:
-    yield f"{group.units[one].name} against {group.units[two].name}"
-    witness = smallest_witness(group, known, one, two)
+    yield f"{group.units[first].name} against {group.units[second].name}"
+    witness = smallest_witness(group, results, first, second)
     if witness is not None:
         values, *words = witness
         used = [
@@ -281,13 +285,13 @@ def _detail(
             if word
         ]
         yield f"They differ at {', '.join(used) or 'all inputs zero'}; other inputs are zero."
-        for unit, word in zip((group.units[one], group.units[two]), words, strict=True):
+        for unit, word in zip((group.units[first], group.units[second]), words, strict=True):
             result = unit.rows[0].model.d_format
             yield f"{unit.name} gives {result.hex(word)} ({result.describe(word)})."
-    equal, unknown = largest_equal(known, one, two)
+    equal, unknown = largest_equal(results, first, second)
     if equal is not None:
         yield f"Proved equal on: {equal.domain}."
-    bits = atlas.bits(group, one, two)
+    bits = atlas.bits(group, first, second)
     if bits:
         yield (
             "Proved to give the same number, a zero of either sign, on: "

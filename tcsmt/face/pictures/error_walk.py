@@ -83,8 +83,8 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
     for name, word in values.items():
         if value(word) is None:
             raise TcsmtError(f"{name} = {F32.describe(word)}: must be a finite number")
-    names = " against ".join(f"{one.name} on {one.unit}" for one in walked)
-    parts = parting(*(one.moves for one in walked)) if len(walked) == 2 else None
+    names = " against ".join(f"{trace.name} on {trace.unit}" for trace in walked)
+    parts = parting(*(trace.moves for trace in walked)) if len(walked) == 2 else None
     inputs = tuple(InputLine(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))
     table = _table(walked, values, parts)
     overview = Picture(names, inputs, len(values) - len(inputs), (table,), tuple(_results(walked, values)))
@@ -92,26 +92,26 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
 
 
 def _instructions(walked: Sequence[Walked], parts: Stage | None) -> Iterator[Picture]:
-    at = [(one, move) for one in walked if (move := one.instruction(parts)) is not None]
-    pictures = [one.picture(move) for one, move in at]
+    at = [(trace, move) for trace in walked if (move := trace.instruction(parts)) is not None]
+    pictures = [trace.picture(move) for trace, move in at]
     if len(at) == 2:
-        left, right = (steps(one.algorithm.unit.trace, move.inputs) for one, move in at)
+        left, right = (steps(trace.algorithm.unit.trace, move.inputs) for trace, move in at)
         pair = first_difference(left, right)
         pictures = list(compared(pictures[0], pictures[1], pair[0].name if pair else "", "").pictures)
     yield from pictures
-    for group, one in enumerate(walked, 1):
-        if one.worst is not None and one.worst is not one.instruction(parts):
-            yield replace(one.picture(one.worst), group=group)
+    for group, trace in enumerate(walked, 1):
+        if trace.worst is not None and trace.worst is not trace.instruction(parts):
+            yield replace(trace.picture(trace.worst), group=group)
 
 
 def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | None) -> Table:
     size = exact_dot(values, absolute=True)
     lines = []
-    for pair in _beside(*(one.moves for one in walked)):
+    for pair in _beside(*(trace.moves for trace in walked)):
         stage = next(move.stage for move in pair if move is not None)
         sides = tuple(None if move is None else _cells(move, size) for move in pair)
         lines.append(Line(stage.name, sides, parts is not None and stage.place == parts.place))
-    rest = [one.left_out(values) for one in walked]
+    rest = [trace.left_out(values) for trace in walked]
     if any(rest):
         sides = tuple(("", "", _text(x), _of(x, size)) if x else None for x in rest)
         lines.append(Line(_LEFT_OUT, sides))
@@ -124,7 +124,7 @@ def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | N
             0,
             f"they first differ at '{parts.name}': the first step after the split that loses another amount",
         )
-    return Table("", tuple(one.name for one in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
+    return Table("", tuple(trace.name for trace in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
 
 
 def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
@@ -134,8 +134,8 @@ def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
         return
     for split in (True, False):
         left, right = ([move for move in side if (move.kind == "split") is split] for side in moves)
-        one, two = ([move.stage.place for move in side] for side in (left, right))
-        for same, i, j, k, n in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+        of_left, of_right = ([move.stage.place for move in side] for side in (left, right))
+        for same, i, j, k, n in SequenceMatcher(None, of_left, of_right, autojunk=False).get_opcodes():
             if same == "equal":
                 yield from zip(left[i:j], right[k:n], strict=True)
             else:
@@ -158,15 +158,15 @@ def _results(walked: Sequence[Walked], values: Mapping[str, int]) -> Iterator[No
     exact, size = exact_dot(values), exact_dot(values, absolute=True)
     yield Note(_text(exact), "exact")
     yield Note(_text(size), "size")
-    for one in walked:
-        got = value(one.result)
+    for trace in walked:
+        got = value(trace.result)
         if got is None:
-            yield Note(F32.describe(one.result), one.name)
+            yield Note(F32.describe(trace.result), trace.name)
             continue
         wrong = got - exact
         ulps = f" = {float(wrong / ulp(exact)):.4g} ulp" if wrong else ""
         share = f" = {_of(wrong, size)}·2^-24 of size" if wrong else ""
-        yield Note(f"{_value(F32, one.result)}, error {_text(wrong)}{ulps}{share}", one.name)
+        yield Note(f"{_value(F32, trace.result)}, error {_text(wrong)}{ulps}{share}", trace.name)
 
 
 def _share(move: Move) -> Fraction:
@@ -186,5 +186,5 @@ def _text(x: Fraction) -> str:
 
 
 def _value(fmt: Format, word: int) -> str:
-    found = value(word, fmt)
-    return fmt.describe(word) if not found else short_text(found)
+    number = value(word, fmt)
+    return fmt.describe(word) if not number else short_text(number)

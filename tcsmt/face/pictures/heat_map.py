@@ -29,10 +29,10 @@ def _lines(atlas: Atlas, group: Group) -> Iterator[str]:
     classes = atlas.classes(group)
     for number, units in enumerate(classes, 1):
         yield f"  {number}: {', '.join(row.name for unit in units for row in unit.rows)}"
-        for one, two in combinations(units, 2):
-            record = atlas.record(one, two)
+        for first, second in combinations(units, 2):
+            record = atlas.record(first, second)
             if record is not None and record["verdict"] == "equivalent":
-                yield f"     {one.name} = {two.name}: {_summary(record)}"
+                yield f"     {first.name} = {second.name}: {_summary(record)}"
     for i, j in combinations(range(len(classes)), 2):
         record = atlas.between(classes[i], classes[j])
         yield f"  {i + 1} | {j + 1}: {_summary(record)}"
@@ -168,19 +168,21 @@ def _heat(atlas: Atlas, group: Group, prefix: str) -> tuple[str, dict[str, str]]
     number = {unit: n for n, units in enumerate(classes, 1) for unit in units}
     head = "".join(f"<th>{number[unit]}</th>" for unit in order)
     rows, details = [], {}
-    for i, one in enumerate(order):
+    for i, first in enumerate(order):
         cells = []
         for j, two in enumerate(order):
             if i == j:
                 cells.append('<td class="self"></td>')
                 continue
-            record = atlas.record(one, two) or atlas.record(two, one)
+            record = atlas.record(first, two) or atlas.record(two, first)
             name = f"{prefix}-{min(i, j)}-{max(i, j)}"
-            cells.append(_cell(record, name, f"{one.name} against {two.name}"))
+            cells.append(_cell(record, name, f"{first.name} against {two.name}"))
             if i < j:
-                details[name] = _detail(record, one, two)
-        label = f"{number[one]}: {one.name}" + (f" (+{len(one.rows) - 1})" if len(one.rows) > 1 else "")
-        rows.append(f'<tr><th title="{escape(_names(one))}">{escape(label)}</th>{"".join(cells)}</tr>')
+                details[name] = _detail(record, first, two)
+        label = f"{number[first]}: {first.name}" + (
+            f" (+{len(first.rows) - 1})" if len(first.rows) > 1 else ""
+        )
+        rows.append(f'<tr><th title="{escape(_names(first))}">{escape(label)}</th>{"".join(cells)}</tr>')
     same = [unit for unit in order if len(unit.rows) > 1]
     members = "".join(f"<li>{number[unit]}: {escape(_names(unit))}</li>" for unit in same)
     summary = "<summary>all instructions of each unit</summary>"
@@ -201,8 +203,8 @@ def _cell(record: dict[str, Any] | None, name: str, pair: str) -> str:
     return f'<td class="{kind}"><button {about}>{text}</button></td>'
 
 
-def _detail(record: dict[str, Any] | None, one: DistinctUnit, two: DistinctUnit) -> str:
-    title = f"<h3>{escape(one.name)} against {escape(two.name)}</h3><p>{escape(_summary(record))}</p>"
+def _detail(record: dict[str, Any] | None, first: DistinctUnit, second: DistinctUnit) -> str:
+    title = f"<h3>{escape(first.name)} against {escape(second.name)}</h3><p>{escape(_summary(record))}</p>"
     if record is None or record["verdict"] == "unknown":
         return title
     if record["verdict"] == "equivalent":
@@ -211,13 +213,13 @@ def _detail(record: dict[str, Any] | None, one: DistinctUnit, two: DistinctUnit)
     if record["cause"]:
         title += f"<p>{escape(record['cause'])}</p>"
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
-    return title + _svg([one, two], values, record)
+    return title + _svg([first, second], values, record)
 
 
 def _svg(units: Sequence[DistinctUnit], values: dict[str, int], record: dict[str, Any]) -> str:
-    one, two = (draw(unit.name, unit.model, values) for unit in units)
+    first, second = (draw(unit.name, unit.model, values) for unit in units)
     parting = record["first_difference"]
     stage = parting["stage"] if parting else ""
     return as_svg(
-        compared(one, two, stage, f"they first differ at '{stage}'" if stage else "the results differ")
+        compared(first, second, stage, f"they first differ at '{stage}'" if stage else "the results differ")
     )

@@ -31,13 +31,13 @@ def plot_algorithms(path: Path, records: Sequence[Mapping[str, Any]], algorithms
     there was anything to draw.
     """
     panels: dict[str, dict[tuple[str, str], Line]] = {}
-    for record in sorted(records, key=lambda one: one["k"]):
+    for record in sorted(records, key=lambda r: r["k"]):
         if record["algorithm"] not in algorithms:
             continue
         lines = panels.setdefault(record["distribution"], {})
-        for unit, found in record["units"].items():
-            if not unit.endswith(" RNE") and found.get("residual"):
-                lines.setdefault((record["algorithm"], unit), []).append((record["k"], found["residual"]))
+        for unit, values in record["units"].items():
+            if not unit.endswith(" RNE") and values.get("residual"):
+                lines.setdefault((record["algorithm"], unit), []).append((record["k"], values["residual"]))
     panels = {name: lines for name, lines in panels.items() if lines}
     if not panels:
         return False
@@ -107,9 +107,9 @@ def plot_units(path: Path, records: Sequence[Mapping[str, Any]]) -> bool:
         for record in shown:
             if (record["algorithm"], record["k"]) == (name, longest):
                 units = {
-                    label: found
-                    for label, found in record["units"].items()
-                    if not label.endswith(" RNE") and found.get("residual")
+                    label: values
+                    for label, values in record["units"].items()
+                    if not label.endswith(" RNE") and values.get("residual")
                 }
                 if units:
                     panels.setdefault(name, {})[record["distribution"]] = units
@@ -129,8 +129,8 @@ def _vendor(label: str) -> str:
 def _by_vendor(panel: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The units of a panel, vendors in the catalogue's order."""
     order = [*dict.fromkeys(VENDORS.values()), "others"]
-    found = dict.fromkeys(label for units in panel.values() for label in units)
-    return sorted(found, key=lambda label: order.index(_vendor(label)))
+    labels = dict.fromkeys(label for units in panel.values() for label in units)
+    return sorted(labels, key=lambda label: order.index(_vendor(label)))
 
 
 def _powers(values: Iterable[float]) -> list[float]:
@@ -152,13 +152,13 @@ def _draw_units(
     for (error, bias), (name, panel) in zip(axes, panels.items(), strict=True):
         for distribution, units in panel.items():
             marker, _ = _SIGNS[distribution]
-            for label, found in units.items():
+            for label, values in units.items():
                 place, colour = labels[name].index(label), colours[_vendor(label)]
-                for axis, value in ((error, found["residual"]), (bias, found["mean"])):
+                for axis, value in ((error, values["residual"]), (bias, values["mean"])):
                     axis.plot(value, place, marker, markersize=5, color=colour)
         error.set_xscale("log")
         bias.set_xscale("symlog", linthresh=1)
-        bias.set_xticks(_powers(found["mean"] for units in panel.values() for found in units.values()))
+        bias.set_xticks(_powers(values["mean"] for units in panel.values() for values in units.values()))
         bias.axvline(0, color="black", linewidth=0.6)
         error.set_yticks(range(len(labels[name])), labels[name], fontsize=7)
         for tick, label in zip(error.get_yticklabels(), labels[name], strict=True):
@@ -169,7 +169,7 @@ def _draw_units(
         for axis in (error, bias):
             axis.grid(alpha=0.3)
             axis.tick_params(labelbottom=True)
-    there = {_vendor(label) for found in labels.values() for label in found}
+    there = {_vendor(label) for values in labels.values() for label in values}
     names = [name for name in colours if name in there]
     for name in names:
         axes[0, 0].plot([], [], "s", color=colours[name], label=name)

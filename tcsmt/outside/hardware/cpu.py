@@ -46,11 +46,11 @@ _EBF = 1 << 13
 def _arm(mnemonic: str, features: str, source: Template, *, ebf: bool = False, **more: str) -> CpuInstruction:
     needed = [*features.split(), *(["ebf16"] if ebf else [])]
     hwcap, hwcap2 = (sum(_HWCAPS[name][word] for name in needed) for word in (0, 1))
-    given = {"instruction": mnemonic, "fpcr": str(_EBF if ebf else 0), "lanes": "8h", **more}
+    names = {"instruction": mnemonic, "fpcr": str(_EBF if ebf else 0), "lanes": "8h", **more}
     feature = " ".join(needed)
     describing = arm.DESCRIBING.substitute(feature=feature, hwcap=str(hwcap), hwcap2=str(hwcap2))
     return CpuInstruction(
-        mnemonic, feature, 16 if source is arm.OUTER else 4, source.substitute(given), describing
+        mnemonic, feature, 16 if source is arm.OUTER else 4, source.substitute(names), describing
     )
 
 
@@ -78,21 +78,21 @@ _INSTRUCTIONS = {
 
 def cpu_instruction(row: Row) -> CpuInstruction:
     """The instruction of a row, or of the unit that a claim is about. Raises :class:`.TcsmtError`."""
-    found = _INSTRUCTIONS.get(row.name.partition("@")[0])
-    if found is None:
+    instruction = _INSTRUCTIONS.get(row.name.partition("@")[0])
+    if instruction is None:
         raise unsupported(row)
-    return found
+    return instruction
 
 
 def require_feature(row: Row) -> None:
     """Raises :class:`.TcsmtError` where the CPU of this machine lacks an instruction of x86."""
     feature = cpu_instruction(row).feature
     try:
-        said = facts(CPUINFO)
+        lines = facts(CPUINFO)
     except TcsmtError as error:
         raise TcsmtError(f"{row.name}: {error}") from None
-    if feature not in said.get("flags", "").split():
-        cpu = said.get("model name", "unknown model")
+    if feature not in lines.get("flags", "").split():
+        cpu = lines.get("model name", "unknown model")
         raise TcsmtError(
             f"{row.name}: this CPU ({cpu}) has no {feature} ({CPUINFO}); "
             "tcsmt probe --emit c writes the program for one that has it"

@@ -50,15 +50,15 @@ class Device:
     @property
     def provenance(self) -> dict[str, Any]:
         """What the program says of the device, of itself, and when. Raises :class:`.TcsmtError`."""
-        said = json.loads(run_binary(self._command))
-        return {name: value for name, value in said.items() if name not in ("model", "rows", "unequal")}
+        reply = json.loads(run_binary(self._command))
+        return {name: value for name, value in reply.items() if name not in ("model", "rows", "unequal")}
 
     def run(self, operands: Operands[Array, Array]) -> Array:
         """The device's words of D, shape (rows,); a, b: words, shape (rows, k).
 
         Raises :class:`.TcsmtError`.
         """
-        model, found = self.row.model, []
+        model, results = self.row.model, []
         result = result_type(model)
         for first in range(0, len(operands.c), _ROWS):
             chosen = slice(first, first + _ROWS)
@@ -67,8 +67,8 @@ class Device:
                 data = self._talk.exchange(batch(model, rows), len(rows.c) * result.itemsize, _PATIENCE)
             except ConversationEnded as error:
                 raise TcsmtError(no_gpu(str(error)) if NO_GPU in str(error) else str(error)) from None
-            found.append(np.frombuffer(data, result).astype(result.newbyteorder("=")))
-        return np.concatenate(found) if found else np.zeros(0, result.newbyteorder("="))
+            results.append(np.frombuffer(data, result).astype(result.newbyteorder("=")))
+        return np.concatenate(results) if results else np.zeros(0, result.newbyteorder("="))
 
     def close(self) -> None:
         """End the program."""

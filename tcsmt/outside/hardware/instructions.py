@@ -73,8 +73,8 @@ def language_of(row: Row) -> str:
     target = TARGETS.get(row.architecture)
     if target is None and row.architecture in ARCHITECTURES:
         raise unsupported(row)
-    known = {one.instruction for one in rows_of(row.architecture)} if target is not None else set()
-    if target is None or row.instruction.partition("@")[0] not in known:
+    instructions = {other.instruction for other in rows_of(row.architecture)} if target is not None else set()
+    if target is None or row.instruction.partition("@")[0] not in instructions:
         raise TcsmtError(
             f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
         )
@@ -92,8 +92,8 @@ def instruction_of(row: Row) -> HardwareInstruction:
     model = row.model
     formats = (model.a_format, model.b_format, model.c_format, model.d_format)
     integers = isinstance(model, IntegerDotAdd)
-    if found := _MMA.fullmatch(name):
-        shape, m, k, kind, block, types = found.groups()
+    if match := _MMA.fullmatch(name):
+        shape, m, k, kind, block, types = match.groups()
         if shape == "m8n8k4" and model.a_format.name == "f16":
             tile = quadpair_tile(formats)
         else:
@@ -101,15 +101,15 @@ def instruction_of(row: Row) -> HardwareInstruction:
             tile = warp_tile(int(m), int(k), formats, dense=dense)
         qualifiers = _kind(kind, int(k) // int(block) if block else 0)
         return HardwareInstruction(f"mma.sync.aligned.{qualifiers}{shape}.row.col.{types}", "mma", tile)
-    if found := _WGMMA.fullmatch(name):
-        k, types = found.groups()
+    if match := _WGMMA.fullmatch(name):
+        k, types = match.groups()
         tile = warpgroup_tile(int(k), formats)
         # A and B are not negated and, where that can be asked for, not transposed
         options = "" if integers else ", 1, 1, 0, 0" if model.a_format.width == 16 else ", 1, 1"
         mnemonic = f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}"
         return HardwareInstruction(mnemonic, "wgmma", tile, options=options)
-    if (found := _TCGEN05.fullmatch(name)) and not integers:
-        return _tcgen05(row, *found.groups())
+    if (match := _TCGEN05.fullmatch(name)) and not integers:
+        return _tcgen05(row, *match.groups())
     raise unsupported(row)
 
 
@@ -155,10 +155,10 @@ def _kind(kind: str | None, scales: int) -> str:
 def _mfma(name: str, row: Row) -> HardwareInstruction:
     """Builtins are named as CDNA2's instructions; CDNA3's separate the types from the shape."""
     model: Model = row.model
-    found = _MFMA.fullmatch(name)
-    if found is None:
+    match = _MFMA.fullmatch(name)
+    if match is None:
         raise unsupported(row)
-    d, m, k, types = found.groups()
+    d, m, k, types = match.groups()
     fp8 = types[:3] in ("fp8", "bf8")
     if row.architecture == "cdna3" and types == "bf16":
         types = "bf16_1k"

@@ -23,7 +23,7 @@ def as_dataset(
     """JSON: where the answers come from, and each row with what it asks."""
     model, rows = row.model, []
     for number, (d, asked) in enumerate(zip(answers.tolist(), asks, strict=True)):
-        given = hex_words(model, words_of_row(inputs, number))
-        rows.append(given | {"d": model.d_format.hex(d), "asks": asked})
+        words = hex_words(model, words_of_row(inputs, number))
+        rows.append(words | {"d": model.d_format.hex(d), "asks": asked})
     head = json.dumps({"model": row.name.partition("@")[0], **provenance}, indent=1)[:-2]
     return f'{head},\n "rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"

@@ -64,15 +64,15 @@ def launcher(row: Row) -> list[str]:
     if not emulated(row):
         return []
     path = _found(*_EMULATOR, "an emulator")
-    said = _done("asking its version", [path, "--version"]).partition("\n")[0]
-    return [path, "-cpu", "max", "-E", f"TCSMT_EMULATOR={said.replace(',', ';')}; -cpu max"]
+    version = _done("asking its version", [path, "--version"]).partition("\n")[0]
+    return [path, "-cpu", "max", "-E", f"TCSMT_EMULATOR={version.replace(',', ';')}; -cpu max"]
 
 
 def _found(name: str, variable: str, what: str) -> str:
-    given = os.environ.get(variable, "")
-    path = shutil.which(given or name)
+    location = os.environ.get(variable, "")
+    path = shutil.which(location or name)
     if path is None:
-        where = f"{variable} = {given!r} is not a program" if given else f"no {name} on PATH"
+        where = f"{variable} = {location!r} is not a program" if location else f"no {name} on PATH"
         raise TcsmtError(f"--run needs {what}: {where} ({variable} names one elsewhere)")
     return path
 
@@ -129,14 +129,14 @@ def _done(what: str, command: list[str]) -> str:
     if ended.returncode:
         if NO_GPU in ended.stderr:
             raise TcsmtError(no_gpu(ended.stderr))
-        said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
-        raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
+        lines = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
+        raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(lines) or 'no message'}")
     return ended.stdout
 
 
-def no_gpu(said: str) -> str:
+def no_gpu(message: str) -> str:
     """What is said where the program found no GPU."""
-    why = said.partition(NO_GPU)[2].strip(": \n")
+    why = message.partition(NO_GPU)[2].strip(": \n")
     return f"this machine has no usable GPU ({why}); tcsmt probe --emit writes the program for one that has"
 
 
@@ -148,30 +148,30 @@ def judged(path: Path, kept: bool = True) -> dict[str, Any]:
     answers = read_json(path)
     dataset = next(find_datasets([path]))
     row = row_of(dataset)
-    found = []
+    judgements = []
     counts: dict[str, list[int]] = {}
     for answer in answers["rows"]:
         d, predictions = answer["d"], answer.get("predictions", {})
         same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
         for name in predictions:
-            right, said = counts.get(name, (0, 0))
-            counts[name] = [right + (name in same), said + 1]
-        found.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
+            right, count = counts.get(name, (0, 0))
+            counts[name] = [right + (name in same), count + 1]
+        judgements.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
     return {
         "output": str(path) if kept else None, "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
-        "mismatches": replay(dataset, row.model).mismatches, "answers": found,
-        "hypotheses": {name: {"right": right, "predictions": said} for name, (right, said) in counts.items()},
+        "mismatches": replay(dataset, row.model).mismatches, "answers": judgements,
+        "hypotheses": {name: {"right": right, "predictions": of} for name, (right, of) in counts.items()},
     }  # fmt: skip
 
 
-def judge_lines(found: dict[str, Any]) -> list[str]:
+def judge_lines(judgement: dict[str, Any]) -> list[str]:
     """What :func:`judged` found, for people."""
-    of = f"{found['output']}: " if found["output"] else ""
-    said = f"{found['gpu']}, {found['rows']} rows, {found['mismatches']} mismatches with {found['model']}"
-    lines = [of + said]
-    for number, one in enumerate(found["answers"]):
-        by = "; ".join(one["predicted_by"]) or "NO HYPOTHESIS"
-        lines.append(f"  {number}: {one['asks']}: {one['d']}: {by}")
-    for name, of_it in found["hypotheses"].items():
+    of = f"{judgement['output']}: " if judgement["output"] else ""
+    rows = f"{judgement['rows']} rows, {judgement['mismatches']} mismatches with {judgement['model']}"
+    lines = [f"{of}{judgement['gpu']}, {rows}"]
+    for number, answer in enumerate(judgement["answers"]):
+        by = "; ".join(answer["predicted_by"]) or "NO HYPOTHESIS"
+        lines.append(f"  {number}: {answer['asks']}: {answer['d']}: {by}")
+    for name, of_it in judgement["hypotheses"].items():
         lines.append(f"  {of_it['right']} of {of_it['predictions']} answers are those of: {name}")
     return lines

@@ -140,7 +140,7 @@ def _gpu_values(row: Row, language: str) -> dict[str, object]:
 
 def _toolkits(row: Row) -> str:
     of = (TARGETS[row.architecture], row.instruction)
-    return "".join(said for part, said in _TOOLKITS.items() if any(name.endswith(part) for name in of))
+    return "".join(text for part, text in _TOOLKITS.items() if any(name.endswith(part) for name in of))
 
 
 def _literal(text: str) -> str:
@@ -159,9 +159,9 @@ def _about(row: Row, vector: Vector) -> str:
 
 
 def _table_line(number: int, row: Row, vector: Vector) -> str:
-    said = members(row.model, vector)
+    names = members(row.model, vector)
     words = ", ".join(f"{word:#x}" for word in vector.words)
-    predictions = (f"//      {word}  {_comment(name)}\n" for name, word in said["predictions"].items())
+    predictions = (f"//      {word}  {_comment(name)}\n" for name, word in names["predictions"].items())
     return f"// {number}: {_comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
 
 

@@ -69,30 +69,30 @@ def from_file(path: Path, row: Row) -> list[Vector]:
     taken from there too. Raises :class:`.TcsmtError`.
     """
     inputs = read_rows(path, row.model)
-    said = _said(path, row)
-    found = []
+    rows = _said(path, row)
+    vectors = []
     for number in range(len(inputs.c)):
-        asks, predictions = said[number] if said else ("", {})
+        asks, predictions = rows[number] if rows else ("", {})
         name = f"{path.name}, row {number}"
-        found.append(
+        vectors.append(
             _vector(f"{name}: {asks}" if asks else name, row, words_of_row(inputs, number), predictions)
         )
-    return found
+    return vectors
 
 
 def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
     """What a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
     if uncompressed(path).suffix.lower() not in (".json", ".jsonl"):
         return []
-    fmt, found = row.model.d_format, []
-    for number, given in enumerate(rows_of_json(path)):
-        told = given.get("predictions", {})
+    fmt, rows = row.model.d_format, []
+    for number, row_json in enumerate(rows_of_json(path)):
+        told = row_json.get("predictions", {})
         where = f"{path}: rows[{number}].predictions"
         if not isinstance(told, dict):
             raise TcsmtError(f"{where} is not an object")
         words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in told.items()}
-        found.append((str(given.get("asks", given.get("why", ""))), words))
-    return found
+        rows.append((str(row_json.get("asks", row_json.get("why", ""))), words))
+    return rows
 
 
 def from_properties(
@@ -119,13 +119,13 @@ def from_properties(
         for name, why in objections.items():
             if why:
                 progress(f"{name}: skipped: {why}")
-    found: dict[tuple[int, ...], Vector] = {}
+    vector_of: dict[tuple[int, ...], Vector] = {}
 
     def keep(name: str, finding: Finding) -> None:
         progress(f"{name}: {finding.question.title}: {type(finding.verdict).__name__.lower()}")
         vector = _witness(name, row, finding)
         if vector is not None:
-            found.setdefault(vector.words, vector)
+            vector_of.setdefault(vector.words, vector)
 
     for name, prop in chosen.items():
         try:
@@ -139,9 +139,9 @@ def from_properties(
     for other in others:
         sides = (row.name, row.model), (other.name, other.model)
         Investigation(row, solving, partial(keep, "claim")).differ(f"against {other.instruction}", *sides)
-    if not found:
+    if not vector_of:
         raise TcsmtError(f"{', '.join(chosen) or 'claims'}: found no witness that {row.name} can run")
-    return list(found.values())
+    return list(vector_of.values())
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
@@ -200,9 +200,9 @@ def members(model: Model, vector: Vector) -> dict[str, Any]:
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
     """One object with the rows, and the digests of the models that predict; :func:`.read_rows` reads it."""
-    found = [row_data(row.model, vector) for vector in vectors]
-    models = models_named([one["predictions"] for one in found]) | {row.name: row.model.digest}
-    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in found)
+    rows = [row_data(row.model, vector) for vector in vectors]
+    models = models_named([data["predictions"] for data in rows]) | {row.name: row.model.digest}
+    lines = ",\n".join(json.dumps(data, ensure_ascii=False) for data in rows)
     return f'{{"model": {json.dumps(row.name)}, "models": {json.dumps(models)}, "rows": [\n{lines}\n]}}\n'
 
 
@@ -213,7 +213,7 @@ def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
     writer.writerow([*row.model.input_names, "asks", "predictions"])
     formats = row.model.input_formats.values()
     for vector in vectors:
-        said = members(row.model, vector)
+        names = members(row.model, vector)
         words = [fmt.hex(word) for fmt, word in zip(formats, vector.words, strict=True)]
-        writer.writerow([*words, said["asks"], json.dumps(said["predictions"], ensure_ascii=False)])
+        writer.writerow([*words, names["asks"], json.dumps(names["predictions"], ensure_ascii=False)])
     return text.getvalue()

@@ -56,8 +56,8 @@ class StageValue:
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
     """Every stage of the trace where the input variables have these words."""
-    known = known_words(trace, values)
-    return [_step(stage, known) for stage in trace.stages]
+    word_of = known_words(trace, values)
+    return [_step(stage, word_of) for stage in trace.stages]
 
 
 def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
@@ -66,23 +66,25 @@ def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
     return dict(zip(wanted, evaluate(wanted, values), strict=True))
 
 
-def exponent_value(x: Exponent, known: Mapping[Term, int]) -> int:
+def exponent_value(x: Exponent, word_of: Mapping[Term, int]) -> int:
     """The exponent."""
-    return known[x.term] + x.low
+    return word_of[x.term] + x.low
 
 
-def number_value(x: Number, known: Mapping[Term, int]) -> Fraction:
+def number_value(x: Number, word_of: Mapping[Term, int]) -> Fraction:
     """The exact value of a finite number."""
-    magnitude = known[x.significand] * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
-    return -magnitude if known[x.sign] else magnitude
+    magnitude = word_of[x.significand] * Fraction(2) ** (
+        exponent_value(x.exponent, word_of) - x.fraction_bits
+    )
+    return -magnitude if word_of[x.sign] else magnitude
 
 
-def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
+def fixed_value(x: Fixed, word_of: Mapping[Term, int]) -> Fraction:
     """The exact value of a fixed-point word."""
-    word = known[x.word]
+    word = word_of[x.word]
     if word >> (x.word.width - 1):
         word -= 1 << x.word.width
-    return word * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+    return word * Fraction(2) ** (exponent_value(x.exponent, word_of) - x.fraction_bits)
 
 
 def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[StageValue, StageValue] | None:
@@ -133,43 +135,43 @@ def _terms(value: object) -> Iterator[Term]:
             yield from (r.sign, r.magnitude, r.lsb.term)
 
 
-def _step(stage: Stage, known: Mapping[Term, int]) -> StageValue:
+def _step(stage: Stage, word_of: Mapping[Term, int]) -> StageValue:
     match stage.value:
         case Number() as x:
-            return StageValue(stage, *_number(x, known))
+            return StageValue(stage, *_number(x, word_of))
         case Exponent() as e:
-            exponent = exponent_value(e, known)
+            exponent = exponent_value(e, word_of)
             return StageValue(stage, f"2^{exponent}", exponent)
         case Fixed() as x:
-            value = fixed_value(x, known)
-            text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
+            value = fixed_value(x, word_of)
+            text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, word_of) - x.fraction_bits})"
             return StageValue(stage, text, value)
         case SignMagnitude() as r:
-            magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
-            value = -magnitude if known[r.sign] else magnitude
+            magnitude = word_of[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, word_of)
+            value = -magnitude if word_of[r.sign] else magnitude
             return StageValue(stage, signed_text(value), value)
         case AnyFormat() as fmt:
-            word = known[stage.term]
+            word = word_of[stage.term]
             text = fmt.describe(word)
             finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
             exact = fmt.value(word) if finite else text
             return StageValue(stage, f"{fmt.hex(word)}  {text}", exact, (fmt.name, word))
 
 
-def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, Fraction | int | str]:
-    sign = "-" if known[x.sign] else ""
-    if known[x.nan]:
+def _number(x: Number, word_of: Mapping[Term, int]) -> tuple[str, Fraction | int | str]:
+    sign = "-" if word_of[x.sign] else ""
+    if word_of[x.nan]:
         return "nan", "nan"
-    if known[x.infinite]:
+    if word_of[x.infinite]:
         return f"{sign}inf", f"{sign}inf"
-    exponent = exponent_value(x.exponent, known)
-    if known[x.zero]:
+    exponent = exponent_value(x.exponent, word_of)
+    if word_of[x.zero]:
         return f"{sign}0", 0
-    significand = Fraction(known[x.significand], 1 << x.fraction_bits)
+    significand = Fraction(word_of[x.significand], 1 << x.fraction_bits)
     digits = significand.denominator.bit_length() - 1
     scaled = significand.numerator * 10**digits // significand.denominator
     decimal = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
-    return f"{sign}{decimal}·2^{exponent}", number_value(x, known)
+    return f"{sign}{decimal}·2^{exponent}", number_value(x, word_of)
 
 
 def signed_text(value: Fraction) -> str:
@@ -193,6 +195,6 @@ def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
     """Every stage of a model on one row of words, in the order of its inputs' names."""
     words = [int(word) for word in row]
     values = dict(zip(model.input_names, words, strict=True))
-    found = steps(model.trace, values)
-    width = max(len(step.name) for step in found)
-    return [f"{step.name:<{width}}  {step.text}" for step in found]
+    values_of_stages = steps(model.trace, values)
+    width = max(len(step.name) for step in values_of_stages)
+    return [f"{step.name:<{width}}  {step.text}" for step in values_of_stages]

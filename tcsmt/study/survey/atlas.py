@@ -66,20 +66,24 @@ class Atlas:
         """Units of a group that are proved equal, together."""
         classes: list[list[DistinctUnit]] = []
         for unit in group.units:
-            for known in classes:
-                if any(_proved(self.record(other, unit)) for other in known):
-                    known.append(unit)
+            for members in classes:
+                if any(_proved(self.record(other, unit)) for other in members):
+                    members.append(unit)
                     break
             else:
                 classes.append([unit])
         return classes
 
-    def between(self, one: Sequence[DistinctUnit], two: Sequence[DistinctUnit]) -> dict[str, Any] | None:
+    def between(self, first: Sequence[DistinctUnit], second: Sequence[DistinctUnit]) -> dict[str, Any] | None:
         """The record of two classes: the smallest witness between them; else any record."""
-        found = [
-            r for x in one for y in two for r in (self.record(x, y) or self.record(y, x),) if r is not None
+        records = [
+            r
+            for x in first
+            for y in second
+            for r in (self.record(x, y) or self.record(y, x),)
+            if r is not None
         ]
-        return min(found, key=_size, default=None)
+        return min(records, key=_size, default=None)
 
     def as_json(self) -> dict[str, Any]:
         """Groups with classes, and a record for each pair of classes; inputs not given are zero."""

@@ -75,15 +75,15 @@ class Vectors:
         return len(self.names)
 
 
-def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
-    """The vectors of files, and the unit that they are for: ``given``, or what the first file names.
+def gathered(paths: Sequence[Path], row_given: Row | None) -> tuple[Row, Vectors]:
+    """The vectors of files, and the unit that they are for: ``row_given``, or what the first file names.
 
     Data sets (see :func:`.find_datasets`; their results are not looked at) with fewer
     lanes than the unit get zeros, with more, the unit becomes its chain. Of a file of several units' rows,
     those of the unit are taken. Other files are read by
     :func:`.read_rows`. Raises :class:`.TcsmtError`.
     """
-    row, parts = given, []
+    row, parts = row_given, []
     for path in paths:
         if _is_data(path):
             for dataset in _of_one_unit(path, row) if is_unit_file(path) else find_datasets([path]):
@@ -102,13 +102,13 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
     return row, joined(parts)
 
 
-def _of_one_unit(path: Path, given: Row | None) -> list[DataSet]:
-    """Of a file of several units' rows, those of the given unit (None: of the first)."""
-    found = list(find_datasets([path]))
-    unit = given or row_of(found[0])
-    chosen = [dataset for dataset in found if row_of(dataset).name == unit.name]
+def _of_one_unit(path: Path, row: Row | None) -> list[DataSet]:
+    """Of a file of several units' rows, those of this unit (None: of the first)."""
+    datasets = list(find_datasets([path]))
+    unit = row or row_of(datasets[0])
+    chosen = [dataset for dataset in datasets if row_of(dataset).name == unit.name]
     if not chosen:
-        held = ", ".join(dict.fromkeys(row_of(dataset).name for dataset in found))
+        held = ", ".join(dict.fromkeys(row_of(dataset).name for dataset in datasets))
         raise TcsmtError(f"{path} has no rows of {unit.name}; it has rows of {held}")
     return chosen
 
@@ -116,14 +116,14 @@ def _of_one_unit(path: Path, given: Row | None) -> list[DataSet]:
 def joined(parts: Sequence[Vectors]) -> Vectors:
     """Vectors after each other."""
     named = [part.inputs.named for part in parts]
-    inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
+    inputs = Operands(**{name: np.concatenate([columns[name] for columns in named]) for name in named[0]})
     return Vectors(tuple(name for part in parts for name in part.names), inputs)
 
 
-def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
+def listed(row: Row, rows: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
     """Vectors given as words in the order of ``Model.input_names``, with their names."""
-    columns = dict(zip(row.model.input_names, zip(*(words for _, words in found), strict=True), strict=True))
-    return Vectors(tuple(name for name, _ in found), words_of(row.model, columns))
+    columns = dict(zip(row.model.input_names, zip(*(words for _, words in rows), strict=True), strict=True))
+    return Vectors(tuple(name for name, _ in rows), words_of(row.model, columns))
 
 
 def _is_data(path: Path) -> bool:
@@ -163,8 +163,8 @@ def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Words]:
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, row.model.k - dataset.k))
-    given = dataset.operands
-    return row, replace(given, a=np.pad(given.a, spare), b=np.pad(given.b, spare))
+    operands = dataset.operands
+    return row, replace(operands, a=np.pad(operands.a, spare), b=np.pad(operands.b, spare))
 
 
 def _chained(row: Row, k: int) -> Row | None:
@@ -199,16 +199,16 @@ class Hypothesis:
 
 def _hypotheses(row: Row) -> Iterator[Hypothesis]:
     """The row itself first, then the catalogue's, then its neighbours."""
-    known: dict[object, list[Row]] = {row.model.trace.output: [row]}
+    rows_of: dict[object, list[Row]] = {row.model.trace.output: [row]}
     for other in rows():
         if Formats.of(other.model) == Formats.of(row.model) and other.model.k <= row.model.k:
             chained = _chained(other, row.model.k)
             if chained is not None and chained.model.input_formats == row.model.input_formats:
-                same = known.setdefault(chained.model.trace.output, [])
-                if chained.name not in [one.name for one in same]:
+                same = rows_of.setdefault(chained.model.trace.output, [])
+                if chained.name not in [twin.name for twin in same]:
                     same.append(chained)
-    for having in known.values():
-        yield Hypothesis(having[0], known=tuple(one.name for one in having))
+    for having in rows_of.values():
+        yield Hypothesis(having[0], known=tuple(twin.name for twin in having))
     for near in neighbours(row.model):
         changed = replace(row, instruction=f"{row.instruction} with {near.name}", model=near.model)
         yield Hypothesis(changed, near.parameter, value_text(near.value))
@@ -237,9 +237,9 @@ class Audit:
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """Numbers of the hypotheses that should be told apart."""
-        known = [n for n, h in enumerate(self.hypotheses) if not h.parameter]
+        of_rows = [n for n, h in enumerate(self.hypotheses) if not h.parameter]
         near = [n for n, h in enumerate(self.hypotheses) if h.parameter]
-        return [*combinations(known, 2), *((0, n) for n in near)]
+        return [*combinations(of_rows, 2), *((0, n) for n in near)]
 
     @cached_property
     def deciders(self) -> Array:
@@ -282,11 +282,11 @@ def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
 def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
-    said = f"rows of {counted(len(hypotheses), 'hypothesis')}"
+    what = f"rows of {counted(len(hypotheses), 'hypothesis')}"
     words = run_together(
-        [one.row.model for one in hypotheses],
+        [hypothesis.row.model for hypothesis in hypotheses],
         vectors.inputs,
-        lambda done: progress(done, len(vectors), said),
+        lambda done: progress(done, len(vectors), what),
     )
     return Audit(hypotheses, vectors, words)
 
@@ -317,9 +317,9 @@ def gaps(
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """
     asked = {pair: _asked(audit, pair) for pair in audit.untold()}
-    found = _gaps(asked, settle(list(asked.values()), store, asking, progress))
-    told = _told_by_others(audit, found)
-    return [told.get(gap.pair, gap) for gap in found]
+    results = _gaps(asked, settle(list(asked.values()), store, asking, progress))
+    told = _told_by_others(audit, results)
+    return [told.get(gap.pair, gap) for gap in results]
 
 
 def gaps_so_far(audit: Audit, store: Checkpoint, asking: Asking) -> list[Gap]:
@@ -331,31 +331,31 @@ def gaps_so_far(audit: Audit, store: Checkpoint, asking: Asking) -> list[Gap]:
 def _gaps(asked: Mapping[tuple[int, int], Pair], records: Mapping[str, dict[str, Any]]) -> list[Gap]:
     verdicts = {"distinguished": "open", "equivalent": "equal"}
     return [
-        Gap(pair, verdicts.get(records[one.key]["verdict"], "unknown"), records[one.key])
-        for pair, one in asked.items()
+        Gap(pair, verdicts.get(records[question.key]["verdict"], "unknown"), records[question.key])
+        for pair, question in asked.items()
     ]
 
 
-def _told_by_others(audit: Audit, found: Sequence[Gap]) -> dict[tuple[int, int], Gap]:
+def _told_by_others(audit: Audit, results: Sequence[Gap]) -> dict[tuple[int, int], Gap]:
     """The pairs without a verdict that some candidate tells apart."""
-    pairs = [gap.pair for gap in found if gap.verdict == "unknown"]
+    pairs = [gap.pair for gap in results if gap.verdict == "unknown"]
     if not pairs:
         return {}
-    candidates = _candidates(audit, found)
+    candidates = _candidates(audit, results)
     sets = _sets(_words(audit, pairs, _of_values(audit.row, candidates).inputs), pairs)
     told: dict[tuple[int, int], Gap] = {}
     for place, pair in enumerate(pairs):
-        number = next((n for n, one in enumerate(sets) if one >> place & 1), None)
+        number = next((n for n, members in enumerate(sets) if members >> place & 1), None)
         if number is not None:
             told[pair] = Gap(pair, "open", witnessed(_asked(audit, pair), candidates[number]))
     return told
 
 
-def _candidates(audit: Audit, found: Sequence[Gap]) -> list[dict[str, int]]:
+def _candidates(audit: Audit, results: Sequence[Gap]) -> list[dict[str, int]]:
     """The engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
     pool = pool_rows(audit.row.model.input_formats, _POOL, np.random.default_rng(20250101))
     rows = zip(*pool.values(), strict=True)
-    return [_witness(gap.record) for gap in found if gap.verdict == "open"] + [
+    return [_witness(gap.record) for gap in results if gap.verdict == "open"] + [
         dict(zip(pool, map(int, words), strict=True)) for words in rows
     ]
 
@@ -379,26 +379,26 @@ class Closing:
     exact: bool
 
 
-def closing(audit: Audit, found: Sequence[Gap]) -> Closing | None:
+def closing(audit: Audit, results: Sequence[Gap]) -> Closing | None:
     """The fewest inputs that tell apart every open pair; None where none is open.
 
     Candidates: the engine's witnesses, and a pool of inputs near the boundaries of the arithmetic. Those
     that are chosen are made short by the evaluator, and run again on every hypothesis.
     """
-    pairs = [gap.pair for gap in found if gap.verdict == "open"]
+    pairs = [gap.pair for gap in results if gap.verdict == "open"]
     if not pairs:
         return None
-    formats, candidates = audit.row.model.input_formats, _candidates(audit, found)
+    formats, candidates = audit.row.model.input_formats, _candidates(audit, results)
     sets = _sets(_words(audit, pairs, _of_values(audit.row, candidates).inputs), pairs)
     best: list[dict[str, int]] = []
     while True:
         chosen = cover(sets)
         if best and len(chosen.chosen) >= len(best):
             break
-        best, left = [], (1 << len(pairs)) - 1
+        best, remaining = [], (1 << len(pairs)) - 1
         for number in chosen.chosen:
-            told, left = sets[number] & left, left & ~sets[number]
-            goal = all_of(_differ(audit, pair) for place, pair in enumerate(pairs) if told >> place & 1)
+            covered, remaining = sets[number] & remaining, remaining & ~sets[number]
+            goal = all_of(_differ(audit, pair) for place, pair in enumerate(pairs) if covered >> place & 1)
             best.append(shorten(goal, formats, candidates[number]))
         # what is short may close more than what it came from, so that fewer are enough
         candidates = best + candidates
@@ -433,5 +433,5 @@ def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Words) -> Arr
 
 
 def _differ(audit: Audit, pair: tuple[int, int]) -> Term:
-    one, two = (audit.hypotheses[n].row.model.trace.output for n in pair)
-    return one.ne(two)
+    first, second = (audit.hypotheses[n].row.model.trace.output for n in pair)
+    return first.ne(second)

@@ -104,7 +104,7 @@ class ChainedGroup:
     def columns(self, inputs: Sequence[Values]) -> dict[str, Array]:
         """Inputs as arrays."""
         return {
-            name: np.array([given[name] for given in inputs], dtype=storage(fmt.width))
+            name: np.array([words[name] for words in inputs], dtype=storage(fmt.width))
             for name, fmt in self.formats.items()
         }
 
@@ -114,13 +114,13 @@ def chained_groups(rows: Iterable[Row], types: Sequence[str], k: int | None = No
 
     A unit with block scales is left out, and so is one that a kernel could not chain to this K.
     """
-    found = []
+    groups = []
     for wanted in types:
         having = [row for row in rows if _types(row) == wanted]
         if not having:
             raise TcsmtError(f"no unit has the types {wanted}")
-        found.append(_group(wanted, having, k or lcm(*(row.model.k for row in having))))
-    return found
+        groups.append(_group(wanted, having, k or lcm(*(row.model.k for row in having))))
+    return groups
 
 
 def _types(row: Row) -> str:
@@ -168,11 +168,11 @@ class OnDomain:
     records: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     joined: list[int] = field(default_factory=list)
 
-    def verdict(self, one: int, two: int) -> str:
+    def verdict(self, first: int, second: int) -> str:
         """``differs`` (some input here shows it), ``equal`` (proved) or ``unknown``."""
-        if self.joined[one] == self.joined[two]:
+        if self.joined[first] == self.joined[second]:
             return "equal"
-        return "differs" if any(words[one] != words[two] for words in self.words) else "unknown"
+        return "differs" if any(words[first] != words[second] for words in self.words) else "unknown"
 
 
 @dataclass(frozen=True)
@@ -197,9 +197,9 @@ class ChainedAtlas:
     def unknown(self) -> bool:
         """Whether a pair is neither equal nor different on all words."""
         return any(
-            known[0].verdict(one, two) == "unknown"
-            for group, known in zip(self.groups, self.known, strict=True)
-            for one, two in combinations(range(len(group.units)), 2)
+            results[0].verdict(first, second) == "unknown"
+            for group, results in zip(self.groups, self.known, strict=True)
+            for first, second in combinations(range(len(group.units)), 2)
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -209,16 +209,19 @@ class ChainedAtlas:
             "prover": prover(),
             "models": {row.name: row.model.digest for group in self.groups for row in group.rows},
             "groups": [
-                _group_json(self, group, known) for group, known in zip(self.groups, self.known, strict=True)
+                _group_json(self, group, results)
+                for group, results in zip(self.groups, self.known, strict=True)
             ],
         }
 
 
-def largest_equal(known: Sequence[OnDomain], one: int, two: int) -> tuple[OnDomain | None, list[OnDomain]]:
+def largest_equal(
+    results: Sequence[OnDomain], first: int, second: int
+) -> tuple[OnDomain | None, list[OnDomain]]:
     """The first domain on which two classes are proved equal, and those before it that are unknown."""
     unknown: list[OnDomain] = []
-    for here in known:
-        verdict = here.verdict(one, two)
+    for here in results:
+        verdict = here.verdict(first, second)
         if verdict == "equal":
             return here, unknown
         if verdict == "unknown":
@@ -227,16 +230,16 @@ def largest_equal(known: Sequence[OnDomain], one: int, two: int) -> tuple[OnDoma
 
 
 def smallest_witness(
-    group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int
+    group: ChainedGroup, results: Sequence[OnDomain], first: int, second: int
 ) -> tuple[Values, int, int] | None:
     """The smallest known input on which two classes differ, and both words."""
-    found = [
-        (values, words[one], words[two])
-        for here in known
+    witnesses = [
+        (values, words[first], words[second])
+        for here in results
         for values, words in zip(here.inputs, here.words, strict=True)
-        if words[one] != words[two]
+        if words[first] != words[second]
     ]
-    return min(found, key=lambda each: _size(group, each[0]), default=None)
+    return min(witnesses, key=lambda each: _size(group, each[0]), default=None)
 
 
 def _size(group: ChainedGroup, values: Values) -> tuple[Any, ...]:
@@ -248,22 +251,22 @@ def _size(group: ChainedGroup, values: Values) -> tuple[Any, ...]:
     return (special, *cost(group.formats, values))
 
 
-def _group_json(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any]:
+def _group_json(atlas: ChainedAtlas, group: ChainedGroup, domains: Sequence[OnDomain]) -> dict[str, Any]:
     pairs = []
-    for one, two in combinations(range(len(group.units)), 2):
-        equal, unknown = largest_equal(known, one, two)
+    for first, second in combinations(range(len(group.units)), 2):
+        equal, unknown = largest_equal(domains, first, second)
         record: dict[str, Any] = {
-            "classes": [one, two],
-            "verdict": known[0].verdict(one, two),
+            "classes": [first, second],
+            "verdict": domains[0].verdict(first, second),
             "equal_on": str(equal.domain) if equal is not None else None,
             "unknown_on": [str(here.domain) for here in unknown],
-            "integer_bits": atlas.bits(group, one, two),
+            "integer_bits": atlas.bits(group, first, second),
         }
-        witness = smallest_witness(group, known, one, two)
+        witness = smallest_witness(group, domains, first, second)
         if witness is not None:
             values, *words = witness
             record["inputs"] = _inputs_json(group, values)
-            results = zip((group.units[one], group.units[two]), words, strict=True)
+            results = zip((group.units[first], group.units[second]), words, strict=True)
             record["results"] = [
                 {"side": unit.name, **shown(unit.rows[0].model.d_format, word)} for unit, word in results
             ]
@@ -279,7 +282,7 @@ def _group_json(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDoma
         "domains": [
             {
                 "domain": str(here.domain),
-                "equal": [found for found in _classes(here) if len(found) > 1],
+                "equal": [members for members in _classes(here) if len(members) > 1],
                 "separating": [
                     {"inputs": _words_json(group, values), "words": [hexadecimal(word) for word in words]}
                     for values, words in zip(here.inputs, here.words, strict=True)
@@ -290,7 +293,7 @@ def _group_json(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDoma
                     if record["verdict"] != "distinguished"
                 ],
             }
-            for here in known
+            for here in domains
         ],
     }
 
@@ -348,13 +351,13 @@ class _Sweep:
 
     def run(self) -> tuple[OnDomain, ...]:
         trace = self.group.units[0].trace
-        known: list[OnDomain] = []
+        results: list[OnDomain] = []
         domains = ladder(self.group.formats, trace)
         for number, domain in enumerate(domains, 1):
             self.progress(number, len(domains), f"{self.group.title}: {domain}")
-            known.append(self._on(domain, known))
-        self._add_short_inputs(known)
-        return tuple(known)
+            results.append(self._on(domain, results))
+        self._add_short_inputs(results)
+        return tuple(results)
 
     def _on(self, domain: Domain, before: Sequence[OnDomain]) -> OnDomain:
         group = self.group
@@ -391,8 +394,8 @@ class _Sweep:
         return Pair(left, right, domain, self.group.k)
 
     @staticmethod
-    def _join(here: OnDomain, one: int, two: int) -> None:
-        old, new = sorted((here.joined[one], here.joined[two]), reverse=True)
+    def _join(here: OnDomain, first: int, second: int) -> None:
+        old, new = sorted((here.joined[first], here.joined[second]), reverse=True)
         here.joined = [new if root == old else root for root in here.joined]
 
     def _take(self, here: OnDomain, columns: Mapping[str, Array]) -> None:
@@ -423,19 +426,19 @@ class _Sweep:
                 if ((first, other), _kind(here.domain)) not in self.hard:
                     yield first, other
 
-    def _add_short_inputs(self, known: Sequence[OnDomain]) -> None:
+    def _add_short_inputs(self, results: Sequence[OnDomain]) -> None:
         """A short input for each pair that differs: one that another pair has, or one made from its own."""
         group = self.group
-        everywhere = known[0]
+        everywhere = results[0]
         short: list[tuple[Values, list[int]]] = []
-        for one, two in combinations(range(len(group.units)), 2):
-            if any(words[one] != words[two] for _, words in short):
+        for first, second in combinations(range(len(group.units)), 2):
+            if any(words[first] != words[second] for _, words in short):
                 continue
-            found = smallest_witness(group, known, one, two)
-            if found is None:
+            witness = smallest_witness(group, results, first, second)
+            if witness is None:
                 continue
-            left, right = (group.units[number].trace.output for number in (one, two))
-            values = shorten(left.ne(right), group.formats, found[0])
+            left, right = (group.units[number].trace.output for number in (first, second))
+            values = shorten(left.ne(right), group.formats, witness[0])
             words = [int(column[0]) for column in group.words(group.columns([values]))]
             short.append((values, words))
             everywhere.inputs.append(values)

@@ -15,23 +15,23 @@ __all__ = ["as_chained_table"]
 def as_chained_table(atlas: ChainedAtlas) -> str:
     """Classes, and for each pair the smallest known witness and the largest domain of equality."""
     several = zip(atlas.groups, atlas.known, strict=True)
-    return "\n".join(line for group, known in several for line in _lines(atlas, group, known)) + "\n"
+    return "\n".join(line for group, results in several for line in _lines(atlas, group, results)) + "\n"
 
 
-def _lines(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
+def _lines(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]) -> Iterator[str]:
     yield group.title
     for number, unit in enumerate(group.units, 1):
         yield f"  {number}: {', '.join(row.name for row in unit.rows)}"
     for row, why in group.left_out:
         yield f"  left out: {row.name}: {why}"
     yield from _integers(atlas, group)
-    for one, two in combinations(range(len(group.units)), 2):
-        yield f"  {one + 1} | {two + 1}: {'; '.join(_said(atlas, group, known, one, two))}"
-    for here in known:
-        for (one, two), record in here.records.items():
+    for first, second in combinations(range(len(group.units)), 2):
+        yield f"  {first + 1} | {second + 1}: {'; '.join(_said(atlas, group, results, first, second))}"
+    for here in results:
+        for (first, second), record in here.records.items():
             if record["verdict"] == "equivalent":
                 how = f"{proved_by(record)}, {record['seconds']:.2f} s"
-                yield f"  proved: {one + 1} = {two + 1} on {here.domain}: {how}"
+                yield f"  proved: {first + 1} = {second + 1} on {here.domain}: {how}"
     yield ""
 
 
@@ -47,26 +47,26 @@ def _integers(atlas: ChainedAtlas, group: ChainedGroup) -> Iterator[str]:
             else:
                 exact.setdefault(bits, []).append(str(number + 1))
     for bits, numbers in sorted(exact.items(), reverse=True):
-        said = f"proved where |c| + Σ |a·b| is below 2^{bits}" if bits else "not proved"
-        yield f"  integers are summed exactly by {', '.join(numbers)}: {said}"
+        text = f"proved where |c| + Σ |a·b| is below 2^{bits}" if bits else "not proved"
+        yield f"  integers are summed exactly by {', '.join(numbers)}: {text}"
     for size, numbers in sorted(wrong.items()):
         example = f"|c| + Σ |a·b| = {size} is an example"
         yield f"  integers are not summed exactly by {', '.join(numbers)}: {example}"
 
 
 def _said(
-    atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int
+    atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain], first: int, second: int
 ) -> Iterator[str]:
-    witness = smallest_witness(group, known, one, two)
+    witness = smallest_witness(group, results, first, second)
     if witness is not None:
         values, left, right = witness
         used = [f"{name}={group.formats[name].hex(word)}" for name, word in values.items() if word]
-        result = group.units[one].rows[0].model.d_format
+        result = group.units[first].rows[0].model.d_format
         yield f"{' '.join(used) or 'all zero'} -> {result.hex(left)} | {result.hex(right)}"
-    equal, unknown = largest_equal(known, one, two)
+    equal, unknown = largest_equal(results, first, second)
     if equal is not None:
         yield f"equal on: {equal.domain}"
-    bits = atlas.bits(group, one, two)
+    bits = atlas.bits(group, first, second)
     if bits:
         yield f"equal on: integers, |c| + Σ |a·b| below 2^{bits}"
     if unknown:

@@ -35,12 +35,12 @@ def ladder(formats: Mapping[str, AnyFormat], trace: Trace) -> list[Domain]:
     combinations of these; then exponents around 0.
     Domains that hold the same inputs of these formats as an earlier one are left out.
     """
-    found = [Domain(finite=False)]
+    domains = [Domain(finite=False)]
     sizes = sorted(product((True, False), (False, True), (False, True)), key=_restrictions)
-    found += [Domain(subnormals=s, c_zero=c, positive=p) for s, c, p in sizes]
-    found += [Domain(exponents=_EXPONENTS, c_zero=c, positive=p) for c, p in _SIGNS]
+    domains += [Domain(subnormals=s, c_zero=c, positive=p) for s, c, p in sizes]
+    domains += [Domain(exponents=_EXPONENTS, c_zero=c, positive=p) for c, p in _SIGNS]
     different: dict[Term, Domain] = {}
-    for domain in found:
+    for domain in domains:
         different.setdefault(domain.holds(formats, trace), domain)
     return list(different.values())
 
@@ -132,8 +132,8 @@ def _moved(domain: Domain, fmt: Format, words: Array, name: str) -> Array:
     if domain.bits is not None and name[0] in "ab":
         kept = domain.bits_in(fmt)["ab".index(name[0])] - 1
         fraction = fraction >> np.uint64(bits - kept) << np.uint64(bits - kept)
-    found: Array = rest | ((field << np.uint64(bits) | fraction) << low)
-    return found
+    moved: Array = rest | ((field << np.uint64(bits) | fraction) << low)
+    return moved
 
 
 def _integer_in(domain: Domain, fmt: IntegerFormat, words: Array) -> Array:

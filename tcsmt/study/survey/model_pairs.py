@@ -60,13 +60,16 @@ class Pair:
     @cached_property
     def key(self) -> str:
         """By content: what both sides compute, and on which inputs they are compared."""
-        one, two = self.left.model, self.right.model
+        first, second = self.left.model, self.right.model
         if self.k is None:
-            digests, where = [one.digest, two.digest], self.domain.holds(one.input_formats, one.trace)
+            digests, where = (
+                [first.digest, second.digest],
+                self.domain.holds(first.input_formats, first.trace),
+            )
         else:
-            given = self.given()
-            digests = [digest_of_graph(side.trace.output) for side in given.sides]
-            where = self.domain.holds(given.input_formats, given.sides[0].trace)
+            inputs = self.given()
+            digests = [digest_of_graph(side.trace.output) for side in inputs.sides]
+            where = self.domain.holds(inputs.input_formats, inputs.sides[0].trace)
         return digest_of_texts([*digests, digest_of_graph(where)])
 
     def given(self) -> SharedInputs:
@@ -75,13 +78,13 @@ class Pair:
         return shared(*sides, self.k, finite=self.domain.finite)
 
 
-def record_of(found: Decision) -> dict[str, Any]:
+def record_of(decision: Decision) -> dict[str, Any]:
     """A comparison as the data that is kept."""
-    left, right = (side.label for side in found.question.sides)
-    steps = [step.as_json() for step in found.steps]
+    left, right = (side.label for side in decision.question.sides)
+    steps = [step.as_json() for step in decision.steps]
     return {
-        "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
-        "sure": found.sure,
+        "left": left, "right": right, **finding_of(decision).as_json(), "steps": steps,
+        "sure": decision.sure,
     }  # fmt: skip
 
 
@@ -90,15 +93,15 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
 
     The witness itself is replayed elsewhere; only the explanation may come from code that was different.
     """
-    given = pair.given()
-    question = difference_of_sides(record["question"], given.sides, given.input_formats, pair.domain)
+    inputs = pair.given()
+    question = difference_of_sides(record["question"], inputs.sides, inputs.input_formats, pair.domain)
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     verdict = Distinguished(
         values=values, solver=record["solver"], version=record["version"], seconds=record["seconds"]
     )
-    known = {name: value for name, value in record.items() if name in _KEPT}
+    kept = {name: value for name, value in record.items() if name in _KEPT}
     names = {"left": pair.left.name, "right": pair.right.name}
-    return {**names, **Finding(question, verdict).as_json(), **known}
+    return {**names, **Finding(question, verdict).as_json(), **kept}
 
 
 #: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.
@@ -107,19 +110,19 @@ _KEPT = ("steps", "sure", "models", "asked", "code")
 
 def witnessed(pair: Pair, values: dict[str, int]) -> dict[str, Any]:
     """The record of a pair that a known input tells apart; the input is made short."""
-    given = pair.given()
+    inputs = pair.given()
     title = f"{pair.left.name} against {pair.right.name}"
-    question = difference_of_sides(title, given.sides, given.input_formats, pair.domain)
-    found = replayed(question, Answer("sat", "evaluator", __version__, values=values))
-    if found is None:
+    question = difference_of_sides(title, inputs.sides, inputs.input_formats, pair.domain)
+    replay = replayed(question, Answer("sat", "evaluator", __version__, values=values))
+    if replay is None:
         raise AssertionError(f"{title}: the witness does not replay")
-    return record_of(Decision(question, witness(question, found, 0.0)))
+    return record_of(Decision(question, witness(question, replay, 0.0)))
 
 
 def proved_by(record: dict[str, Any]) -> str:
     """Who proved a pair equal, by its record, and whether in an earlier run."""
-    said = said_by(record) or "same graph"
-    return f"{said}, kept from an earlier run" if record.get("earlier") else said
+    by = said_by(record) or "same graph"
+    return f"{by}, kept from an earlier run" if record.get("earlier") else by
 
 
 def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path | None) -> dict[str, Any]:
@@ -130,20 +133,24 @@ def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path
     return record_of(_smaller(compare_models(*sides, pair.domain, solving, k=pair.k), solving))
 
 
-def _smaller(found: Decision, solving: Solving) -> Decision:
+def _smaller(decision: Decision, solving: Solving) -> Decision:
     """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
-    question, verdict = found.question, found.verdict
+    question, verdict = decision.question, decision.verdict
     k = len([name for name in question.formats if name[0] == "a"])
     few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
     if not isinstance(verdict, Distinguished):
-        return found
+        return decision
     used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
     few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
     limit = solving.settings.timeout / 4
     smaller = narrowed(
         question, replace(question, lanes=few).smaller(), lambda goal: solving.ask(goal, limit)
     )
-    return found if smaller is None else replace(found, verdict=witness(question, smaller, verdict.seconds))
+    return (
+        decision
+        if smaller is None
+        else replace(decision, verdict=witness(question, smaller, verdict.seconds))
+    )
 
 
 def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:

@@ -49,17 +49,19 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
     model or an earlier neighbour.
     """
     seen = {model.trace.output}
-    for one in fields(model):
-        if one.name in _GIVEN:
+    for parameter in fields(model):
+        if parameter.name in _GIVEN:
             continue
-        for value in _others(model, one.name, str(one.type), one.metadata.get("choices", ())):
+        for value in _others(
+            model, parameter.name, str(parameter.type), parameter.metadata.get("choices", ())
+        ):
             try:
-                other = replace(model, **{one.name: value})
+                other = replace(model, **{parameter.name: value})
             except TcsmtError:
                 continue
             if other.input_formats == model.input_formats and other.trace.output not in seen:
                 seen.add(other.trace.output)
-                yield Neighbour(one.name, value, other)
+                yield Neighbour(parameter.name, value, other)
 
 
 def value_text(value: Any) -> str:
@@ -76,49 +78,49 @@ def value_text(value: Any) -> str:
 
 
 def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> list[Any]:
-    given, kind = getattr(model, name), kind.partition(" | ")[0]
-    nothing = [None] if given is not None else []
+    own, kind = getattr(model, name), kind.partition(" | ")[0]
+    nothing = [None] if own is not None else []
     if choices:
-        found: list[Any] = [*choices]
+        others: list[Any] = [*choices]
     elif kind == "bool":
-        found = [False, True]
+        others = [False, True]
     elif kind == "Rounding":
-        found = [*ROUNDINGS.values()]
+        others = [*ROUNDINGS.values()]
     elif kind == "Format":
-        found = [*FORMATS.values(), *nothing]
+        others = [*FORMATS.values(), *nothing]
     elif kind == "IntegerFormat":
-        found = [*INTEGERS.values()]
+        others = [*INTEGERS.values()]
     elif kind == "NanRule":
         fmt = model.d_format
-        found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(given), *nothing]
+        others = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(own), *nothing]
     elif kind == "int":
-        found = [*_numbers(model, name, given), *nothing]
+        others = [*_numbers(model, name, own), *nothing]
     elif kind.startswith("tuple[int"):  # a permutation of lanes, or its absence
-        found = [tuple(reversed(range(model.k)))]
+        others = [tuple(reversed(range(model.k)))]
     else:  # what a kernel, a design or a sequence of instructions is made of
-        found = []
-    return [value for value in found if value != given]
+        others = []
+    return [value for value in others if value != own]
 
 
-def _other_rules(given: NanRule | None) -> Iterator[NanRule]:
+def _other_rules(own: NanRule | None) -> Iterator[NanRule]:
     """The rule without each of its cases, and with each moved up by one place."""
-    cases = given.cases if given is not None else ()
+    cases = own.cases if own is not None else ()
     for place in range(len(cases)):
-        given = present(given)
-        yield replace(given, cases=cases[:place] + cases[place + 1 :])
+        own = present(own)
+        yield replace(own, cases=cases[:place] + cases[place + 1 :])
         if place:
             swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])
-            yield replace(given, cases=swapped)
+            yield replace(own, cases=swapped)
 
 
-def _numbers(model: Model, name: str, given: int | None) -> list[int]:
+def _numbers(model: Model, name: str, own: int | None) -> list[int]:
     if name in _LANES:
         return [*range(model.k + 1)]
     if name == "carry_bits" and isinstance(model, FusedDotAdd):
         return [*range(model.enough_carry_bits)]
-    if given is None and name == "zero_exponent":
-        given = float_format(model.d_format).e_min
-    if given is None:
+    if own is None and name == "zero_exponent":
+        own = float_format(model.d_format).e_min
+    if own is None:
         return [*range(_SMALL + 1)]
-    scaled = {2 * given, *(given >> i for i in range(1, 11))} if given > 0 else set()
-    return sorted({*range(given - _REACH, given + _REACH + 1), *scaled})
+    scaled = {2 * own, *(own >> i for i in range(1, 11))} if own > 0 else set()
+    return sorted({*range(own - _REACH, own + _REACH + 1), *scaled})

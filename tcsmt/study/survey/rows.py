@@ -38,11 +38,11 @@ def edges(row: Row, seed: int, count: int = _EDGES) -> Vectors:
         "tie": ties(formats),
         "underflow": underflows(formats),
     }
-    found = []
+    limits = []
     for name, columns in parts.items():
         words = words_of(row.model, columns)
-        found.append(Vectors(tuple(f"{name} {n}" for n in range(len(words.c))), words))
-    return joined(found)
+        limits.append(Vectors(tuple(f"{name} {n}" for n in range(len(words.c))), words))
+    return joined(limits)
 
 
 def random_rows(model: Model, count: int, seed: int) -> Iterator[Words]:

@@ -38,7 +38,7 @@ def settle(
     does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
     """
     wanted = {pair.key: pair for pair in pairs}
-    found = computed(
+    results = computed(
         [_task(pair, asking) for pair in wanted.values()],
         store,
         Workers(asking.jobs, asking.scheduler),
@@ -46,10 +46,10 @@ def settle(
         progress,
     )
     records = {
-        key: _kept(record, wanted[key]) if key in found.earlier else record
-        for key, record in found.records.items()
+        key: _kept(record, wanted[key]) if key in results.earlier else record
+        for key, record in results.records.items()
     }
-    return records | {key: without_verdict(wanted[key], why) for key, why in found.failed.items()}
+    return records | {key: without_verdict(wanted[key], why) for key, why in results.failed.items()}
 
 
 def settled(pairs: Sequence[Pair], store: Checkpoint, asking: Asking) -> dict[str, dict[str, Any]]:
@@ -59,8 +59,8 @@ def settled(pairs: Sequence[Pair], store: Checkpoint, asking: Asking) -> dict[st
     """
     wanted = {pair.key: pair for pair in pairs}
     tasks = [_task(pair, asking) for pair in wanted.values()]
-    found = counting(tasks, store, _counted(wanted, asking))
-    return {key: found.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
+    results = counting(tasks, store, _counted(wanted, asking))
+    return {key: results.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
 
 
 def _counted(wanted: Mapping[str, Pair], asking: Asking) -> Callable[[Task, dict[str, Any]], bool]:
@@ -72,9 +72,9 @@ def _counted(wanted: Mapping[str, Pair], asking: Asking) -> Callable[[Task, dict
 
 
 def _task(pair: Pair, asking: Asking) -> Task:
-    given = pair, asking.settings, asking.confirm, asking.certificates
+    arguments = pair, asking.settings, asking.confirm, asking.certificates
     return Task(
-        pair.key, pair.key, verdict_on, given, prover(),
+        pair.key, pair.key, verdict_on, arguments, prover(),
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )  # fmt: skip
@@ -100,9 +100,9 @@ def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool
 def _replays(record: dict[str, Any], pair: Pair) -> bool:
     """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
-    given = pair.given()
-    one, two = (side.trace for side in given.sides)
-    goals = [pair.domain.holds(given.input_formats, one), one.output, two.output]
+    inputs = pair.given()
+    first, second = (side.trace for side in inputs.sides)
+    goals = [pair.domain.holds(inputs.input_formats, first), first.output, second.output]
     inside, *results = evaluate(goals, values)
     words = [int(result["word"], 16) for result in record["results"]]
     return bool(inside) and words == results and results[0] != results[1]

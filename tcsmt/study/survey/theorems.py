@@ -86,8 +86,8 @@ def entries() -> Iterator[Entry]:
 
 
 def _models(part: str, left: str, right: str, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
-    one, two = (row_named(name) for name in (left, right))
-    return _pair(part, f"{left} against {right}", one.model, two.model, equal, domain)
+    first, second = (row_named(name) for name in (left, right))
+    return _pair(part, f"{left} against {right}", first.model, second.model, equal, domain)
 
 
 def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
@@ -99,18 +99,20 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
         return digest_of_texts([left.digest, right.digest, digest_of_graph(where)])
 
     return Entry(
-        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known), asked,
+        part, title, equal, lambda s, lemmas: compare_models(*sides, domain, s, lemmas=lemmas), asked,
         lambda: {"left": left.digest, "right": right.digest},
     )  # fmt: skip
 
 
-def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
+def _traces(
+    part: str, title: str, first: Side, second: Side, equal: bool, domain: Domain = ALL_WORDS
+) -> Entry:
     """Two traces on the first one's inputs."""
-    question = difference_of_sides(title, (one, two), one.model.input_formats, domain, lanes=())
-    outputs = one.trace.output, two.trace.output
+    question = difference_of_sides(title, (first, second), first.model.input_formats, domain, lanes=())
+    outputs = first.trace.output, second.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
     return Entry(
-        part, title, equal, lambda s, known: decide(question, s, known), content,
+        part, title, equal, lambda s, lemmas: decide(question, s, lemmas), content,
         lambda: {name: digest_of_graph(term) for name, term in zip(("left", "right"), outputs, strict=True)},
     )  # fmt: skip
 
@@ -161,9 +163,9 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 
 
 def _lemma(title: str, differ: Any) -> Ask:
-    def ask(solving: Solving, known: Lemmas) -> Decision:
+    def ask(solving: Solving, lemmas: Lemmas) -> Decision:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
-        answer = known.ask(differ, solving.settings.timeout).answer
+        answer = lemmas.ask(differ, solving.settings.timeout).answer
         if answer.answer == "unsat":
             proof: Proof = (Close(),)
             kept = solving.certificates.add(question, proof) if solving.certificates is not None else None
@@ -316,17 +318,17 @@ def _carry_bits() -> Iterator[Entry]:
 _EXPECTED = {True: "equivalent", False: "distinguished"}
 
 
-def answered(entry: Entry, solving: Solving, known: Lemmas) -> dict[str, Any]:
+def answered(entry: Entry, solving: Solving, lemmas: Lemmas) -> dict[str, Any]:
     """An entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
     start = time.monotonic()
-    found = entry.ask(solving, known)
+    decision = entry.ask(solving, lemmas)
     return {
         "part": entry.part,
         "expected": _EXPECTED[entry.equal],
-        **finding_of(found).as_json(),
+        **finding_of(decision).as_json(),
         "question": entry.title,
         "wall_seconds": round(time.monotonic() - start, 2),
-        "steps": [step.as_json() for step in found.steps],
+        "steps": [step.as_json() for step in decision.steps],
     }
 
 
@@ -344,13 +346,13 @@ def _lemmas(settings: Settings, run: str, folder: Path | None) -> Lemmas:
 
 def answered_by_title(title: str, settings: Settings, run: str, folder: Path | None) -> Record:
     """What a worker does in one run of the list; folder: for certificates."""
-    known = _lemmas(settings, run, folder)
-    return answered(_by_title(entries)[title], known.solving, known)
+    lemmas = _lemmas(settings, run, folder)
+    return answered(_by_title(entries)[title], lemmas.solving, lemmas)
 
 
 def _task(entry: Entry, settings: Settings, run: str, folder: Path | None) -> Task:
-    given = entry.title, settings, run, folder
-    return Task(entry.title, entry.content(), answered_by_title, given, prover(), entry.models())
+    arguments = entry.title, settings, run, folder
+    return Task(entry.title, entry.content(), answered_by_title, arguments, prover(), entry.models())
 
 
 def main(arguments: Sequence[str]) -> Exit:
@@ -366,23 +368,23 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
     parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
     parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
-    given = parser.parse_args(arguments)
-    trust, settings, run = Trust(confirm=True, kept=given.kept), Settings(timeout=30.0), uuid4().hex
-    asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
-    tasks = [_task(entry, settings, run, given.certificate) for entry in asked]
+    options = parser.parse_args(arguments)
+    trust, settings, run = Trust(confirm=True, kept=options.kept), Settings(timeout=30.0), uuid4().hex
+    asked = [entry for entry in entries() if not options.parts or entry.part in options.parts]
+    tasks = [_task(entry, settings, run, options.certificate) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
-    with Checkpoint(given.file, layout) as kept, shown() as progress:
-        if given.missing:
+    with Checkpoint(options.file, layout) as kept, shown() as progress:
+        if options.missing:
             tasks = [task for task in tasks if not _answered(task, kept.records.get(task.key))]
-        workers = Workers(max(1, given.jobs), given.scheduler)
-        found = computed(tasks, kept, workers, lambda task, record: _counts(task, record, trust), progress)
-    records = [*found.records.values()]
+        workers = Workers(max(1, options.jobs), options.scheduler)
+        results = computed(tasks, kept, workers, lambda task, record: _counts(task, record, trust), progress)
+    records = [*results.records.values()]
     for record in records:
         if record["verdict"] not in ("unknown", record["expected"]):
             print(f"UNEXPECTED: {record['verdict']}: {record['question']}", file=sys.stderr)
     if any(record["verdict"] not in ("unknown", record["expected"]) for record in records):
         return Exit.DIFFERS
-    unknown = found.failed or any(record["verdict"] == "unknown" for record in records)
+    unknown = results.failed or any(record["verdict"] == "unknown" for record in records)
     return Exit.UNKNOWN if unknown else Exit.ANSWERED
 
 

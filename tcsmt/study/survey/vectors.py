@@ -43,11 +43,11 @@ class Made:
 def smallest(audit: Audit) -> Made:
     """The fewest of an audit's vectors that tell apart as much as all, what decides most first."""
     chosen, sets = list(audit.enough.chosen), audit.sets
-    known, order = 0, []
+    covered, order = 0, []
     while chosen:
-        best = max(chosen, key=lambda number: (sets[number] & ~known).bit_count())
+        best = max(chosen, key=lambda number: (sets[number] & ~covered).bit_count())
         chosen.remove(best)
-        known |= sets[best]
+        covered |= sets[best]
         order.append(best)
     excluded, names = np.zeros(len(audit.hypotheses), bool), []
     for number in order:
@@ -85,9 +85,9 @@ def vectors_of(
     count = sum(map(len, parts))
     if kind in ("edge", "all"):
         near = edges(row, seed, max(8, most))
-        left = max(0, most - count)
+        room = max(0, most - count)
         # of all kinds, half is left for random words; each sort of edge has its share
-        share = left if kind == "edge" else left // 2
+        share = room if kind == "edge" else room // 2
         chosen = np.linspace(0, len(near) - 1, min(share, len(near))).astype(int)
         parts.append(_taken(near, np.unique(chosen)))
         count += len(parts[-1])

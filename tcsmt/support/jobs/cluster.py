@@ -74,14 +74,14 @@ def _check(client: Any, address: str) -> None:
             f"--scheduler {address} has no workers; start some with `dask worker {address}`"
         ) from None
     ours = version_of_worker()
-    for worker, found in client.run(version_of_worker, on_error="return").items():
-        if isinstance(found, OSError):  # it went away; its tasks go to the others, or to the one after it
+    for worker, version in client.run(version_of_worker, on_error="return").items():
+        if isinstance(version, OSError):  # it went away; its tasks go to the others, or to the one after it
             continue
-        if isinstance(found, Exception):
-            raise TcsmtError(f"--scheduler {address}: worker {worker} cannot use tcsmt: {found}")
-        if tuple(found) != ours:
+        if isinstance(version, Exception):
+            raise TcsmtError(f"--scheduler {address}: worker {worker} cannot use tcsmt: {version}")
+        if tuple(version) != ours:
             raise TcsmtError(
-                f"--scheduler {address}: worker {worker} has tcsmt {found[0]} (sources {found[1]}), "
+                f"--scheduler {address}: worker {worker} has tcsmt {version[0]} (sources {version[1]}), "
                 f"this is {ours[0]} (sources {ours[1]})"
             )
 

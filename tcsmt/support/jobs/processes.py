@@ -64,7 +64,7 @@ def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record
                     raise answer
                 yield task, answer
     finally:
-        for worker in [*idle, *(one for one, _ in busy.values())]:
+        for worker in [*idle, *(child for child, _ in busy.values())]:
             worker.process.kill()
             worker.process.join()
             worker.pipe.close()

@@ -37,7 +37,7 @@ def test_a_task_is_about_its_model() -> None:
     task = task_for(NAME, 5.0)
     digest = row_named(NAME).model.digest
     assert (task.key, task.asked, task.arguments) == (NAME, digest, (NAME, 5.0))
-    assert task.models == {NAME: digest} and task.code == prover("identification", "simulator")
+    assert task.models == {NAME: digest} and task.code == prover("identification", "simulate")
     assert task.function is identified
     assert task_for("ampere/mma.m16n8k16.f32.f16.f16.f32", 5.0).asked != digest
 

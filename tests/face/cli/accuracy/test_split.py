@@ -37,7 +37,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
     proof = Equivalent(stage="", scripts=("00",), solver="x", version="1", seconds=1)
     records[0]["proof"] = [{"exponent_field": "xxxxxxxx", **proof.as_json()}]
-    about = {"asked": asked_of(splits(["bf16"])[0]), "code": prover("algorithms", "recipes", "simulator")}
+    code = prover("analysis", "compose/recipes", "simulate")
+    about = {"asked": asked_of(splits(["bf16"])[0]), "code": code}
     records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
