@@ -16,11 +16,12 @@ from sphinx.transforms import SphinxTransform
 from trusted import closure
 
 import tcsmt
-from tcsmt.face.cli.table import _arithmetic as arithmetic
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
+from tcsmt.matrix_units.catalogue.table import arithmetic
+from tcsmt.support.results import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = (
@@ -154,7 +155,8 @@ class Api(Published):
         for name in tcsmt.__all__:
             thing = getattr(tcsmt, name)
             if inspect.isclass(thing):
-                lines += [f".. autoclass:: tcsmt.{name}", "   :members:", ""]
+                inherited = ["   :inherited-members:"] if issubclass(thing, Result) else []
+                lines += [f".. autoclass:: tcsmt.{name}", "   :members:", *inherited, ""]
             elif inspect.ismodule(thing):
                 lines += [f".. automodule:: {thing.__name__}", "   :members:", ""]
             elif callable(thing):

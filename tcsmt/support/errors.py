@@ -30,6 +30,11 @@ class Exit(IntEnum):
     #: Evidence contradicts a proof, or two computations differ: an error in this package or in a solver.
     CONTRADICTION = 4
 
+    @classmethod
+    def of(cls, holds: bool | None) -> Exit:
+        """What follows from an answer: it holds, it does not, or that is not known (None)."""
+        return {True: cls.ANSWERED, False: cls.DIFFERS, None: cls.UNKNOWN}[holds]
+
 
 class TcsmtError(ValueError):
     """Bad input; the message is one line for the user, and the command line exits with ``exit_code``."""

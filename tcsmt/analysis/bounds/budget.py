@@ -35,9 +35,9 @@ from tcsmt.analysis.bounds.steps import (
     FusedStep,
     IeeeStep,
     Part,
-    Result,
     Source,
     Step,
+    StepResult,
     require_same,
     steps_of,
 )
@@ -321,7 +321,7 @@ class _Spending:
         partials: list[Partial] = []
 
         def read(source: Source, parts: tuple[Part, Part] | None = None) -> Partial:
-            if isinstance(source, Result):
+            if isinstance(source, StepResult):
                 return partials[source.step]
             if source == C:
                 return c

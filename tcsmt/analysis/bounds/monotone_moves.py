@@ -11,7 +11,7 @@ from functools import cached_property
 
 from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof, free_products
-from tcsmt.analysis.bounds.steps import FusedStep, Result, Step
+from tcsmt.analysis.bounds.steps import FusedStep, Step, StepResult
 from tcsmt.analysis.error import magnitude
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.graphs.bounds import Bounds
@@ -76,7 +76,7 @@ class Moves:
         if not self._vanishes(self.fused, range(self.lanes)):
             raise Unbounded("a product of zeros is not a zero")
         for place, step in enumerate(steps[1:]):
-            if not isinstance(step, FusedStep) or step.start != Result(place):
+            if not isinstance(step, FusedStep) or step.start != StepResult(place):
                 raise Unbounded("a later sum does not begin with the one before it")
             if not self._vanishes(step.sum, range(0)) or not step.sum.passes(chain, C):
                 raise Unbounded("a later sum does not pass c on")

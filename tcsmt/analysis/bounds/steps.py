@@ -38,7 +38,7 @@ from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import FusedDotAdd, InstructionSequence, Kind, Model, Stage, Trace
 from tcsmt.support.invariants import of_type
 
-__all__ = ["FusedStep", "IeeeStep", "Part", "Result", "Source", "Step", "require_same", "steps_of"]
+__all__ = ["FusedStep", "IeeeStep", "Part", "Source", "Step", "StepResult", "require_same", "steps_of"]
 
 #: Bits of a product that solvers multiply out at once.
 _SHORT = 10
@@ -51,7 +51,7 @@ _OF_A_SUM = frozenset({
 
 
 @dataclass(frozen=True)
-class Result:
+class StepResult:
     """What an earlier step of the instruction gave, by its number."""
 
     step: int
@@ -60,7 +60,7 @@ class Result:
 #: Some bits of a significand: how many places below the leading one they begin, and how many they are.
 Part = tuple[int, int]
 #: What a step reads: a product, by its lane; the instruction's c (``C``); or an earlier step's result.
-Source = int | Result
+Source = int | StepResult
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
         return list(steps)
 
     def moved(source: Source) -> Source:
-        if isinstance(source, Result):
-            return Result(source.step + len(before))
-        return Result(len(before) - 1) if source == C else source
+        if isinstance(source, StepResult):
+            return StepResult(source.step + len(before))
+        return StepResult(len(before) - 1) if source == C else source
 
     previous: list[Step] = []
     for step in steps:
@@ -176,7 +176,7 @@ class _Reader:
             elif stage.kind is Kind.RESULT:
                 fused = blocks[stage.term]
                 steps.append(self._fused_step(fused, start))
-                start = Result(len(steps) - 1)
+                start = StepResult(len(steps) - 1)
             else:
                 continue
             results[stage.term] = of_type(stage.value, Format), len(steps) - 1
@@ -255,7 +255,7 @@ class _Reader:
         if word.value is not None and word.value & ((1 << fmt.sign_bit) - 1) == 0:
             return None, None, False
         if word in results and results[word][0] == fmt:
-            return Result(results[word][1]), fmt, False
+            return StepResult(results[word][1]), fmt, False
         return self._c(decode(fmt, word))
 
     def _number(
@@ -266,7 +266,7 @@ class _Reader:
             return None, None, False
         for word, (fmt, step) in results.items():
             if number == decode(fmt, word):
-                return Result(step), fmt, False
+                return StepResult(step), fmt, False
         lane = self._lane(number)
         return (lane, None, False) if lane is not None else self._c(number)
 

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.steps import Result, Source
+from tcsmt.analysis.bounds.steps import Source, StepResult
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.language.terms import Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
@@ -65,7 +65,7 @@ def integer_steps(chain: StepwiseProof, unit: IntegerDotAdd) -> list[IntegerStep
         )
         before = _sum([(1, before), *((1, {_pair(trace.a[i], trace.b[i]): 1}) for i in lanes)])
         steps.append(IntegerStep(tuple(lanes), start, unit.d_format))
-        c, fmt, start = block[-1].term, unit.d_format, Result(len(steps) - 1)
+        c, fmt, start = block[-1].term, unit.d_format, StepResult(len(steps) - 1)
     seen = [source for step in steps for source in step.sources]
     chain.know(f"the result is c and the products modulo 2^{unit.d_format.bits}, as a polynomial")
     if c is not trace.output or sorted(map(str, seen)) != sorted(map(str, range(unit.k))):

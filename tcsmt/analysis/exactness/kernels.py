@@ -15,7 +15,7 @@ import numpy as np
 
 from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Result
+from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, StepResult
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER, largest_proved
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
@@ -92,12 +92,14 @@ class _Kernel:
         for number, step in enumerate(steps):
             match step:
                 case FusedStep():
-                    from_c = step.start == C or (isinstance(step.start, Result) and step.start.step in fine)
+                    from_c = step.start == C or (
+                        isinstance(step.start, StepResult) and step.start.step in fine
+                    )
                     if from_c:
                         _fused(self.unit.chain, step.sum)
                         fine.add(number)
                 case IeeeStep():
-                    sources = [s.step in fine if isinstance(s, Result) else s == C for s in step.sources]
+                    sources = [s.step in fine if isinstance(s, StepResult) else s == C for s in step.sources]
                     if any(sources) and not _rounds_zeros_down(step.operation):
                         self.unit.chain.know("an IEEE sum is -0 only if all of its terms are (754-2019, 6.3)")
                         fine.add(number)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Result, Source
+from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, StepResult
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -86,4 +86,4 @@ def _whole_bits(fmt: Format) -> int:
 
 def _leaves(source: Source, leaves: Sequence[Sequence[int]]) -> Sequence[int]:
     """The products, and c, that are in what a step reads."""
-    return leaves[source.step] if isinstance(source, Result) else [source]
+    return leaves[source.step] if isinstance(source, StepResult) else [source]

@@ -6,7 +6,7 @@ that a sum of K products of slices is exact. Units of the same model are one rec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
@@ -18,6 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solving import Solving
+from tcsmt.support.tables import markdown
 
 __all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
 
@@ -86,8 +87,8 @@ def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[
     }
 
 
-def table(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Rows of a Markdown table: units whose operands, results and exact domains are the same are one row."""
+def table(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Lines of a Markdown table: units whose operands, results and exact domains are the same are one row."""
     groups: dict[tuple[Any, ...], list[str]] = {}
     for record in records:
         a, b, _, d = record["formats"]
@@ -95,11 +96,11 @@ def table(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         chained = record["formats"][2] == d
         key = (a if a == b else f"{a}·{b}", d, sizes, "" if chained else "one instruction")
         groups.setdefault(key, []).extend(record["units"])
-    yield "| operands | result | units | largest K by bits of the slices |"
-    yield "|---|---|---|---|"
+    rows = []
     for (operands, d, sizes, note), units in groups.items():
         shown = "; ".join(f"{bits}: {k}" for bits, k in sizes if k) or "not proved"
-        yield f"| {operands} | {d} | {_architectures(units)} | {shown}{f' ({note})' if note else ''} |"
+        rows.append((operands, d, _architectures(units), f"{shown}{f' ({note})' if note else ''}"))
+    return markdown(("operands", "result", "units", "largest K by bits of the slices"), rows)
 
 
 def _shown(record: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from tcsmt.analysis.bounds.fused_loss import C, ExactUpTo, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
+from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, Step, StepResult, steps_of
 from tcsmt.analysis.exactness.integer_units import IntegerStep, integer_steps
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
@@ -81,7 +81,7 @@ class ExactUnit:
         lattices: list[Lattice] = []
 
         def read(source: Source) -> Lattice:
-            if isinstance(source, Result):
+            if isinstance(source, StepResult):
                 return lattices[source.step]
             if source == C:
                 return c
@@ -105,7 +105,7 @@ class ExactUnit:
 
     def _format_of(self, source: Source | None, formats: Sequence[AnyFormat]) -> Format:
         """The format of the c of a fused sum."""
-        if isinstance(source, Result):
+        if isinstance(source, StepResult):
             return float_format(formats[source.step])
         return float_format(self.unit.c_format)
 

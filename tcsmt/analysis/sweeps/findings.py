@@ -52,6 +52,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.tables import markdown
 
 __all__ = ["TYPE1", "Effort", "entries", "table", "write"]
 
@@ -404,12 +405,16 @@ def _proof(entry: Record) -> Record:
     return proof
 
 
+#: Heads of the tables of comparisons and of bounds.
+_COMPARED = (
+    "worse", "than", "unit", "K", "domain", "verdict", "smallest witness", "worst found, ulp (2^-24 of Σ)"
+)  # fmt: skip
+_BOUNDED = ("algorithm", "unit", "K", "domain", "largest error found, 2^-24 of Σ", "proved")
+
+
 def table(records: Mapping[str, Record]) -> str:
     """The comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
-    lines = [
-        "| worse | than | unit | K | domain | verdict | smallest witness | worst found, ulp (2^-24 of Σ) |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for entry in records.values():
         if "algorithms" not in entry:
             continue
@@ -421,16 +426,15 @@ def table(records: Mapping[str, Record]) -> str:
             excess = f"{ulps} ({relative})"
         verdict = entry["answer"] + _by_whom(entry)
         cells = [*entry["algorithms"], entry["unit"], entry["k"], entry["domain"], verdict]
-        lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
-    bounds = [entry for entry in records.values() if entry.get("answer") == "bounded"]
+        rows.append([*cells, witness, excess])
+    lines = markdown(_COMPARED, rows)
+    bounds = [
+        [*(entry[name] for name in ("algorithm", "unit", "k", "domain")), _largest(entry),
+         f"{entry['proved']:g}{_by_whom(entry)}"]
+        for entry in records.values() if entry.get("answer") == "bounded"
+    ]  # fmt: skip
     if bounds:
-        lines += [
-            "", "| algorithm | unit | K | domain | largest error found, 2^-24 of Σ | proved |",
-            "|---|---|---|---|---|---|",
-        ]  # fmt: skip
-    for entry in bounds:
-        cells = [*(entry[name] for name in ("algorithm", "unit", "k", "domain")), _largest(entry)]
-        lines.append("| " + " | ".join(map(str, [*cells, f"{entry['proved']:g}{_by_whom(entry)}"])) + " |")
+        lines += ["", *markdown(_BOUNDED, bounds)]
     unknown = {key: entry for key, entry in records.items() if entry.get("verdict") == "unknown"}
     lines += [f"\nunknown: {key}: {entry.get('reason') or entry['open']}" for key, entry in unknown.items()]
     return "\n".join(lines)

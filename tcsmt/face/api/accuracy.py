@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
@@ -20,8 +20,9 @@ from tcsmt.analysis.emulation.certified import certify_emulation
 from tcsmt.analysis.emulation.search import LANES
 from tcsmt.analysis.search import bound as bounds
 from tcsmt.analysis.search.bound import Bound as FoundBound
+from tcsmt.analysis.search.bound import Extreme
 from tcsmt.analysis.search.bound import bound as bound_of
-from tcsmt.analysis.search.compare import AlgorithmPair, ErrorComparison
+from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
 from tcsmt.analysis.search.compare import compare as compare_pair
 from tcsmt.analysis.search.records import bound_json, comparison_json, error_text
 from tcsmt.analysis.search.walk import parting, walk
@@ -31,13 +32,13 @@ from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.exact import AccuracyExactness, exact
 from tcsmt.face.api.multiply import multiply
+from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.result_flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.face.api.splits import SplitAnalysis, split
 from tcsmt.face.api.sweep import Sweep, sweep
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
-from tcsmt.face.pictures.svg import as_svg
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row, rows_of
 from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
@@ -45,7 +46,7 @@ from tcsmt.matrix_units.files.model_files import is_model_file
 from tcsmt.prove.engine.dumping import Dump
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.finding import shown
@@ -54,14 +55,14 @@ from tcsmt.prove.statements.verdict import (
     Equivalent,
     Unknown,
     Verdict,
+    exit_of,
     in_a_word,
     reason_of,
-    said_by,
     verdict_text,
 )
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
-from tcsmt.support.version import __version__
 
 __all__ = [
     "AccuracyBound",
@@ -89,7 +90,7 @@ def recipes() -> dict[str, str]:
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyComparison:
+class AccuracyComparison(DrawnResult):
     """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it."""
 
     found: ErrorComparison
@@ -117,32 +118,46 @@ class AccuracyComparison:
         """The binary32 word of each input on which the first one's error is larger, by name."""
         return self.verdict.values if isinstance(self.verdict, Distinguished) else None
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt accuracy compare --json`` prints."""
-        data: dict[str, Any] = {"tcsmt": __version__, "arch": [row.name for row in self.rows]}
-        data |= {"others": list(self.others), **comparison_json(self.found)}
+    def _facts(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"arch": [row.name for row in self.rows], "others": list(self.others)}
+        data |= comparison_json(self.found)
         if isinstance(self.verdict, Distinguished):
             moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
             data["steps"] = [[move.as_json() for move in one] for one in moves]
-        if self.certified is not None:
-            data["certificate"] = self.certified.as_json()
-        return data
+        return data | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
         """Both algorithms on the witness, step by step; None where there is none."""
-        return _sheet_of(self.found, self.rows) if isinstance(self.verdict, Distinguished) else None
+        values = self.witness
+        if values is None:
+            return None
+        pair = self.found.pair
+        sides = zip(pair.names, self.rows, pair.algorithms, strict=True)
+        return walked_sheet([Walked.on(*side, values) for side in sides], values)
 
-    def __str__(self) -> str:
-        certified = [str(self.certified)] if self.certified is not None else []
-        return "\n".join([_comparison_text(self.found, self.rows), *certified, *_others_text(self.others)])
+    def _lines(self) -> Iterator[str]:
+        pair, verdict = self.found.pair, self.verdict
+        for name, row in zip(pair.names, self.rows, strict=True):
+            yield f"{name}: {row.name}, evidence: {row.evidence}"
+        yield f"K = {pair.k}; domain: {pair.domain}"
+        yield ""
+        if isinstance(verdict, Equivalent) and not verdict.scripts and not verdict.solver:
+            yield f"NEVER WORSE: {verdict.stage}"
+        else:
+            yield verdict_text(verdict, "WORSE", "NEVER WORSE")
+        if isinstance(verdict, Distinguished) and self.found.judgement is not None:
+            yield from _witness_lines(pair, verdict.values, self.found.judgement)
+        yield from certificate_lines(self.certified)
+        yield from _others_lines(self.others)
 
-    def __repr__(self) -> str:
-        names = " against ".join(self.found.pair.names)
-        return f"<AccuracyComparison {names}: {in_a_word(self.verdict)}>"
+    @property
+    def _title(self) -> str:
+        return f"{' against '.join(self.found.pair.names)}: {in_a_word(self.verdict)}"
 
-    def _repr_html_(self) -> str:
-        sheet = self.sheet()
-        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+    @property
+    def exit_code(self) -> Exit:
+        """0: never less accurate (proved); 1: an input shows that it is; 3: unknown."""
+        return exit_of(self.verdict)
 
 
 def compare(
@@ -179,7 +194,7 @@ def compare(
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyBound:
+class AccuracyBound(Result):
     """The largest error of an algorithm that was found, and the smallest bound that was proved; print it."""
 
     algorithm: str
@@ -211,36 +226,61 @@ class AccuracyBound:
         """Of an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units of 2^-53."""
         return None if self.found.of_largest is None else float(self.found.of_largest)
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt accuracy bound --json`` prints."""
-        about: dict[str, Any] = {
-            "tcsmt": __version__,
+    @property
+    def searched(self) -> int:
+        """Products that the search for errors changed; the others repeat them, or are zero."""
+        return min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
+
+    def _facts(self) -> dict[str, Any]:
+        about = {
             "algorithm": self.algorithm,
             "unit": self.row.name,
             "k": self.k,
             "domain": str(self.domain),
+            "searched": self.searched,
+            "others": list(self.others),
         }
-        about["searched"] = min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
-        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return (
-            about
-            | {"others": list(self.others)}
-            | bound_json(self.found, self.wide)
-            | {"reason": self.reason}
-            | certified
-        )
+        facts = about | bound_json(self.found, self.wide) | {"reason": self.reason}
+        return facts | certificate_json(self.certified)
 
-    def __str__(self) -> str:
-        certified = [str(self.certified)] if self.certified is not None else []
-        return "\n".join([_bound_text(self.as_json()), *certified, *_others_text(self.others)])
+    def _lines(self) -> Iterator[str]:
+        found, unit = self.found, f"2^-{self.wide.precision}"
+        yield f"{self.algorithm} on {self.row.name}, K = {self.k}; domain: {self.domain}"
+        yield ""
+        if self.searched < self.k:
+            most = self.searched
+            yield f"the search changed the first {most} products only; the others repeat them, or are zero"
+        yield from _extreme_lines(found.relative, "relative to |c| + Σ|a·b|", f"·{unit}", self.wide)
+        yield from _extreme_lines(found.ulps, "in ulps of the exact result", "", self.wide)
+        low = "0" if found.relative is None else _size(found.relative.relative, f"·{unit}")
+        if found.proof is None or self.proved is None:
+            yield f"found, not proved: at least {low}; no bound ({self.reason})"
+        else:
+            most_error = f"{self.proved:.6g}·{unit}"
+            yield f"the largest relative error is at least {low} (found) and at most {most_error} (proved)"
+            yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in found.shares.items())
+            if self.proved_of_largest is not None:
+                yield f"relative to |c| + K·max|a|·max|b|, at most {self.proved_of_largest:.6g}·{unit}"
+            if found.in_ulps is not None:
+                yield f"  and so at most {float(found.in_ulps):.6g} ulps of the exact result"
+            elif found.ulps is not None:
+                yield "  in ulps there is no bound: the exact sum may cancel"
+            yield f"proved {found.proof.how}:"
+            yield from (f"  {step}" for step in found.proof.stage.split("; "))
+            if found.open:
+                yield f"not closed: {found.open}"
+        yield from certificate_lines(self.certified)
+        yield from _others_lines(self.others)
 
-    def __repr__(self) -> str:
-        what = f"{self.algorithm} on {self.row.name}, K = {self.k}"
-        found = f"not proved ({self.reason})" if self.proved is None else self.proved
-        return f"<AccuracyBound of {what}: {found}>"
+    @property
+    def _title(self) -> str:
+        bound = f"not proved ({self.reason})" if self.proved is None else self.proved
+        return f"of {self.algorithm} on {self.row.name}, K = {self.k}: {bound}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: a bound is proved; 3: none is, and the error shown is only found."""
+        return Exit.UNKNOWN if self.proved is None else Exit.ANSWERED
 
 
 def bound(
@@ -290,8 +330,9 @@ def _others(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(other.name for other in found))
 
 
-def _others_text(others: Sequence[str]) -> list[str]:
-    return [f"other instructions with these formats compute otherwise: {', '.join(others)}"] if others else []
+def _others_lines(others: Sequence[str]) -> Iterator[str]:
+    if others:
+        yield f"other instructions with these formats compute otherwise: {', '.join(others)}"
 
 
 def _pair_of(
@@ -303,89 +344,38 @@ def _pair_of(
     return AlgorithmPair(names, (one, two), domain), (row, other)
 
 
-def _comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
-    pair, verdict, judgement = found.pair, found.verdict, found.judgement
-    lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
-    lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
-    if isinstance(verdict, Equivalent) and not verdict.scripts and not verdict.solver:
-        lines.append(f"NEVER WORSE: {verdict.stage}")
-    else:
-        lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
-    if isinstance(verdict, Distinguished) and judgement is not None:
-        for name, word in verdict.values.items():
-            if word:
-                seen = shown(F32, word)
-                lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
-        lines.append(f"  exact = {signed_text(judgement.exact)}")
-        for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
-            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}")
-        if judgement.excess is not None and judgement.relative is not None:
-            lines.append(
-                f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
-                f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
-            )
-        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
-        if parts is not None:
-            lines.append(f"  they first differ at '{parts.name}' (after the split)")
-    return "\n".join(lines)
-
-
-def _sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
-    """Both algorithms on the witness: every step, and bit by bit where they first differ."""
-    assert isinstance(found.verdict, Distinguished)
-    values = found.verdict.values
-    each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
-    return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
-
-
-def _bound_text(data: dict[str, Any]) -> str:
-    lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
-    if data["searched"] < data["k"]:
-        most = data["searched"]
-        lines.append(
-            f"the search changed the first {most} products only; the others repeat them, or are zero"
+def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> Iterator[str]:
+    """An input on which the first algorithm is worse, both results, and by how much they are wrong."""
+    for name, word in values.items():
+        if word:
+            number = shown(F32, word)
+            yield f"  {name:>5} = {number['word']}  {number['value']:<32} {number['decimal']}"
+    yield f"  exact = {signed_text(judgement.exact)}"
+    for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+        yield f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}"
+    if judgement.excess is not None and judgement.relative is not None:
+        yield (
+            f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+            f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
         )
-    for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
-        one = data[name]
-        if one is None:
-            lines.append(f"largest error found, {title}: none at all")
-            continue
-        size = _size(one, name, data["in"])
-        lines.append(f"largest error found, {title}: {size}")
-        lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _equal_inputs(one["inputs"])]
-        lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
-    low = _size(data["relative"], "relative", data["in"]) if data["relative"] else "0"
-    if data["proved"] is None:
-        lines.append(f"found, not proved: at least {low}; no bound ({data['reason']})")
-        return "\n".join(lines)
-    most = f"{data['proved']:.6g}·{data['in']}"
-    lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")
-    lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
-    if "proved_of_largest" in data:
-        lines.append(
-            f"relative to |c| + K·max|a|·max|b|, at most {data['proved_of_largest']:.6g}·{data['in']}"
-        )
-    if data["proved_ulps"] is not None:
-        lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
-    elif data["ulps"] is not None:
-        lines.append("  in ulps there is no bound: the exact sum may cancel")
-    proof = data["proof"]
-    by = f"by {said_by(proof)}, {len(proof['scripts'])} queries" if proof["scripts"] else "without a solver"
-    lines.append(f"proved {by}:")
-    lines += [f"  {step}" for step in proof["stage"].split("; ")]
-    if data["open"]:
-        lines.append(f"not closed: {data['open']}")
-    return "\n".join(lines)
+    parts = parting(*(walk(algorithm, values) for algorithm in pair.algorithms))
+    if parts is not None:
+        yield f"  they first differ at '{parts.name}' (after the split)"
 
 
-def _equal_inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Names, word and value of the inputs: those in a row that hold the same word are one line."""
-    groups = groupby(inputs.items(), lambda item: (item[0][0], item[1]["word"], item[1]["value"]))
-    for (_, word, value), group in groups:
-        yield ", ".join(ranges([name for name, _ in group])), word, value
+def _extreme_lines(extreme: Extreme | None, measure: str, unit: str, wide: Format) -> Iterator[str]:
+    """The largest error that was found in one measure, and the input with it."""
+    if extreme is None:
+        yield f"largest error found, {measure}: none at all"
+        return
+    yield f"largest error found, {measure}: {_size(extreme.relative if unit else extreme.ulps, unit)}"
+    # inputs in a row that hold the same word are one line
+    inputs = ((name, word) for name, word in extreme.values.items() if word)
+    for (_, word), group in groupby(inputs, lambda item: (item[0][0], item[1])):
+        names = ", ".join(ranges([name for name, _ in group]))
+        yield f"  {names:>5} = {wide.hex(word)}  {wide.describe(word)}"
+    yield f"  result {wide.describe(extreme.result)}, exact {signed_text(extreme.exact)}"
 
 
-def _size(one: dict[str, Any], measure: str, unit: str) -> str:
-    if one[measure] is None:
-        return "infinite"
-    return f"{one[measure]:.6g}·{unit}" if measure == "relative" else f"{one[measure]:.6g}"
+def _size(error: Fraction | None, unit: str) -> str:
+    return "infinite" if error is None else f"{float(error):.6g}{unit}"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
@@ -44,9 +43,10 @@ from tcsmt.study.survey.vectors import smallest
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.stopping import on_stop
+from tcsmt.support.tables import columns
 from tcsmt.support.text import agreeing, counted, ranges
-from tcsmt.support.version import __version__
 
 __all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit", "audited", "solved", "vectors_given"]
 
@@ -63,7 +63,7 @@ _WIDTH = 110
 
 
 @dataclass(frozen=True, repr=False)
-class Audited:
+class Audited(Result):
     """What vectors tell apart: ``complete``, ``untold``, ``fewest``; ``save_closing`` writes what they lack.
 
     made: every hypothesis on every vector. gaps: pairs that no vector tells apart, with the engine's
@@ -113,19 +113,16 @@ class Audited:
         replace_text(Path(path), CLOSING_FILES[suffix](self.row, found))
         return len(found)
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt audit --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         return _data(self.made, self.gaps, self.closing, self.readings)
 
-    def __str__(self) -> str:
-        return "\n".join(_lines(self.made, self.gaps, self.closing, self.readings))
+    def _lines(self) -> Iterator[str]:
+        return _lines(self.made, self.gaps, self.closing, self.readings)
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         hypotheses = counted(len(self.made.hypotheses), "hypothesis")
-        return f"<Audited {counted(len(self.made.vectors), 'vector')} of {self.row.name}: {hypotheses}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return f"{counted(len(self.made.vectors), 'vector')} of {self.row.name}: {hypotheses}"
 
 
 def audit(
@@ -271,26 +268,7 @@ def _parameters(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
     for name, row in table.items():
         own = f"{name} = {value_text(getattr(model, name))}"
         lines.append([own, *(", ".join(ranges(row.get(key, []))) for key in shown_heads)])
-    yield from _columns(lines)
-
-
-def _columns(lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table whose columns but the first are wrapped to the width that is left."""
-    first = max(len(line[0]) for line in lines)
-    rest = len(lines[0]) - 1
-    longest = [max(len(line[i + 1]) for line in lines) for i in range(rest)]
-    left, widths = _WIDTH - first - 2 * rest, list(longest)
-    while sum(widths) > left:
-        widths[widths.index(max(widths))] -= 1
-    for line in lines:
-        cells = [
-            [line[0]],
-            *(wrap(cell, width) or [""] for cell, width in zip(line[1:], widths, strict=True)),
-        ]
-        for part in range(max(map(len, cells))):
-            texts = [cell[part] if part < len(cell) else "" for cell in cells]
-            sized = (f"{text:<{width}}" for text, width in zip(texts, (first, *widths), strict=True))
-            yield "  ".join(sized).rstrip()
+    yield from columns(lines, within=_WIDTH)
 
 
 def _units(made: Audit, units: Sequence[Hypothesis], found: Sequence[Gap] | None) -> Iterator[str]:
@@ -300,17 +278,14 @@ def _units(made: Audit, units: Sequence[Hypothesis], found: Sequence[Gap] | None
         yield "no other unit of the catalogue has these formats and K"
         return
     yield "units of these formats and K, and how many vectors tell each two apart (= equal, ? not decided):"
-    width = max(3, len(str(len(made.vectors))))
-    yield " " * 4 + " ".join(f"{n + 1:>{width}}" for n in range(len(units)))
     marks = {"equal": "=", "unknown": "?", "open": "0", "untold": "0"}
+    rows = [["", *(str(n + 1) for n in range(len(units)))]]
     for i, one in enumerate(units):
-        cells = []
-        for j in range(len(units)):
-            pair = min(i, j), max(i, j)
-            text = "." if i == j else str(counts[pair]) if counts[pair] else marks[state[pair]]
-            cells.append(f"{text:>{width}}")
+        pairs = [(min(i, j), max(i, j)) for j in range(len(units))]
+        cells = ["." if a == b else str(counts[a, b] or marks[state[a, b]]) for a, b in pairs]
         more = f" (+{len(one.known) - 1})" if len(one.known) > 1 else ""
-        yield f"{i + 1:>3} {' '.join(cells)}  {one.known[0]}{more}"
+        rows.append([str(i + 1), *cells, f" {one.known[0]}{more}"])
+    yield from columns(rows, ">" * (len(units) + 1) + "<", gap=" ", least=3)
     yield ""
 
 
@@ -468,7 +443,6 @@ def _data(
         for pair, count in zip(made.pairs, made.deciders, strict=True)
     ]
     data: dict[str, Any] = {
-        "tcsmt": __version__,
         "model": made.row.name,
         "vectors": list(names),
         "hypotheses": [

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,8 @@ from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
-from tcsmt.support.version import __version__
 
 __all__ = ["Check", "check", "difference", "explained", "of_arrays", "of_file", "remembered"]
 
@@ -42,7 +41,7 @@ _KEPT = 4096
 
 
 @dataclass(frozen=True, repr=False)
-class Check:
+class Check(Result):
     """What asking an implementation has shown; ``agrees``, ``rows``, ``mismatches``.
 
     name: what the implementation is called. resemblance: what gives its answers; None where it agrees.
@@ -83,12 +82,11 @@ class Check:
         others = self.resemblance.texts if self.resemblance is not None else ()
         return [] if self.agrees else [*self.checked.alike, *others]
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt check --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         found, first = self.checked, self.checked.first
         model = found.row.model
         data: dict[str, Any] = {
-            "tcsmt": __version__, "unit": found.row.name, "implementation": self.name, "rows": self.rows,
+            "unit": found.row.name, "implementation": self.name, "rows": self.rows,
             "mismatches": self.mismatches, "hypotheses": len(found.audit.hypotheses) - 1,
             "not_excluded": self._left(),
         }  # fmt: skip
@@ -114,10 +112,10 @@ class Check:
                 data["nearest"] = {"is": near[0], "rows": near[1], "of": self.resemblance.rows}
         return data
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         first = self.checked.first
         shown = [] if first is None else [difference(self.name, self.checked.row, first)]
-        return "\n".join([*shown, self.conclusion])
+        return [*shown, self.conclusion]
 
     @property
     def conclusion(self) -> str:
@@ -139,11 +137,9 @@ class Check:
         elif self.agrees:
             yield from self._excluded()
 
-    def __repr__(self) -> str:
-        return f"<Check: {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _title(self) -> str:
+        return self.summary
 
     def _left(self) -> dict[str, list[str]]:
         """The hypotheses that no row excludes, by what is known of them."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
-from tcsmt.face.pictures.svg import as_svg
 from tcsmt.matrix_units.catalogue import Row, status_text
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.dumping import Dump
@@ -22,19 +21,19 @@ from tcsmt.prove.engine.enumerating import LAYOUT
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.shared_inputs import words_given_to
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, in_a_word, reason_of
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.support.version import __version__
 
 __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(DrawnResult):
     """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
 
     decision: the question, the verdict, and every step of a proof. rows: what is known of both units.
@@ -63,10 +62,8 @@ class Comparison:
         """The word of each input on which the units differ, by its name (``a0``, ..., ``b0``, ..., ``c``)."""
         return self.verdict.values if isinstance(self.verdict, Distinguished) else None
 
-    def as_json(self) -> dict[str, Any]:
-        """The comparison as plain data: what ``tcsmt compare --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         return {
-            "tcsmt": __version__,
             "models": [
                 {"name": row.name, "evidence": row.evidence, "status": row.status, "source": row.source}
                 for row in self.rows
@@ -97,7 +94,7 @@ class Comparison:
         length = len(self.decision.question.sides[0].trace.a)
         return "" if length == k else f"; chained {length // k} times to K = {length}"
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         found = self.decision
         lines = [
             f"{r.name}: evidence: {r.evidence}, {status_text(r)}{self._times(r.model.k)}" for r in self.rows
@@ -112,21 +109,23 @@ class Comparison:
                     sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
                     lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                     lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
-                lines += [str(found.certified)] if found.certified is not None else []
+                lines += certificate_lines(found.certified)
             case Distinguished():
                 lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(found).witness_lines()]
             case Unknown():
                 lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
                 lines += [f"  proved on the way: {step}" for step in found.steps]
-        return "\n".join(lines)
+        return lines
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         names = " against ".join(row.name for row in self.rows)
-        return f"<Comparison {names}: {in_a_word(self.verdict)}>"
+        return f"{names}: {in_a_word(self.verdict)}"
 
-    def _repr_html_(self) -> str:
-        sheet = self.sheet()
-        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+    @property
+    def exit_code(self) -> Exit:
+        """0: proved equal; 1: there is a witness; 3: unknown."""
+        return Exit.of(self.equal)
 
 
 def compare(

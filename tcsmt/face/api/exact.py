@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
@@ -20,16 +20,15 @@ from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
-from tcsmt.prove.statements.verdict import said_by
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.version import __version__
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.results import Result
 
 __all__ = ["AccuracyExactness", "exact"]
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyExactness:
+class AccuracyExactness(Result):
     """Up to where sums of products of integers are exact; print it.
 
     algorithm: "" for the unit alone. asked: what was given, ``integers`` and ``k``.
@@ -71,48 +70,43 @@ class AccuracyExactness:
         """Products beyond what is proved whose sum is not the result; None: none was found."""
         return self.found.beyond
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt accuracy exact --json`` prints."""
-        about: dict[str, Any] = {
-            "tcsmt": __version__,
-            "algorithm": self.algorithm or None,
-            "unit": self.row.name,
-        }
+    def _facts(self) -> dict[str, Any]:
+        about: dict[str, Any] = {"algorithm": self.algorithm or None, "unit": self.row.name}
         about |= dict(zip(("asked_integers", "asked_k"), self.asked, strict=True))
-        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return about | {"exact": self.is_exact, "reason": self.reason} | self.found.as_json() | certified
+        answer = {"exact": self.is_exact, "reason": self.reason}
+        return about | answer | self.found.as_json() | certificate_json(self.certified)
 
-    def __str__(self) -> str:
+    def _lines(self) -> Iterator[str]:
         found = self.found
         name = f"{self.algorithm}: {self.row.name}" if self.algorithm else self.row.name
-        same = found.a == found.b
-        operands = f"a and b: {found.a}" if same else f"a: {found.a}; b: {found.b}"
-        lines = [f"{name}, evidence: {self.row.evidence}", f"{operands}; c = 0", ""]
+        operands = f"a and b: {found.a}" if found.a == found.b else f"a: {found.a}; b: {found.b}"
+        yield f"{name}, evidence: {self.row.evidence}"
+        yield f"{operands}; c = 0"
+        yield ""
         if found.proof is not None:
-            by = said_by(found.proof.as_json())
-            queries = f"{len(found.proof.scripts)} queries"
-            how = f"by {by}, {queries}" if found.proof.scripts else "without a solver"
-            lines.append(f"EXACT up to K = {found.k}: proved {how}")
-            lines += [f"  {step}" for step in found.proof.stage.split("; ")]
+            yield f"EXACT up to K = {found.k}: proved {found.proof.how}"
+            yield from (f"  {step}" for step in found.proof.stage.split("; "))
         else:
-            lines.append("NOT EXACT" if found.beyond is not None else "UNKNOWN")
+            yield "NOT EXACT" if found.beyond is not None else "UNKNOWN"
         if found.ends:
-            lines.append(f"the proof ends there: {found.ends}" if found.k else f"no proof: {found.ends}")
+            yield f"the proof ends there: {found.ends}" if found.k else f"no proof: {found.ends}"
         if found.beyond is not None:
             more = "" if found.closed or not found.k else " (the smallest that was found)"
-            lines.append(f"not exact, replayed{more}: {found.beyond}")
+            yield f"not exact, replayed{more}: {found.beyond}"
         elif found.ends and not found.ends.startswith("no "):
-            lines.append("no input beyond it was found, or looked for, with another result")
-        lines += [str(self.certified)] if self.certified is not None else []
-        return "\n".join(lines)
+            yield "no input beyond it was found, or looked for, with another result"
+        yield from certificate_lines(self.certified)
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         name = f"{self.algorithm} on {self.row.name}" if self.algorithm else self.row.name
-        found = f"unknown ({self.reason})" if self.is_exact is None else f"K up to {self.k}"
-        return f"<AccuracyExactness of {name}: integers up to {self.integers}, {found}>"
+        limit = f"unknown ({self.reason})" if self.is_exact is None else f"K up to {self.k}"
+        return f"of {name}: integers up to {self.integers}, {limit}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: exactness is proved; 1: an input shows that it does not hold; 3: neither."""
+        return Exit.of(self.is_exact)
 
 
 def exact(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, row_of
@@ -13,8 +12,8 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.prove.statements.finding import shown
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["FormatValues", "describe_format"]
 
@@ -23,7 +22,7 @@ _LISTED = 8
 
 
 @dataclass(frozen=True, repr=False)
-class FormatValues:
+class FormatValues(Result):
     """A format: its fields, its extreme numbers, and the value of every word if it has at most 8 bits.
 
     format: the format. ``landmarks``: words by what they are. ``words``: those that are listed.
@@ -62,11 +61,9 @@ class FormatValues:
         """Every word of a format of at most 8 bits; none of a wider one."""
         return range(1 << self.format.width if self.format.width <= _LISTED else 0)
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt describe --format --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         fmt = self.format
         return {
-            "tcsmt": __version__,
             "format": fmt.name,
             "bits": fmt.width,
             **table_of_format(fmt),
@@ -74,14 +71,9 @@ class FormatValues:
             "values": [shown(fmt, word) for word in self.words],
         }
 
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def __repr__(self) -> str:
-        return f"<FormatValues of {self.format.name}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _title(self) -> str:
+        return f"of {self.format.name}"
 
     def _lines(self) -> Iterator[str]:
         fmt = self.format

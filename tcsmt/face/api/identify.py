@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,13 @@ from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
 
 __all__ = ["Identified", "identify"]
 
 
 @dataclass(frozen=True, repr=False)
-class Identified:
+class Identified(Result):
     """What explains a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
 
     outcome: questions, answers, and the hypotheses that are left.
@@ -60,18 +59,15 @@ class Identified:
         """The names of the catalogue's units that are equal to it, or not excluded."""
         return list(self.outcome.catalogue)
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt identify --json`` prints."""
-        return {"tcsmt": __version__, **as_data(self.outcome)}
+    def _facts(self) -> dict[str, Any]:
+        return as_data(self.outcome)
 
-    def __str__(self) -> str:
-        return as_text(self.outcome)
+    def _lines(self) -> list[str]:
+        return [as_text(self.outcome)]
 
-    def __repr__(self) -> str:
-        return f"<Identified: {self.verdict}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _title(self) -> str:
+        return f"a box: {self.verdict}"
 
 
 def _kinds_like(row: Row) -> tuple[Hypotheses, ...]:

@@ -25,9 +25,10 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.simulate.matmul import check_shapes
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.results import Result
+from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["KernelDiff", "kernel_diff"]
 
@@ -48,7 +49,7 @@ class _Element:
 
 
 @dataclass(frozen=True, repr=False)
-class KernelDiff:
+class KernelDiff(Result):
     """How two results of A·B + C differ: print it, or see ``differences``, ``chains`` and ``sheet``.
 
     differences: the two matrices of words. first, worst, shown: elements.
@@ -77,14 +78,12 @@ class KernelDiff:
         """What differs within the first instruction that differs, and its cause; empty if there is none."""
         return "" if self.sheet is None else self.sheet.difference
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything as plain data: what ``tcsmt kernel diff --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         kernels = [
             None if found is None else {"kernel": found[0], "gives_recorded": found[1], "tried": self.tried}
             for found in self.reproduced
         ]
         return {
-            "tcsmt": __version__,
             "shape": list(self.differences.left.shape),
             "format": self.differences.format.name,
             "different": self.differences.count,
@@ -111,13 +110,13 @@ class KernelDiff:
             "errors_ulps": [None if error is None else float(error) for error in errors],
         }  # fmt: skip
 
-    def lines(self) -> list[str]:
+    def _differences(self) -> list[str]:
         """What is printed, without the picture."""
         diff = self.differences
         size = diff.left.size
         share = f"{diff.count / size:.2%}"
-        rows, columns = diff.left.shape
-        text = [f"{rows} x {columns}, {diff.format.name}: {diff.count} of {size} elements differ ({share})"]
+        m, n = diff.left.shape
+        text = [f"{m} x {n}, {diff.format.name}: {diff.count} of {size} elements differ ({share})"]
         if diff.nan_words:
             text.append(
                 f"  not counted: {counted(diff.nan_words, 'element')}, NaNs of different words on both sides"
@@ -126,8 +125,8 @@ class KernelDiff:
             return text
         bands = diff.bands()
         most = max(band.count for band in bands)
-        wide = max(len(band.text) for band in bands)
-        text += [f"  {b.text:<{wide}} {b.count:>9}  {'#' * -(-30 * b.count // most)}" for b in bands]
+        table = [(b.text, f"{b.count:>8}", "#" * -(-30 * b.count // most)) for b in bands]
+        text += [f"  {line}" for line in columns(table)]
         text += [self._line("first", self.first), self._line("worst", self.worst)]
         for side, found in zip(("left", "right"), self.reproduced, strict=True):
             if found is not None:
@@ -155,14 +154,20 @@ class KernelDiff:
 
     def as_html(self) -> str:
         """A page that stands alone: a heat map of the differences, and what is printed."""
-        return as_page(self.differences, self.lines(), self.sheet)
+        return as_page(self.differences, self._differences(), self.sheet)
 
-    def __str__(self) -> str:
-        picture = "" if self.sheet is None else f"\n\n{as_text(self.sheet, 110)}"
-        return "\n".join(self.lines()) + picture
+    def _lines(self) -> list[str]:
+        picture = [] if self.sheet is None else ["", as_text(self.sheet, 110)]
+        return [*self._differences(), *picture]
 
-    def __repr__(self) -> str:
-        return f"<KernelDiff: {self.differences.count} of {self.differences.left.size} elements differ>"
+    @property
+    def _title(self) -> str:
+        return f"{self.differences.count} of {self.differences.left.size} elements differ"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: no element differs; 1: some do."""
+        return Exit.of(self.equal)
 
     def _repr_html_(self) -> str:
         return self.as_html()
@@ -200,7 +205,7 @@ def kernel_diff(
     >>> a[0, [0, 16, 32, 48]] = 1, 2**-12, 2**-12, 2**-12
     >>> one, two = (tcsmt.gemm(a, a.T, unit="h100", reduction=how) for how in ("chained", "split-k:2"))
     >>> tcsmt.kernel_diff(a, a.T, one, two, left_kernel="h100", right_kernel="h100+split-k:2")
-    <KernelDiff: 1 of 1 elements differ>
+    <KernelDiff 1 of 1 elements differ>
     """
     given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
     arrays = {name: as_numpy(values, name, pairs=-2 if name == "B" else -1) for name, values in given.items()}
@@ -343,8 +348,8 @@ class _Problem:
     def reduction(self, kernel: Kernel, place: tuple[int, int]) -> Reduction:
         """How the kernel reduces the element at a place."""
         (m, length), n = self.words["A"].shape, self.words["B"].shape[1]
-        for rows, columns, reduction in kernel.reduction.on(m, n, length):
-            if rows.start <= place[0] < rows.stop and columns.start <= place[1] < columns.stop:
+        for some, others, reduction in kernel.reduction.on(m, n, length):
+            if some.start <= place[0] < some.stop and others.start <= place[1] < others.stop:
                 return reduction
         raise AssertionError("every element has a place")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from time import monotonic
 from typing import Any
 
@@ -28,10 +27,10 @@ from tcsmt.matrix_units.arithmetic.words import format_of, from_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
-from tcsmt.support.version import __version__
 
 __all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
 
@@ -42,7 +41,7 @@ _FEW = 4
 
 
 @dataclass(frozen=True, repr=False)
-class KernelIdentified:
+class KernelIdentified(Result):
     """Which kernels give every element of a product: see ``kernels``, or print it.
 
     found: everything that was found.
@@ -93,11 +92,9 @@ class KernelIdentified:
         )  # fmt: skip
         return KernelPlan(product, found)
 
-    def as_json(self) -> dict[str, Any]:
-        """What was found as plain data: what ``tcsmt kernel identify --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         found, product = self.found, self.found.product
         return {
-            "tcsmt": __version__,
             "shape": [len(product.a), product.a.shape[1], product.b.shape[1]],
             "formats": {
                 "a": product.a_format.name,
@@ -144,7 +141,7 @@ class KernelIdentified:
             ],
         }
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         found, product = self.found, self.found.product
         m, n = product.d.shape
         formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
@@ -170,7 +167,7 @@ class KernelIdentified:
             if found.signs:
                 lines.append("WHAT IS MISSING, as it looks:")
                 lines += [f"  {one.text}" for one in found.signs]
-            return "\n".join(lines)
+            return lines
         lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
         for kernel in found.kernels[:_LISTED]:
             lines.append(f"  {kernel.name}")
@@ -185,7 +182,7 @@ class KernelIdentified:
         more = ", ..." if len(found.deciding) > 8 else ""
         if found.deciding:
             lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
-        return "\n".join(lines)
+        return lines
 
     def _open(self) -> list[str]:
         """How many hypotheses are neither excluded nor held against all of D."""
@@ -213,15 +210,18 @@ class KernelIdentified:
         product = self.found.product
         return same_function(kernel, product.d_format, product.a.shape[1], c=product.c is not None)
 
-    def __repr__(self) -> str:
-        return f"<KernelIdentified: {', '.join(k.name for k in self.kernels[:3]) or 'explained by none'}>"
+    @property
+    def _title(self) -> str:
+        return f"explained by {', '.join(kernel.name for kernel in self.kernels[:3]) or 'none'}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: explained; 1: no hypothesis explains D; 3: stopped before one did."""
+        return Exit.ANSWERED if self.kernels else Exit.UNKNOWN if self.stopped else Exit.DIFFERS
 
 
 @dataclass(frozen=True, repr=False)
-class KernelPlan:
+class KernelPlan(Result):
     """Matrices that would tell kernels apart: ``a`` and ``b``, to be multiplied as the product was.
 
     found: the inputs and what each kernel gives on them.
@@ -261,7 +261,7 @@ class KernelPlan:
             "open": [[one.name, two.name] for one, two in found.open],
         }
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         found, fmt = self.found, self.product.d_format
         count = counted(len(found.a), "element")
         lines = [f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class')}:"]
@@ -270,11 +270,11 @@ class KernelPlan:
             lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
         lines += [f"EQUAL (proved, {how}): {one.name} and {two.name}" for one, two, how in found.equal]
         lines += [f"OPEN: no input found, no proof: {one.name} and {two.name}" for one, two in found.open]
-        return "\n".join(lines)
+        return lines
 
-    def __repr__(self) -> str:
-        classes = counted(len(self.found.classes), "class")
-        return f"<KernelPlan: {counted(len(self.found.a), 'input')} for {classes}>"
+    @property
+    def _title(self) -> str:
+        return f"of {counted(len(self.found.a), 'input')} for {counted(len(self.found.classes), 'class')}"
 
 
 def _few(texts: Sequence[str]) -> str:

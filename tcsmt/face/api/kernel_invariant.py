@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import zip_longest
 from typing import Any
 
@@ -20,18 +19,20 @@ from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.prove.engine.engine import Decision, finding_of
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.certified import Certified, certificate_json
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
+from tcsmt.support.errors import Exit
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
+from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["KernelInvariant", "kernel_invariant"]
 
 
 @dataclass(frozen=True, repr=False)
-class KernelInvariant:
+class KernelInvariant(Result):
     """Which reductions agree: see ``groups`` and ``invariant``, or print it.
 
     found: everything that was found, also in narrower domains. exact: for each reduction, up to which
@@ -82,12 +83,10 @@ class KernelInvariant:
     def _named(self, groups: DomainGroups) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
 
-    def as_json(self) -> dict[str, Any]:
-        """What was found as plain data: what ``tcsmt kernel invariant --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         found = self.found
         names = [str(one) for one in found.reductions]
         return {
-            "tcsmt": __version__,
             "unit": found.unit.name,
             "evidence": found.unit.evidence,
             "k": found.k,
@@ -111,14 +110,14 @@ class KernelInvariant:
                     "integers": one.integers,
                     "ends": one.ends,
                     "proof": None if one.proof is None else one.proof.as_json(),
-                    **({} if certified is None else {"certificate": certified.as_json()}),
+                    **certificate_json(certified),
                 }
                 for name, one, certified in zip_longest(names, self.exact, self.certified)
                 if one is not None
             ],
         }
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         found, groups = self.found, self.found.groups
         count = counted(len(found.reductions), "reduction")
         evidence = f"evidence: {found.unit.evidence}"
@@ -137,7 +136,7 @@ class KernelInvariant:
         for inside in found.narrower:
             lines += [*self._groups(inside), ""]
         lines += self._exact() if self.exact else []
-        return "\n".join(lines).rstrip()
+        return lines if lines[-1] else lines[:-1]
 
     def _groups(self, groups: DomainGroups) -> list[str]:
         """The groups of a domain, each with how it was proved."""
@@ -170,22 +169,23 @@ class KernelInvariant:
         """Pair by pair: proved equal, the number of a witness, or unknown."""
         names = [str(one) for one in self.found.reductions]
         numbers = {pair: f"#{number}" for number, (pair, _) in enumerate(_witnesses(groups), 1)}
-        first = max(map(len, names))
-        lines = []
+        table = []
         for one, name in enumerate(names):
-            cells = []
-            for two in range(one):
-                pair = groups.pair(one, two)
-                cells.append("=" if pair is None else numbers.get(pair, "?"))
-            lines.append(f"  {name:<{first}}  {' '.join(f'{cell:>3}' for cell in [*cells, '='])}".rstrip())
+            pairs = [groups.pair(one, two) for two in range(one)]
+            cells = ["=" if pair is None else numbers.get(pair, "?") for pair in pairs]
+            table.append([f"{name} ", *cells, "="])
+        lines = [f"  {line}" for line in columns(table, "<>", gap=" ", least=3)]
         return [*lines, "  (= proved equal, # a witness below, ? unknown; columns in the order of the rows)"]
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         unknown = f", unknown ({self.reason})" if self.invariant is None else ""
-        return f"<KernelInvariant {self.found.unit.name} at K = {self.k}: {self.groups}{unknown}>"
+        return f"{self.found.unit.name} at K = {self.k}: {self.groups}{unknown}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: all reductions agree (proved); 1: two differ; 3: unknown."""
+        return Exit.of(self.invariant)
 
 
 def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["PRODUCTS", "KernelTree", "kernel_tree"]
 
@@ -25,7 +24,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, repr=False)
-class KernelTree:
+class KernelTree(Result):
     """Which products are summed before which, and how sums are rounded; print it.
 
     regions: elements of D that are summed alike, each with its tree, and how many random products and
@@ -52,13 +51,8 @@ class KernelTree:
         """Whether there is a tree for every element."""
         return all(region.tree is not None for region in self.regions)
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt kernel tree --json`` prints.
-
-        A tree has steps, one added to the other; a step is a list of products' numbers and of trees.
-        """
+    def _facts(self) -> dict[str, Any]:
         return {
-            "tcsmt": __version__,
             "k": self.k,
             "format": self.format.name,
             "shape": list(self.shape),
@@ -66,9 +60,6 @@ class KernelTree:
             "tree": self.tree.as_json() if len(self.regions) == 1 else None,
             "regions": [_region_as_json(region) for region in self.regions],
         }
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
         m, n = self.shape
@@ -85,11 +76,14 @@ class KernelTree:
             else:
                 yield from (f"  {line}" for line in (_held(region), *region.tree.lines()))
 
-    def __repr__(self) -> str:
-        return f"<KernelTree of {self.k} products>"
+    @property
+    def _title(self) -> str:
+        return f"of {self.k} products"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: a tree for every element; 3: for some."""
+        return Exit.ANSWERED if self.complete else Exit.UNKNOWN
 
 
 def _region_as_json(region: TreeRegion) -> dict[str, Any]:

@@ -19,20 +19,19 @@ from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Side
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
 
-__all__ = ["Explanation", "explain", "sheet_of"]
+__all__ = ["DrawnResult", "Explanation", "explain", "sheet_of"]
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Result):
     """A picture: text by ``str``, SVG in notebooks, plain data by :meth:`as_json`."""
 
     sheet: Sheet
 
-    def as_json(self) -> dict[str, Any]:
-        """Every stage with its bits, as plain data: what ``tcsmt explain --json`` prints."""
-        return {"tcsmt": __version__, **self.sheet.as_json()}
+    def _facts(self) -> dict[str, Any]:
+        return self.sheet.as_json()
 
     def as_svg(self) -> str:
         """An SVG document."""
@@ -42,14 +41,27 @@ class Explanation:
         """A page of HTML."""
         return as_html(self.sheet)
 
-    def __str__(self) -> str:
-        return as_text(self.sheet, 110)
+    def _lines(self) -> list[str]:
+        return as_text(self.sheet, 110).split("\n")
 
-    def __repr__(self) -> str:
-        return f"<Explanation of {self.sheet.name}>"
+    @property
+    def _title(self) -> str:
+        return f"of {self.sheet.name}"
 
     def _repr_html_(self) -> str:
         return self.as_svg()
+
+
+class DrawnResult(Result):
+    """A result whose witness is drawn, too: in notebooks, below the text."""
+
+    def sheet(self) -> Sheet | None:
+        """The picture of the witness; None where there is none."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return super()._repr_html_() + ("" if sheet is None else as_svg(sheet))
 
 
 def explain(

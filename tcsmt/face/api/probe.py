@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
 __all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe", "witnesses"]
@@ -39,7 +40,7 @@ EMITTED = ("cuda", "hip", "c", "json", "csv")
 
 
 @dataclass(frozen=True, repr=False)
-class ProbeAnswers:
+class ProbeAnswers(Result):
     """What a device answered: ``mismatches`` with the unit's model; for each answer, who predicted it."""
 
     said: Mapping[str, Any]
@@ -63,11 +64,12 @@ class ProbeAnswers:
         """As plain data: what ``tcsmt probe --run --json`` prints."""
         return dict(self.said)
 
-    def __str__(self) -> str:
-        return "\n".join(judge_lines(self.as_json()))
+    def _lines(self) -> Iterable[str]:
+        return judge_lines(self.as_json())
 
-    def __repr__(self) -> str:
-        return f"<ProbeAnswers {self.device}: {self.rows} rows, {self.mismatches} mismatches>"
+    @property
+    def _title(self) -> str:
+        return f"{self.device}: {self.rows} rows, {self.mismatches} mismatches"
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from tcsmt.analysis.certified import certify_flaw
@@ -15,14 +14,14 @@ from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
-from tcsmt.face.pictures.svg import as_svg
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.verdict import (
@@ -30,12 +29,12 @@ from tcsmt.prove.statements.verdict import (
     Equivalent,
     Unknown,
     Verdict,
+    exit_of,
     in_a_word,
     reason_of,
     verdict_text,
 )
-from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.version import __version__
+from tcsmt.support.errors import Exit, TcsmtError, choose
 
 __all__ = ["TYPE1", "AccuracyFlaw", "find"]
 
@@ -44,7 +43,7 @@ TYPE1 = Domain(exponents=(-15, 14))
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyFlaw:
+class AccuracyFlaw(DrawnResult):
     """Whether an algorithm has a flaw: see ``has_flaw``, or print it.
 
     found: the verdict, the short witness and the worst one that was found, as exact fractions.
@@ -75,11 +74,9 @@ class AccuracyFlaw:
         """The binary32 word of each input that shows the flaw, by name (of ``monotone``: before it rises)."""
         return None if self.found.short is None else self.found.short.values
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt accuracy find --json`` prints."""
-        about = {"tcsmt": __version__, "question": self.question, "unit": self.row.name}
-        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return about | flaw_json(self.found) | certified
+    def _facts(self) -> dict[str, Any]:
+        about = {"question": self.question, "unit": self.row.name}
+        return about | flaw_json(self.found) | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
         """The algorithm on the witness, step by step; None where there is none."""
@@ -88,24 +85,26 @@ class AccuracyFlaw:
             return None
         return walked_sheet([Walked.on(flaw.name, self.row, flaw.algorithm, values)], values)
 
-    def __str__(self) -> str:
+    def _lines(self) -> Iterator[str]:
         flaw, short, worst = self.found.flaw, self.found.short, self.found.worst
-        lines = [f"{flaw.name}: {self.row.name}, evidence: {self.row.evidence}"]
-        lines += [f"K = {flaw.k}; domain: {flaw.domain}", ""]
-        lines.append(verdict_text(self.verdict, flaw.title, flaw.absent))
-        lines += [str(self.certified)] if self.certified is not None else []
+        yield f"{flaw.name}: {self.row.name}, evidence: {self.row.evidence}"
+        yield f"K = {flaw.k}; domain: {flaw.domain}"
+        yield ""
+        yield verdict_text(self.verdict, flaw.title, flaw.absent)
+        yield from certificate_lines(self.certified)
         if short is not None and worst is not None:
-            size = f"{float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
-            lines += [*_lines(short), f"the worst found ({flaw.measure}): {size}", *_lines(worst)]
-        return "\n".join(lines)
+            yield from _case_lines(short)
+            yield f"the worst found ({flaw.measure}): {float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
+            yield from _case_lines(worst)
 
-    def __repr__(self) -> str:
-        what = f"{self.question} of {self.found.flaw.name} on {self.row.name}"
-        return f"<AccuracyFlaw {what}: {in_a_word(self.verdict)}>"
+    @property
+    def _title(self) -> str:
+        return f"{self.question} of {self.found.flaw.name} on {self.row.name}: {in_a_word(self.verdict)}"
 
-    def _repr_html_(self) -> str:
-        sheet = self.sheet()
-        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+    @property
+    def exit_code(self) -> Exit:
+        """0: no flaw (proved); 1: an input shows the flaw; 3: unknown."""
+        return exit_of(self.verdict)
 
 
 def find(
@@ -147,7 +146,7 @@ def find(
     return AccuracyFlaw(question, row, found, certified)
 
 
-def _lines(case: Case) -> Iterator[str]:
+def _case_lines(case: Case) -> Iterator[str]:
     for name, word in case.values.items():
         if word or name == case.moved:
             yield f"  {name:>5} = {F32.hex(word)}  {F32.describe(word)}"

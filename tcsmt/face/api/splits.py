@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +26,21 @@ from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.trust import Trust, sure
 from tcsmt.prove.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
 __all__ = ["SplitAnalysis", "analyses", "asked_of", "split"]
 
 
 @dataclass(frozen=True, repr=False)
-class SplitAnalysis:
+class SplitAnalysis(Result):
     """What one split keeps: see ``record`` and ``holds``, or print it.
 
     record: the figures by the closed form, by ranges of exponents (``ranges``) and for each exponent of x
@@ -75,19 +75,22 @@ class SplitAnalysis:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: one of the ``splits`` that ``tcsmt accuracy split --json`` prints."""
-        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return {**self.record, **certified}
+        return {**self.record, **certificate_json(self.certified)}
 
-    def __str__(self) -> str:
-        lines = [self.name, *_table(self.record["ranges"]), *_answers(self.record)]
-        return "\n".join([*lines, *([f"  {self.certified}"] if self.certified is not None else [])])
+    def _lines(self) -> Iterator[str]:
+        yield self.name
+        yield from _table(self.record["ranges"])
+        yield from _answers(self.record)
+        yield from (f"  {line}" for line in certificate_lines(self.certified))
 
-    def __repr__(self) -> str:
-        holds = f"not known ({self.reason})" if self.holds is None else self.holds
-        return f"<SplitAnalysis of {self.name}: {holds}>"
+    @property
+    def _title(self) -> str:
+        return f"of {self.name}: {f'not known ({self.reason})' if self.holds is None else self.holds}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: all inputs agree with the closed form, or nothing was asked; 1: one does not; 3: unknown."""
+        return Exit.ANSWERED if self.holds is None and "proof" not in self.record else Exit.of(self.holds)
 
 
 def split(

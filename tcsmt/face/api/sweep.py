@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +27,11 @@ from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
 from tcsmt.matrix_units.catalogue.surveyed import SWEPT
 from tcsmt.study.papers.ootomo import PLOTTED, conclusions, plots
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
@@ -43,7 +43,7 @@ _AGREES = {True: "as published", False: "differs", None: "found"}
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(Result):
     """What :func:`sweep` measured: see ``records``, or print it.
 
     records: one for each distribution, K and algorithm; ``record["units"]`` has the figures of each unit.
@@ -70,8 +70,7 @@ class Sweep:
                 return found
         raise TcsmtError(f"this sweep has no record of {algorithm} at K = {k} on {distribution} matrices")
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt accuracy sweep --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         return {**self.settings, "records": [*self.records], "findings": [*self.findings]}
 
     def plots(self, folder: str | Path) -> list[Path]:
@@ -94,19 +93,22 @@ class Sweep:
             found.append(path)
         return found
 
-    def __str__(self) -> str:
-        lines = [line for record in self.new for line in _lines(record)]
-        lines += self.others
+    def _lines(self) -> Iterator[str]:
+        for record in self.new:
+            yield from _record_lines(record)
+        yield from self.others
         for one in self.findings:
-            lines.append(f"[{_AGREES[one['agrees']]}] {one['section']}: {one['published']}")
-            lines.append(f"    ours: {one['ours']}")
-        return "\n".join(lines)
+            yield f"[{_AGREES[one['agrees']]}] {one['section']}: {one['published']}"
+            yield f"    ours: {one['ours']}"
 
-    def __repr__(self) -> str:
-        return f"<Sweep of {counted(len(self.records), 'record')} on {', '.join(self.settings['units'])}>"
+    @property
+    def _title(self) -> str:
+        return f"of {counted(len(self.records), 'record')} on {', '.join(self.settings['units'])}"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def exit_code(self) -> Exit:
+        """0: done; 3: a process died, so a record is missing."""
+        return Exit.UNKNOWN if self.failed else Exit.ANSWERED
 
 
 def sweep(
@@ -221,7 +223,7 @@ def _check_settings(path: Path | None, settings: Record, before: Record) -> None
             )
 
 
-def _lines(record: Mapping[str, Any]) -> Iterator[str]:
+def _record_lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
     for label, found in record["units"].items():
         instruction = record["instructions"].get(label, label)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +15,7 @@ from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import is_model_file, model_toml, rows_given
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.rows import simulate
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
 
 __all__ = [
     "Unit",
@@ -32,7 +31,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, repr=False)
-class Unit:
+class Unit(Result):
     """A matrix unit: a catalogue row, or a model of one's own. Call it to simulate it.
 
     row: what is known of it: ``architecture``, ``instruction``, ``source``, ``evidence``, ``status``.
@@ -132,22 +131,19 @@ class Unit:
         """``measured``, ``published`` or ``conjectured``."""
         return self.row.evidence
 
-    def as_json(self) -> dict[str, Any]:
-        """The row as plain data: what ``tcsmt describe --json`` prints."""
-        return {"tcsmt": __version__, **row_as_json(self.row)}
+    def _facts(self) -> dict[str, Any]:
+        return row_as_json(self.row)
 
     def as_toml(self) -> str:
         """A model file that reads back as this unit's model."""
         return model_toml(self.row)
 
-    def __repr__(self) -> str:
-        return f"<Unit {self.name}>"
+    @property
+    def _title(self) -> str:
+        return self.name
 
-    def __str__(self) -> str:
-        return description(self.row)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    def _lines(self) -> list[str]:
+        return description(self.row).split("\n")
 
 
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.

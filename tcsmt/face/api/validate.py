@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,8 @@ from tcsmt.simulate.measured.datasets import (
 from tcsmt.simulate.measured.datasets import row_of as row_of_data
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["HEAD", "ReplayedDataset", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
 
@@ -68,7 +67,7 @@ class ReplayedDataset:
 
 
 @dataclass(frozen=True, repr=False)
-class Validation:
+class Validation(Result):
     """What replaying data sets has shown: ``rows``, ``mismatches``, and each data set.
 
     predictions: what files say that readings of units give, beside what their models give.
@@ -109,26 +108,25 @@ class Validation:
         more = f"{skipped}; {told}" if self.predictions else skipped
         return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{more}"
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data: what ``tcsmt validate --json`` prints."""
+    def _facts(self) -> dict[str, Any]:
         found = [one.as_json() for one in self.replayed if one.result is not None]
         skipped = [{"dataset": o.name, "reason": o.skipped} for o in self.replayed if o.result is None]
         counts = {"rows": self.rows, "mismatches": self.mismatches}
         told = {"predictions": [one.as_json() for one in self.predictions]} if self.predictions else {}
-        return {"tcsmt": __version__, "datasets": found, "skipped": skipped, **counts, **told}
+        return {"datasets": found, "skipped": skipped, **counts, **told}
 
-    def __str__(self) -> str:
-        lines, left = [HEAD], self.examples
+    def _lines(self) -> Iterator[str]:
+        yield HEAD
+        left = self.examples
         for one in self.replayed:
-            lines += one.lines(left)
+            yield from one.lines(left)
             left -= min(left, len(one.result.examples) if one.result else 0)
-        return "\n".join([*lines, *prediction_lines(self.predictions), self.summary])
+        yield from prediction_lines(self.predictions)
+        yield self.summary
 
-    def __repr__(self) -> str:
-        return f"<Validation: {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _title(self) -> str:
+        return self.summary
 
 
 def validate(

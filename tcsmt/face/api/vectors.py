@@ -19,6 +19,7 @@ from tcsmt.study.survey.vectors import Made, vectors_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
 __all__ = ["FILE_FORMATS", "TestVectors", "file_format", "made", "vectors"]
@@ -35,7 +36,7 @@ def file_format(path: Path) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class TestVectors:
+class TestVectors(Result):
     """Inputs of a unit with the expected results.
 
     made: the rows. unit: how files name the unit.
@@ -117,18 +118,16 @@ class TestVectors:
         """
         replace_bytes(Path(path), self.as_bytes(file_format(Path(path))))
 
-    def as_json(self) -> dict[str, Any]:
-        """What there is, without the rows, as plain data: ``tcsmt vectors --output FILE --json``."""
-        return {
-            "tcsmt": __version__, "model": self.row.name, "vectors": len(self),
-            "hypotheses": self.made.hypotheses, "excluded": self.made.excluded,
-        }  # fmt: skip
+    def _facts(self) -> dict[str, Any]:
+        counts = {"hypotheses": self.made.hypotheses, "excluded": self.made.excluded}
+        return {"model": self.row.name, "vectors": len(self), **counts}
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
+        return [self.summary]
+
+    @property
+    def _title(self) -> str:
         return self.summary
-
-    def __repr__(self) -> str:
-        return f"<TestVectors: {self.summary}>"
 
 
 def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed: int = 1) -> TestVectors:

@@ -8,11 +8,13 @@ from tcsmt.face.api.units import row_of, rows_listed, sequences_listed
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ARCHITECTURE, UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.face.cli.table import markdown
-from tcsmt.matrix_units.catalogue import selected, status_text
+from tcsmt.matrix_units.catalogue import selected
 from tcsmt.matrix_units.catalogue.description import row_as_json
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
+from tcsmt.matrix_units.catalogue.table import as_markdown as markdown
+from tcsmt.matrix_units.catalogue.table import as_text
 from tcsmt.matrix_units.files.model_files import model_toml
+from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
 
 
@@ -77,15 +79,7 @@ def models(
     if as_markdown:
         click.echo(markdown(chosen))
         return
-    width = max(len(row.name) for row in chosen)
-    click.echo(f"{'unit':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
-    for row in chosen:
-        m = row.model
-        given = [getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")]
-        n_fma, bits, zero = ("-" if value is None else value for value in given)
-        numbers = f"{m.k:>3} {n_fma:>5} {bits:>3}  {zero:>5}"
-        click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {status_text(row)}")
+    click.echo("\n".join(as_text(chosen)))
     if whole:
         click.echo("\nsequences of these instructions, which are units, too:")
-    for row in whole:
-        click.echo(f"{row.name:<{width}}  {row.note.partition('; ')[0]}")
+        click.echo("\n".join(columns([(row.name, row.note.partition("; ")[0]) for row in whole])))

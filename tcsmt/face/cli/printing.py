@@ -1,23 +1,31 @@
-"""JSON on standard output: every document is an object that says which version wrote it."""
+"""Results and JSON on standard output; every JSON document is an object that says which version wrote it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 import click
 
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result, json_text
 
-__all__ = ["echo_json", "json_text"]
-
-
-def json_text(data: Mapping[str, Any]) -> str:
-    """The object as JSON, its version first."""
-    return json.dumps({"tcsmt": __version__, **data}, indent=1, ensure_ascii=False)
+__all__ = ["answer", "echo_json", "json_text", "show"]
 
 
-def echo_json(data: Mapping[str, Any]) -> None:
+def echo_json(data: dict[str, Any]) -> None:
     """Print the object as JSON, its version first."""
     click.echo(json_text(data))
+
+
+def show(result: Result, *, as_json: bool) -> None:
+    """Print a result: its JSON, or its text where it has any."""
+    if as_json:
+        echo_json(result.as_json())
+    elif text := str(result):
+        click.echo(text)
+
+
+def answer(result: Result, *, as_json: bool) -> NoReturn:
+    """Print a result, and exit with what it answers."""
+    show(result, as_json=as_json)
+    sys.exit(result.exit_code)

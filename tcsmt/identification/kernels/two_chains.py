@@ -11,6 +11,7 @@ from tcsmt.compose.kernels.chain_steps import Elements, Link, Walk, common_links
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.support.tables import columns
 from tcsmt.support.text import ranges
 
 __all__ = ["TwoChains", "two_chains"]
@@ -104,14 +105,10 @@ class TwoChains:
         some = rows[max(0, place - around) : place + around + 1]
         table = [
             (_places(left.indices), self._text(0, left), self._text(1, right),
-             "  <- first difference" if left is differing else "")
+             "<- first difference" if left is differing else "")
             for left, right in some
         ]  # fmt: skip
-        widths = [max((len(row[column]) for row in table), default=0) for column in range(3)]
-        found = [
-            f"  k {places:>{widths[0]}}  {one:>{widths[1]}}  {two:>{widths[2]}}{mark}"
-            for places, one, two, mark in table
-        ]
+        found = [f"  k {line}" for line in columns(table, ">>><")]
         for side, name in enumerate(("left", "right")):
             parts = self.walks[side].parts
             if len(parts) > 1:

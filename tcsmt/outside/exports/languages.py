@@ -13,8 +13,8 @@ from tcsmt.outside.exports.smtlib import smtlib
 from tcsmt.outside.exports.systemverilog import latency, systemverilog
 from tcsmt.outside.exports.testbench import bench
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.results import Result
 from tcsmt.support.text import counted
-from tcsmt.support.version import __version__
 
 __all__ = ["LANGUAGES", "Exported", "exported"]
 
@@ -24,7 +24,7 @@ LANGUAGES = ("systemverilog", *_WRITE)
 
 
 @dataclass(frozen=True, repr=False)
-class Exported:
+class Exported(Result):
     """A unit in another language; as text, what the file holds.
 
     unit, language: what was asked for. name: of the module or function. text: of the file. testbench: of
@@ -39,15 +39,15 @@ class Exported:
     testbench: str | None = None
     latency: int | None = None
 
-    def __str__(self) -> str:
-        return self.text
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
 
-    def __repr__(self) -> str:
-        return f"<{self.name}: {self.unit} in {self.language}, {counted(self.text.count(chr(10)), 'line')}>"
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: {self.unit} in {self.language}, {counted(self.text.count(chr(10)), 'line')}"
 
-    def as_json(self) -> dict[str, Any]:
-        """As plain data, without the texts."""
-        data = {"tcsmt": __version__, "unit": self.unit, "language": self.language, "name": self.name}
+    def _facts(self) -> dict[str, Any]:
+        data = {"unit": self.unit, "language": self.language, "name": self.name}
         return data | ({} if self.latency is None else {"latency": self.latency})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tcsmt.support.text import counted
 
-__all__ = ["Certified", "has_certificate"]
+__all__ = ["Certified", "certificate_json", "certificate_lines", "has_certificate"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,16 @@ class Certified:
         if self.path is None:
             return f"no certificate: {self.why}"
         return f"certificate: {self.path} ({counted(self.lemmas, 'lemma')})"
+
+
+def certificate_json(certified: Certified | None) -> dict[str, Any]:
+    """What a result's data say of it; nothing where none was asked for."""
+    return {} if certified is None else {"certificate": certified.as_json()}
+
+
+def certificate_lines(certified: Certified | None) -> list[str]:
+    """The same for people."""
+    return [] if certified is None else [str(certified)]
 
 
 def has_certificate(record: Mapping[str, Any], folder: Path | None) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tcsmt.support.errors import Exit
+
 __all__ = [
     "Answered",
     "Distinguished",
@@ -14,6 +16,7 @@ __all__ = [
     "Verdict",
     "answer_json",
     "by_whom",
+    "exit_of",
     "in_a_word",
     "joined",
     "reason_of",
@@ -90,6 +93,11 @@ class Equivalent(Answered):
         """Who says so: one solver alone, or with what confirms it."""
         return by_whom(self.by, self.confirmed) if self.scripts else self.by
 
+    @property
+    def how(self) -> str:
+        """By whom it was proved and with how many queries, or that no solver had to be asked."""
+        return f"by {self.by_whom}, {len(self.scripts)} queries" if self.scripts else "without a solver"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown:
@@ -115,6 +123,11 @@ def in_a_word(verdict: Verdict) -> str:
     """The verdict for a ``repr``: one word, and why it is unknown."""
     reason = reason_of(verdict)
     return type(verdict).__name__.lower() + (f" ({reason})" if reason else "")
+
+
+def exit_of(verdict: Verdict) -> Exit:
+    """What a command exits with: 0 for a proof, 1 for an input, 3 for neither."""
+    return Exit.of({Equivalent: True, Distinguished: False, Unknown: None}[type(verdict)])
 
 
 def answer_json(verdict: Verdict, present: str, absent: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
@@ -21,7 +20,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
 
 __all__ = [
     "Claim",
@@ -169,8 +168,8 @@ class Investigation:
         return self.ask(difference(title, left, right, domain, **options))
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Result):
     """An answered property: the findings in order and the conclusion."""
 
     name: str
@@ -185,8 +184,7 @@ class Report:
         """Whether some question stayed without an answer."""
         return any(isinstance(f.verdict, Unknown) for f in self.findings)
 
-    def __str__(self) -> str:
-        """For people: the unit, each finding, the answer, and what has been published about it."""
+    def _lines(self) -> list[str]:
         row = self.row
         measured = f" ({', '.join(row.measured)})" if row.measured else f" ({row.source})"
         lines = [
@@ -197,17 +195,15 @@ class Report:
         for finding in self.findings:
             lines += [str(finding), ""]
         lines.append(f"answer: {self.conclusion}")
-        lines += [f"  claimed: {c.source}, {c.section}: {c.statement}" for c in self.claims]
-        return "\n".join(lines)
+        return [*lines, *(f"  claimed: {c.source}, {c.section}: {c.statement}" for c in self.claims)]
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _title(self) -> str:
+        return f"of {self.name} on {self.row.name}: {self.conclusion}"
 
-    def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
+    def _facts(self) -> dict[str, Any]:
         row = self.row
         return {
-            "tcsmt": __version__,
             "property": self.name,
             "title": self.title,
             "architecture": row.architecture,

@@ -6,7 +6,7 @@ import pytest
 
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Result, steps_of
+from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, StepResult, steps_of
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
@@ -36,17 +36,17 @@ def sources(model: Model, chain: StepwiseProof) -> list[tuple[object, ...]]:
 
 
 def test_ieee_operations_in_the_order_of_the_method(chain: StepwiseProof) -> None:
-    convert = (Result(2),)
-    assert sources(ieee(2, c_first=True), chain) == [(C, 0), (Result(0), 1), (Result(1),)]
+    convert = (StepResult(2),)
+    assert sources(ieee(2, c_first=True), chain) == [(C, 0), (StepResult(0), 1), (StepResult(1),)]
     # the first product alone is rounded, too
-    assert sources(ieee(2, c_first=False), chain) == [(0,), (Result(0), 1), (Result(1), C), convert]
+    assert sources(ieee(2, c_first=False), chain) == [(0,), (StepResult(0), 1), (StepResult(1), C), convert]
     assert sources(ieee(2, product_format="f32"), chain) == [
-        (0,), (1,), (C, Result(0)), (Result(2), Result(1)), (Result(3),)
+        (0,), (1,), (C, StepResult(0)), (StepResult(2), StepResult(1)), (StepResult(3),)
     ]  # fmt: skip
     assert sources(ieee(2, method="pairwise"), chain) == [
-        (0,), (1,), (Result(0), Result(1)), (Result(2), C), (Result(3),)
+        (0,), (1,), (StepResult(0), StepResult(1)), (StepResult(2), C), (StepResult(3),)
     ]  # fmt: skip
-    assert sources(ieee(2, method="exact", order=(1, 0)), chain) == [(1, 0, C), (Result(0),)]
+    assert sources(ieee(2, method="exact", order=(1, 0)), chain) == [(1, 0, C), (StepResult(0),)]
 
 
 def test_roundings_and_formats_are_those_of_the_stages(chain: StepwiseProof) -> None:
@@ -59,9 +59,9 @@ def test_roundings_and_formats_are_those_of_the_stages(chain: StepwiseProof) -> 
     assert isinstance(total, IeeeStep)
     assert isinstance(result, IeeeStep)
     assert (product.fine, product.fits) == (False, frozenset())  # a product has bits below f16's last
-    assert total.fits == {C, Result(0)}
+    assert total.fits == {C, StepResult(0)}
     assert total.fine
-    assert result.fits == {Result(1)}
+    assert result.fits == {StepResult(1)}
 
 
 def test_words_of_a_unit_that_flushes(chain: StepwiseProof) -> None:
@@ -85,17 +85,17 @@ def test_operations_that_flush_by_themselves(chain: StepwiseProof) -> None:
         one, two = steps_of(chain, unit, -100, 100)
         assert isinstance(one, IeeeStep)
         assert isinstance(two, IeeeStep)
-        assert (one.sources, two.sources) == ((C, first[0]), (Result(0), first[1]))
+        assert (one.sources, two.sources) == ((C, first[0]), (StepResult(0), first[1]))
         assert (one.drops, two.drops) == (True, False)
         assert not one.fits and not two.fits
         with pytest.raises(Unbounded, match="a factor has the value of the operand"):
             steps_of(chain, unit, -126, 0)
     two_chains = ieee(4, method="fma", chains=2, flush_c=True, flush_outputs=True)
     assert sources(two_chains, chain) == [
-        (0,), (Result(0), 2), (1,), (Result(2), 3), (Result(1), Result(3)), (C, Result(4))
+        (0,), (StepResult(0), 2), (1,), (StepResult(2), 3), (StepResult(1), StepResult(3)), (C, StepResult(4))
     ]  # fmt: skip
     c_last = ieee(2, method="exact", c_first=False)
-    assert sources(c_last, chain) == [(0, 1), (C, Result(0))]
+    assert sources(c_last, chain) == [(0, 1), (C, StepResult(0))]
 
 
 def test_products_that_are_multiplied_by_a_power_of_two_are_refused(chain: StepwiseProof) -> None:
@@ -108,14 +108,14 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
     one, two = steps_of(chain, ampere, LOW, HIGH)
     assert isinstance(one, FusedStep)
     assert isinstance(two, FusedStep)
-    assert (one.start, two.start, one.least) == (C, Result(0), 2 * LOW)
+    assert (one.start, two.start, one.least) == (C, StepResult(0), 2 * LOW)
     assert sorted((*one.sources, *two.sources)) == list(range(16))
     last = replace(ampere, c_position="last", c_rounding="RTP")
     first, second, added = steps_of(chain, last, LOW, HIGH)
     assert isinstance(first, FusedStep)
     assert isinstance(second, FusedStep)
     assert isinstance(added, IeeeStep)
-    assert (first.start, second.start, added.sources) == (None, Result(0), (Result(1), C))
+    assert (first.start, second.start, added.sources) == (None, StepResult(0), (StepResult(1), C))
     assert added.operation.rounding is ROUNDINGS["RTP"]
 
 

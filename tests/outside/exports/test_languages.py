@@ -23,7 +23,7 @@ def test_what_is_known_of_a_file(language: str) -> None:
         "tcsmt": __version__, "unit": VOLTA.name, "language": language, "name": "dot",
     } | ({"latency": 0} if verilog else {})  # fmt: skip
     lines = len(made.text.splitlines())
-    assert repr(made) == f"<dot: {VOLTA.name} in {language}, {lines} lines>"
+    assert repr(made) == f"<Exported dot: {VOLTA.name} in {language}, {lines} lines>"
 
 
 def test_the_name_is_made_from_the_unit_s() -> None:

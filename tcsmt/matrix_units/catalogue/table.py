@@ -1,14 +1,15 @@
-"""The catalogue as Markdown tables: rows that differ in shapes or operands alone become one line."""
+"""The catalogue as tables: in columns, or as Markdown, where rows that differ in operands alone are one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.catalogue import Row, disputes
+from tcsmt.matrix_units.catalogue import Row, disputes, status_text
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
+from tcsmt.support.tables import columns, markdown
 
-__all__ = ["markdown"]
+__all__ = ["arithmetic", "as_markdown", "as_text"]
 
 _HEAD = ("architecture", "instructions", "operands → D", "K", "N_FMA", "F", "zero", "arithmetic", "evidence")
 
@@ -21,43 +22,47 @@ _IEEE = {
 }
 
 
-def markdown(rows: Iterable[Row]) -> str:
+def as_text(rows: Iterable[Row]) -> list[str]:
+    """A line for each row, with its parameters, evidence and status."""
+    table: list[tuple[str, ...]] = [("unit", "K", "N_FMA", "F", "zero", "evidence", "status")]
+    for row in rows:
+        numbers = ("-" if text is None else text for text in _numbers(row.model))
+        table.append((row.name, str(row.model.k), *numbers, row.evidence, status_text(row)))
+    return columns(table, "<>>>><<")
+
+
+def as_markdown(rows: Iterable[Row]) -> str:
     """A table of the units, and, where there are any, one of the claims about them."""
     rows = list(rows)
-    claims = [row for row in rows if "@" in row.instruction]
-    tables = [_units(row for row in rows if "@" not in row.instruction)]
+    claims = [(f"`{r.name}`", f"{r.note} ({r.source})", r.status) for r in rows if "@" in r.instruction]
+    lines = markdown(_HEAD, _units(row for row in rows if "@" not in row.instruction))
     if claims:
-        lines = [("claim", "what it says, and where", "status"), ("---",) * 3]
-        lines += [(f"`{row.name}`", f"{row.note} ({row.source})", row.status) for row in claims]
-        tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join(tables)
+        lines += ["", *markdown(("claim", "what it says, and where", "status"), claims)]
+    return "\n".join(lines)
 
 
-def _units(rows: Iterable[Row]) -> str:
+def _numbers(model: Model) -> list[str | None]:
+    """N_FMA, F and the exponent of zero; None for what a model has not."""
+    values = (getattr(model, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
+    return [None if value is None else str(value) for value in values]
+
+
+def _units(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:
+    """Rows that differ in shapes or operands alone as one."""
     lines: dict[tuple[str, ...], tuple[dict[str, None], dict[str, None], dict[str, None]]] = {}
     for row in rows:
         m = row.model
-        n_fma, bits, zero = (
-            "" if value is None else str(value)
-            for value in (getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
-        )
-        known = f"{row.evidence}, disputed" if disputes(row) else row.evidence
-        key = (row.architecture, m.d_format.name, str(m.k), n_fma, bits, zero, _arithmetic(m), known)
+        numbers = (text or "" for text in _numbers(m))
+        evidence = f"{row.evidence}, disputed" if disputes(row) else row.evidence
+        key = (row.architecture, m.d_format.name, str(m.k), *numbers, arithmetic(m), evidence)
         shapes, operands, data = lines.setdefault(key, ({}, {}, {}))
         shapes[f"`{_shape(row.instruction)}`"] = None
         operands[_operands(m)] = None
         data.update(dict.fromkeys(row.measured))
-    text = [" | ".join(_HEAD), " | ".join("---" for _ in _HEAD)]
-    for (architecture, d, k, n_fma, bits, zero, arithmetic, evidence), (
-        shapes,
-        operands,
-        data,
-    ) in lines.items():
-        given = ", ".join(operands) if len(operands) <= 6 else f"{len(operands)} pairs of FP8, FP6, FP4"
+    for (architecture, d, *parameters, evidence), (shapes, operands, data) in lines.items():
+        pairs = ", ".join(operands) if len(operands) <= 6 else f"{len(operands)} pairs of FP8, FP6, FP4"
         why = f"{evidence}: {', '.join(data)}" if data else evidence
-        cells = (architecture, ", ".join(shapes), f"{given} → {d}", k, n_fma, bits, zero, arithmetic, why)
-        text.append(" | ".join(cells))
-    return "\n".join(f"| {line} |" for line in text)
+        yield (architecture, ", ".join(shapes), f"{pairs} → {d}", *parameters, why)
 
 
 def _shape(instruction: str) -> str:
@@ -74,7 +79,7 @@ def _operands(m: Model) -> str:
     return pair if scale is None else f"{pair} × {scale.name}"
 
 
-def _arithmetic(m: Model) -> str:
+def arithmetic(m: Model) -> str:
     """What the numbers beside it do not say."""
     match m:
         case FusedDotAdd() if m.group > 1:
