@@ -4,10 +4,8 @@ import sys
 
 import pytest
 
-from tcsmt.identification.units import boxes
 from tcsmt.identification.units.boxes import BoxFailed, Command
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.simulate.rows import run_words
 from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -48,22 +46,3 @@ def test_command_is_started_again(tmp_path):
     box = Command(f"{sys.executable} {script}", family_like(VOLTA).formats)
     assert [box([0] * 4, [0] * 4, 0) for _ in range(5)] == [0] * 5
     box.close()
-
-
-def test_a_device_is_asked_a_row_for_every_question():
-    """The device is stood in for: what is tested is the row that it gets."""
-    row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
-    asked = []
-
-    class Standin:
-        def __init__(self):
-            self.row = row
-
-        def run(self, words):
-            asked.append((words.a.tolist(), words.b.tolist(), words.c.tolist()))
-            return run_words(row.model, words)
-
-    box = boxes.device_box(Standin())
-    one = 0x3C00
-    assert box([one, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000
-    assert asked == [([[one, 0, 0, 0]], [[0x4000, 0, 0, 0]], [0x3F800000])]
