@@ -291,16 +291,7 @@ def _text(model: Model) -> str:
 def _sums(m: IeeeDotAdd) -> str:
     """Which sums, in which order."""
     fmt, size = m.sum_format.name, m.n_fma or m.k
-    lanes = m.order or tuple(range(m.k))
-    if m.k == 1:
-        order = ""
-    elif lanes == tuple(range(m.k)):
-        order = ", in order, k0 first"
-    elif lanes == tuple(reversed(range(m.k))):
-        order = f", backwards, k{m.k - 1} first"
-    else:
-        shown = ", ".join(f"k{lane}" for lane in lanes[:8])
-        order = f", in the order {shown}{', ...' if m.k > 8 else ''}"
+    natural, order = m.order in (None, tuple(range(m.k))), _order(m)
     after = ", c added last"
     blocks = "" if size == m.k else f" in blocks of {size} lanes"
     match m.method:
@@ -317,7 +308,6 @@ def _sums(m: IeeeDotAdd) -> str:
             products = "IEEE additions" if m.product_format else "IEEE additions of exact products"
             return f"{products} in {fmt}{order}{', from c on' if m.c_first else after}"
         case "pairwise":
-            natural = lanes == tuple(range(m.k))
             tree = "neighbouring lanes first" if natural else order.removeprefix(", ")
             return f"IEEE additions in {fmt} in pairs{blocks}, {tree}{after}"
         case _ if size == m.k:
@@ -328,8 +318,21 @@ def _sums(m: IeeeDotAdd) -> str:
             )
         case _:
             end = "with the sum so far" if m.c_first else "then added to the sum so far"
-            grouped = "" if lanes == tuple(range(m.k)) else order
+            grouped = "" if natural else order
             return f"exact sums{blocks}{grouped}, {end}, each rounded to {fmt}"
+
+
+def _order(m: IeeeDotAdd) -> str:
+    """In which order the lanes are added, as the end of a sentence; nothing of a single one."""
+    lanes = m.order or tuple(range(m.k))
+    if m.k == 1:
+        return ""
+    if lanes == tuple(range(m.k)):
+        return ", in order, k0 first"
+    if lanes == tuple(reversed(range(m.k))):
+        return f", backwards, k{m.k - 1} first"
+    shown = ", ".join(f"k{lane}" for lane in lanes[:8])
+    return f", in the order {shown}{', ...' if m.k > 8 else ''}"
 
 
 def _details(m: IeeeDotAdd) -> Iterator[str]:

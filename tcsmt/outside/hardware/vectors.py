@@ -21,7 +21,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.simulate.measured.row_files import read_rows, rows_of_json, word_at
 from tcsmt.simulate.rows import Words, words_of_row
-from tcsmt.study.properties.discovery import BrokenProperty, load, properties
+from tcsmt.study.properties.discovery import BrokenProperty, LoadedProperty, load, properties
 from tcsmt.study.properties.investigation import Investigation, on_instruction
 from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.reading import uncompressed
@@ -108,17 +108,11 @@ def from_properties(
     does not apply, or turns out not to, is skipped, and ``progress`` is told why.
     Raises :class:`NothingApplies`, and :class:`.TcsmtError` where there is no witness.
     """
-    chosen = {name: load(name, folders) for name in (names or properties(folders))}
     others = [] if names else [r for r in _readings(row) if r.model != row.model]
-    if not names:
-        objections = {name: prop.objection(row) for name, prop in chosen.items()}
-        chosen = {name: prop for name, prop in chosen.items() if not objections[name]}
-        if not chosen and not others:
-            reasons = "; ".join(dict.fromkeys(objections.values()))
-            raise NothingApplies(f"no property applies to {row.name} ({reasons})")
-        for name, why in objections.items():
-            if why:
-                progress(f"{name}: skipped: {why}")
+    if names:
+        chosen = {name: load(name, folders) for name in names}
+    else:
+        chosen = _that_apply(row, folders, progress, needed=not others)
     vector_of: dict[tuple[int, ...], Vector] = {}
 
     def keep(name: str, finding: Finding) -> None:
@@ -142,6 +136,25 @@ def from_properties(
     if not vector_of:
         raise TcsmtError(f"{', '.join(chosen) or 'claims'}: found no witness that {row.name} can run")
     return list(vector_of.values())
+
+
+def _that_apply(
+    row: Row, folders: Sequence[Path], progress: Callable[[str], None], *, needed: bool
+) -> dict[str, LoadedProperty]:
+    """All properties that apply to the row; ``progress`` is told why the others do not.
+
+    Raises :class:`NothingApplies` where there is none and one is needed.
+    """
+    known = {name: load(name, folders) for name in properties(folders)}
+    objections = {name: prop.objection(row) for name, prop in known.items()}
+    chosen = {name: prop for name, prop in known.items() if not objections[name]}
+    if needed and not chosen:
+        reasons = "; ".join(dict.fromkeys(objections.values()))
+        raise NothingApplies(f"no property applies to {row.name} ({reasons})")
+    for name, why in objections.items():
+        if why:
+            progress(f"{name}: skipped: {why}")
+    return chosen
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:

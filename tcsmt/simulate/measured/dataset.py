@@ -108,38 +108,47 @@ def words_of(where: str, rows: object, formats: Formats, model: Model | None = N
         if not isinstance(row, dict) or not row.keys() >= {*"abcd"}:
             raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
     lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
-
-    def word(place: str, fmt: AnyFormat, text: object) -> int:
-        if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
-            raise TcsmtError(f"{where}{place}: {text!r} is not a hexadecimal word")
-        if int(text, 16) >> fmt.width:
-            raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
-        return int(text, 16)
-
-    def vector(place: str, fmt: AnyFormat, texts: object, count: int = lanes) -> list[int]:
-        if not isinstance(texts, list):
-            raise TcsmtError(f"{where}{place} is not a list of words")
-        if len(texts) != count:
-            scales = f"the unit has {counted(count, 'block scale')}"
-            wanted = f"[0].a has {lanes}" if count == lanes else scales
-            raise TcsmtError(f"{where}{place} has {counted(len(texts), 'word')}, but {wanted}")
-        return [word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
-
+    texts = _Texts(where, lanes)
     found = {
         side: np.array(
             [
-                (vector if side in "ab" else word)(f"[{i}].{side}", fmt, row[side])
+                (texts.vector if side in "ab" else texts.word)(f"[{i}].{side}", fmt, row[side])
                 for i, row in enumerate(rows)
             ],
             unsigned(fmt),
         )
         for side, fmt in zip("abcd", formats, strict=True)
     }
-    scale = model.scale_format if model is not None else None
-    if model is not None and scale is not None:
+    if model is not None and model.scale_format is not None:
+        scales, fmt = _Texts(where, model.scales, of_scales=True), model.scale_format
         for name in ("scale_a", "scale_b"):
-            words = [
-                vector(f"[{i}].{name}", scale, row.get(name), model.scales) for i, row in enumerate(rows)
-            ]
-            found[name] = np.array(words, unsigned(scale))
+            words = [scales.vector(f"[{i}].{name}", fmt, row.get(name)) for i, row in enumerate(rows)]
+            found[name] = np.array(words, unsigned(fmt))
     return found
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Words as hexadecimal texts. where: the file and key, for errors. count: the words of a vector."""
+
+    where: str
+    count: int
+    of_scales: bool = False
+
+    def word(self, place: str, fmt: AnyFormat, text: object) -> int:
+        """A word of the format."""
+        if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
+            raise TcsmtError(f"{self.where}{place}: {text!r} is not a hexadecimal word")
+        if int(text, 16) >> fmt.width:
+            raise TcsmtError(f"{self.where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
+        return int(text, 16)
+
+    def vector(self, place: str, fmt: AnyFormat, texts: object) -> list[int]:
+        """As many words of the format as there should be."""
+        if not isinstance(texts, list):
+            raise TcsmtError(f"{self.where}{place} is not a list of words")
+        if len(texts) != self.count:
+            scales = f"the unit has {counted(self.count, 'block scale')}"
+            wanted = scales if self.of_scales else f"[0].a has {self.count}"
+            raise TcsmtError(f"{self.where}{place} has {counted(len(texts), 'word')}, but {wanted}")
+        return [self.word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]

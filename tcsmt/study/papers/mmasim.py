@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -72,39 +72,42 @@ def families() -> Iterator[dict[str, Any]]:
     Then our rows that the text does not speak of.
     """
     data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text(encoding="utf-8"))
-    left = [row for row in _floating() if "@" not in row.instruction]
+    others = [row for row in _floating() if "@" not in row.instruction]
     for family in data["family"]:
-        own = [row for row in left if re.search(family["rows"], row.name)]
-        left = [row for row in left if row not in own]
-        algorithms = sorted({algorithm_of(row.model) or "none of theirs" for row in own})
-        different = [r.name for r in own if algorithm_of(r.model) != family["algorithm"]]
-        detected: dict[str, set[str]] = {"F": set(), "final": set()}
-        for row in own:
-            said = _said(family, row)
-            found = _detected(row)
-            for key, value in said.items():
-                if key in found:
-                    detected[key].add(str(found[key]))
-                    if found[key] != value and row.name not in different:
-                        different.append(row.name)
-        yield {
-            "family": family["name"],
-            "section": family["section"],
-            "rows": len(own),
-            "published": {key: family[key] for key in ("algorithm", "f", "final") if key in family},
-            "algorithms": algorithms,
-            "detected": {key: sorted(values) for key, values in detected.items()},
-            "differs": different,
-        }
+        own = [row for row in others if re.search(family["rows"], row.name)]
+        others = [row for row in others if row not in own]
+        yield _compared(family, own)
     yield {
         "family": "not in the paper's text",
         "section": "",
-        "rows": len(left),
+        "rows": len(others),
         "published": {},
-        "algorithms": sorted({algorithm_of(row.model) or "none of theirs" for row in left}),
+        "algorithms": sorted({algorithm_of(row.model) or "none of theirs" for row in others}),
         "detected": {},
         "differs": [],
-        "names": [row.name for row in left],
+        "names": [row.name for row in others],
+    }
+
+
+def _compared(family: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """What the paper says of a family beside its rows here."""
+    different = [row.name for row in rows if algorithm_of(row.model) != family["algorithm"]]
+    seen: dict[str, set[str]] = {"F": set(), "final": set()}
+    for row in rows:
+        probed = _detected(row)
+        for key, value in _said(family, row).items():
+            if key in probed:
+                seen[key].add(probed[key])
+                if probed[key] != value and row.name not in different:
+                    different.append(row.name)
+    return {
+        "family": family["name"],
+        "section": family["section"],
+        "rows": len(rows),
+        "published": {key: family[key] for key in ("algorithm", "f", "final") if key in family},
+        "algorithms": sorted({algorithm_of(row.model) or "none of theirs" for row in rows}),
+        "detected": {key: sorted(values) for key, values in seen.items()},
+        "differs": different,
     }
 
 
@@ -359,101 +362,121 @@ def flush() -> list[dict[str, Any]]:
 # --- published beside ours ---------------------------------------------------------------------
 
 
+#: What is published, ours, and whether they agree.
+Judged = tuple[str, str, bool]
+
+
 def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What the paper concludes, what our numbers say, and whether they agree.
 
     data: results of the functions above, by their names.
     """
+    for section, judged in (
+        ("IV-C", _cancelled(data["cancellation"])),
+        ("IV-C, Fig. 2", _biased(data["bias"]["units"])),
+        ("IV-C", _fp8_bits(data["fp8 bits"])),
+        ("IV-C", _accumulated(data["accumulation"])),
+        ("IV-C", _flushed(data["flush"])),
+        ("III, Tables III and IV", _in_families(data["families"])),
+    ):
+        for published, ours, agrees in judged:
+            yield {"section": section, "published": published, "ours": ours, "agrees": agrees}
 
-    def said(section: str, published: str, ours: str, agrees: bool) -> dict[str, Any]:
-        return {"section": section, "published": published, "ours": ours, "agrees": agrees}
 
-    cdna3 = [u for u in data["cancellation"] if re.search(r"cdna3/.*_(b?f16|xf32)$", u["unit"])]
+def _cancelled(units: list[dict[str, Any]]) -> Iterator[Judged]:
+    """What is left of a small c beside two large products that cancel."""
+    cdna3 = [u for u in units if re.search(r"cdna3/.*_(b?f16|xf32)$", u["unit"])]
     values = sorted({u["value"] for u in cdna3})
-    yield said(
-        "IV-C",
+    yield (
         "2048*2048 - 2048*2048 - 0.000001 is -0.25 with TF32, FP16 and BF16 on CDNA3",
         f"{', '.join(map(str, values))} on all {len(cdna3)} arithmetics",
         values == [-0.25],
     )
-    others = sorted({u["unit"].split("/")[0] for u in data["cancellation"] if u["value"] == -0.25})
-    yield said(
-        "IV-C",
+    downward = sorted({u["unit"].split("/")[0] for u in units if u["value"] == -0.25})
+    yield (
         "most other units do not round so asymmetrically",
-        f"-0.25 on: {', '.join(others)}",
-        others == ["cdna3"],
+        f"-0.25 on: {', '.join(downward)}",
+        downward == ["cdna3"],
     )
-    patched = sorted(
-        {u["value"] for u in data["cancellation"] if "cdna3" in u["unit"] and "bf8" in u["unit"]}
-    )
-    yield said("IV-C", "CDNA3's FP8 truncates a small c instead", f"{patched}", patched == [0.0])
-    units = {u["label"]: u for u in data["bias"]["units"]}
-    down = units.pop("CDNA3 f16")
-    yield said(
-        "IV-C, Fig. 2",
+    fp8 = sorted({u["value"] for u in units if "cdna3" in u["unit"] and "bf8" in u["unit"]})
+    yield "CDNA3's FP8 truncates a small c instead", f"{fp8}", fp8 == [0.0]
+
+
+def _biased(units: list[dict[str, Any]]) -> Iterator[Judged]:
+    """To which side errors lean."""
+    others = {u["label"]: u for u in units}
+    down = others.pop("CDNA3 f16")
+    yield (
         "rounding down biases CDNA3's errors to the negative side",
         f"mean {down['mean']:.3f}, {down['below_zero']:.1%} below zero",
         down["mean_in_standard_errors"] < -10,
     )
-    worst = max(units.values(), key=lambda u: abs(u["mean_in_standard_errors"]))
-    yield said(
-        "IV-C, Fig. 2",
+    worst = max(abs(u["mean_in_standard_errors"]) for u in others.values())
+    yield (
         "with a hypothetical RZ, and on the other units, they are symmetric",
-        f"all means within {abs(worst['mean_in_standard_errors']):.1f} standard errors of 0",
-        abs(worst["mean_in_standard_errors"]) < 4,
+        f"all means within {worst:.1f} standard errors of 0",
+        worst < 4,
     )
-    bits = {u["unit"]: u["bits"] for u in data["fp8 bits"]}
-    for name, pattern, wanted in (
+
+
+def _fp8_bits(units: list[dict[str, Any]]) -> Iterator[Judged]:
+    """How many fraction bits sums of FP8 products keep."""
+    for name, prefix, wanted in (
         ("Hopper (wgmma)", "hopper/wgmma", 13),
         ("Ada", "ada/", 13),
         ("Blackwell (tcgen05)", "blackwell/tcgen05", 25),
         ("RTX Blackwell", "rtx-blackwell/", 25),
         ("CDNA3", "cdna3/", 24),
     ):
-        found = sorted({b for unit, b in bits.items() if unit.startswith(pattern)})
-        yield said("IV-C", f"FP8 keeps {wanted} fraction bits on {name}", f"{found}", found == [wanted])
-    errors = {u["label"]: u["error"] for u in data["accumulation"]["units"]}
-    low, high = errors["Hopper wgmma e4m3 (F = 13)"][-1], errors["Blackwell tcgen05 e4m3 (F = 25)"][-1]
-    length = data["accumulation"]["K"][-1]
-    yield said(
-        "IV-C",
+        bits = sorted({u["bits"] for u in units if u["unit"].startswith(prefix)})
+        yield f"FP8 keeps {wanted} fraction bits on {name}", f"{bits}", bits == [wanted]
+
+
+def _accumulated(data: dict[str, Any]) -> Iterator[Judged]:
+    """How errors of FP8 grow with K."""
+    errors = {u["label"]: u["error"][-1] for u in data["units"]}
+    low, high = errors["Hopper wgmma e4m3 (F = 13)"], errors["Blackwell tcgen05 e4m3 (F = 25)"]
+    half, length = errors["Hopper mma f16, the same numbers"], data["K"][-1]
+    yield (
         "Blackwell repairs FP8 accumulation",
         f"K = {length}: largest relative error {low:.2g} on Hopper, {high:.2g} on Blackwell",
         high < low / 100,
     )
-    half = errors["Hopper mma f16, the same numbers"][-1]
-    yield said(
-        "IV-C",
+    yield (
         "on Hopper and Ada, FP16 instructions on the same numbers are more accurate",
         f"K = {length}: {half:.2g} against {low:.2g}",
         half < low / 100,
     )
-    flushed = [
-        c for c in data["flush"] if any(n.startswith("cdna2") and v == "0" for n, v in c["results"].items())
-    ]
-    rest = [v for c in flushed for n, v in c["results"].items() if not n.startswith("cdna2")]
-    yield said(
-        "IV-C",
+
+
+def _flushed(cases: list[dict[str, Any]]) -> Iterator[Judged]:
+    """Subnormal numbers, and a product that is too large."""
+    results = [case["results"] for case in cases]
+    flushed = [each for each in results if any(n.startswith("cdna2") and v == "0" for n, v in each.items())]
+    elsewhere = [v for each in flushed for n, v in each.items() if not n.startswith("cdna2")]
+    yield (
         "CDNA2 flushes subnormal inputs, products and sums; CDNA3 does not",
-        f"{len(flushed)} cases of {len(data['flush'])} are 0 on CDNA2 and on no other",
-        len(flushed) == 4 and "0" not in rest,
+        f"{len(flushed)} cases of {len(cases)} are 0 on CDNA2 and on no other",
+        len(flushed) == 4 and "0" not in elsewhere,
     )
-    over = next(c["results"] for c in data["flush"] if "2^128" in c["case"])
-    yield said(
-        "IV-C",
+    large = next(case["results"] for case in cases if "2^128" in case["case"])
+    yield (
         "a product of 2^128 overflows on CDNA3 and not on NVIDIA",
-        "; ".join(f"{n.split('/')[0]}: {v}" for n, v in over.items()),
-        any(n.startswith("cdna3") and v == "nan" for n, v in over.items())
-        and all(v == "0" for n, v in over.items() if n.startswith("hopper")),
+        "; ".join(f"{n.split('/')[0]}: {v}" for n, v in large.items()),
+        any(n.startswith("cdna3") and v == "nan" for n, v in large.items())
+        and all(v == "0" for n, v in large.items() if n.startswith("hopper")),
     )
-    named = [f for f in data["families"] if f["section"]]
-    differs = [name for f in named for name in f["differs"]]
-    yield said(
-        "III, Tables III and IV",
+
+
+def _in_families(families: list[dict[str, Any]]) -> Iterator[Judged]:
+    """The text's families beside our rows."""
+    named = [family for family in families if family["section"]]
+    differs = [name for family in named for name in family["differs"]]
+    rows = sum(family["rows"] for family in named)
+    yield (
         "the algorithm, F and last rounding of each family in the text",
-        f"{sum(f['rows'] for f in named)} rows in {len(named)} families; "
-        f"differ: {', '.join(differs) or 'none'}",
-        not differs and all(f["rows"] for f in named),
+        f"{rows} rows in {len(named)} families; differ: {', '.join(differs) or 'none'}",
+        not differs and all(family["rows"] for family in named),
     )
 
 

@@ -213,83 +213,118 @@ def _errors(points: Sequence[Mapping[str, Any]], panel: str) -> dict[int, dict[s
 
 def conclusions(points: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """What V-B says of Fig. 7 beside our points; ``agrees`` is None below n = 10^6."""
-    whole = max((point["n"] for point in points), default=0) == LENGTHS[-1]
-    last = max((point["n"] for point in points), default=0)
+    figure = _Figure(points)
+    for published, (ours, agrees) in (
+        ("single word: all models match except when n comes close to 10^6", figure.single_words()),
+        (
+            "double and triple words: V100 is two orders of magnitude more accurate than B200 at n = 10^6",
+            figure.lead_of_the_v100(),
+        ),
+        ("rounding to nearest improves the B200", figure.rounding_to_nearest()),
+        ("the L40S is the least accurate with fp8, for its 13 fraction bits", figure.thirteen_bits()),
+        (
+            "the V100's lead may come from the B200's extra bits, which are rounded toward zero (left open)",
+            figure.without_extra_bits(),
+        ),
+        ("the numbers behind the figure, where we keep them (7 digits)", figure.digits()),
+        (
+            "the experiment's code rounds the words by CPFloat's default, to nearest",
+            (figure.words_to_nearest(), False),
+        ),
+    ):
+        yield {"section": "V-B, Fig. 7", "published": published, "ours": ours, "agrees": agrees}
 
-    def said(statement: str, ours: str, agrees: bool | None) -> dict[str, Any]:
-        return {"section": "V-B, Fig. 7", "published": statement, "ours": ours, "agrees": agrees}
 
-    def at_last(panel: str, unit: str) -> float:
-        return _errors(points, panel)[last][unit]
+@dataclass(frozen=True)
+class _Figure:
+    """Points of Fig. 7: what they say of a statement, and whether they agree (None below n = 10^6)."""
 
-    def ratio(panel: str, over: str, under: str) -> float:
-        return at_last(panel, over) / at_last(panel, under)
+    points: Sequence[Mapping[str, Any]]
 
-    spread = {
-        panel: {n: max(e.values()) / min(e.values()) for n, e in _errors(points, panel).items() if n > 20}
-        for panel in ("e5m2 1", "f16 1", "bf16 1")
-    }
-    early = max(s for panel in spread.values() for n, s in panel.items() if n < 10**5)
-    late = max(panel.get(last, 0) for panel in spread.values())
-    yield said(
-        "single word: all models match except when n comes close to 10^6",
-        f"largest over smallest error at most {early:.2f} for n < 10^5, {late:.2f} at n = {last}",
-        early < 1.25 < late if whole else None,
-    )
-    numbers = {panel: ratio(panel, "B200", "V100") for panel in ("f16 2", "f16 3")}
-    yield said(
-        "double and triple words: V100 is two orders of magnitude more accurate than B200 at n = 10^6",
-        ", ".join(f"{panel}: {number:.0f} times" for panel, number in numbers.items()) + f" at n = {last}",
-        all(30 < number < 300 for number in numbers.values()) if whole else None,
-    )
-    numbers = {p: ratio(p, "B200", "B200 RN") for p in ("f16 2", "f16 3", "bf16 2", "bf16 3")}
-    yield said(
-        "rounding to nearest improves the B200",
-        ", ".join(f"{panel}: {number:.0f} times" for panel, number in numbers.items()),
-        all(number > 10 for number in numbers.values()) if whole else None,
-    )
-    numbers = {panel: ratio(panel, "L40S", "B200") for panel in ("e5m2 1", "e5m2 4", "e5m2 6")}
-    yield said(
-        "the L40S is the least accurate with fp8, for its 13 fraction bits",
-        ", ".join(f"{panel}: {number:.3g} times the B200's error" for panel, number in numbers.items()),
-        numbers["e5m2 4"] > 10 and numbers["e5m2 6"] > 10 if whole else None,
-    )
-    alike = {panel: ratio(panel, "B200, F = 23", "V100") for panel in ("f16 2", "f16 3")}
-    yield said(
-        "the V100's lead may come from the B200's extra bits, which are rounded toward zero (left open)",
-        "the B200 without extra bits (F = 23) has "
-        + ", ".join(f"{number:.2f} times the V100's error ({panel})" for panel, number in alike.items()),
-        all(0.5 < number < 2 for number in alike.values()) if whole else None,
-    )
-    theirs = published()
-    equal, all_of_them, far = 0, 0, []
-    for panel, units in theirs["published"].items():
-        for unit, errors in units.items():
-            for n, error in zip(theirs["n"], errors, strict=True):
-                here = [p for p in points if (p["panel"], p["n"]) == (panel, n)]
-                ours = [p[key][unit] for p in here for key in ("errors", "nearest_words")]
-                if ours:
-                    all_of_them += 1
-                    equal += any(f"{error:.6e}" == f"{one:.6e}" for one in ours)
-                    apart = min(abs(one / error - 1) for one in ours)
-                    far += [f"{panel}, {unit}, n = {n}: {apart:.1e}"] if apart > 0.001 else []
-    yield said(
-        "the numbers behind the figure, where we keep them (7 digits)",
-        f"{equal} of {all_of_them} with the same digits; more than 0.1 % apart: {'; '.join(far) or 'none'}",
-        not far,
-    )
-    better = [
-        (p["errors"]["B200 RN"] / p["nearest_words"]["B200 RN"], p["panel"], p["n"])
-        for p in points
-        if "nearest_words" in p and not p["panel"].endswith(" 1")
-    ]
-    gain, panel, n = max(better)
-    yield said(
-        "the experiment's code rounds the words by CPFloat's default, to nearest",
-        "the digits are those of truncated words; words to nearest are more accurate, "
-        f"up to {gain:.0f} times ({panel}, B200 RN, n = {n}); {_nearest_trend(points, last)}",
-        False,
-    )
+    @property
+    def last(self) -> int:
+        """The largest n."""
+        return max((point["n"] for point in self.points), default=0)
+
+    def _holds(self, statement: bool) -> bool | None:
+        return statement if self.last == LENGTHS[-1] else None
+
+    def _ratios(self, over: str, under: str, panels: Sequence[str]) -> dict[str, float]:
+        """How many times one unit's error is another's, at the largest n."""
+        errors = {panel: _errors(self.points, panel)[self.last] for panel in panels}
+        return {panel: error[over] / error[under] for panel, error in errors.items()}
+
+    def single_words(self) -> tuple[str, bool | None]:
+        """How far the units' errors are apart with one word."""
+        spread = {
+            panel: {
+                n: max(e.values()) / min(e.values()) for n, e in _errors(self.points, panel).items() if n > 20
+            }
+            for panel in ("e5m2 1", "f16 1", "bf16 1")
+        }
+        early = max(s for panel in spread.values() for n, s in panel.items() if n < 10**5)
+        late = max(panel.get(self.last, 0) for panel in spread.values())
+        ours = f"largest over smallest error at most {early:.2f} for n < 10^5, {late:.2f} at n = {self.last}"
+        return ours, self._holds(early < 1.25 < late)
+
+    def lead_of_the_v100(self) -> tuple[str, bool | None]:
+        """The B200's error in the V100's."""
+        ratios = self._ratios("B200", "V100", ("f16 2", "f16 3"))
+        ours = ", ".join(f"{panel}: {ratio:.0f} times" for panel, ratio in ratios.items())
+        return f"{ours} at n = {self.last}", self._holds(all(30 < ratio < 300 for ratio in ratios.values()))
+
+    def rounding_to_nearest(self) -> tuple[str, bool | None]:
+        """The B200's error in that of the same unit with rounding to nearest."""
+        ratios = self._ratios("B200", "B200 RN", ("f16 2", "f16 3", "bf16 2", "bf16 3"))
+        ours = ", ".join(f"{panel}: {ratio:.0f} times" for panel, ratio in ratios.items())
+        return ours, self._holds(all(ratio > 10 for ratio in ratios.values()))
+
+    def thirteen_bits(self) -> tuple[str, bool | None]:
+        """The L40S's error in the B200's."""
+        ratios = self._ratios("L40S", "B200", ("e5m2 1", "e5m2 4", "e5m2 6"))
+        ours = ", ".join(f"{panel}: {ratio:.3g} times the B200's error" for panel, ratio in ratios.items())
+        return ours, self._holds(ratios["e5m2 4"] > 10 and ratios["e5m2 6"] > 10)
+
+    def without_extra_bits(self) -> tuple[str, bool | None]:
+        """The error of a B200 with F = 23 in the V100's."""
+        ratios = self._ratios("B200, F = 23", "V100", ("f16 2", "f16 3"))
+        times = ", ".join(f"{ratio:.2f} times the V100's error ({panel})" for panel, ratio in ratios.items())
+        ours = f"the B200 without extra bits (F = 23) has {times}"
+        return ours, self._holds(all(0.5 < ratio < 2 for ratio in ratios.values()))
+
+    def digits(self) -> tuple[str, bool]:
+        """How many of the published numbers are ours to the last digit, and which are far off."""
+        theirs = published()
+        equal, compared, far = 0, 0, []
+        for panel, units in theirs["published"].items():
+            for unit, errors in units.items():
+                for n, error in zip(theirs["n"], errors, strict=True):
+                    ours = self._at(panel, n, unit)
+                    if ours:
+                        compared += 1
+                        equal += any(f"{error:.6e}" == f"{value:.6e}" for value in ours)
+                        apart = min(abs(value / error - 1) for value in ours)
+                        far += [f"{panel}, {unit}, n = {n}: {apart:.1e}"] if apart > 0.001 else []
+        more = "; ".join(far) or "none"
+        return f"{equal} of {compared} with the same digits; more than 0.1 % apart: {more}", not far
+
+    def _at(self, panel: str, n: int, unit: str) -> list[float]:
+        """Our errors at a point of the figure: with truncated words, and with words to nearest."""
+        here = [point for point in self.points if (point["panel"], point["n"]) == (panel, n)]
+        return [point[key][unit] for point in here for key in ("errors", "nearest_words")]
+
+    def words_to_nearest(self) -> str:
+        """What words that are rounded to nearest gain."""
+        gains = [
+            (p["errors"]["B200 RN"] / p["nearest_words"]["B200 RN"], p["panel"], p["n"])
+            for p in self.points
+            if "nearest_words" in p and not p["panel"].endswith(" 1")
+        ]
+        gain, panel, n = max(gains)
+        return (
+            "the digits are those of truncated words; words to nearest are more accurate, "
+            f"up to {gain:.0f} times ({panel}, B200 RN, n = {n}); {_nearest_trend(self.points, self.last)}"
+        )
 
 
 def _nearest_trend(points: Sequence[Mapping[str, Any]], last: int) -> str:
