@@ -541,11 +541,18 @@ class Execution:
             return True
         if not name.startswith("llvm."):
             raise TcsmtError(f"{one.source}: {name} is not defined in this file")
+        self._intrinsic(state, one, plain, arguments, path)
+        return True
+
+    def _intrinsic(
+        self, state: _State, one: Instruction, plain: str, arguments: Sequence[Value], path: Term
+    ) -> None:
+        name = one.words[0]
         words = [word for word in arguments if isinstance(word, Term)]
         key = ".".join(name.split(".")[1:-1]) or plain
         if plain == "assume":
             self._fault("what the compiler is told to assume does not hold", one, path & ~words[0])
-            return True
+            return
         intrinsic = INTRINSICS.get(key) or INTRINSICS.get(plain)
         if intrinsic is None or len(words) != len(arguments):
             raise TcsmtError(f"{one.source}: {name} is not supported")
@@ -556,7 +563,6 @@ class Execution:
         word = self._checked(result, one, path)
         if one.result:
             state.values[one.result] = word if result.also is None else (word, result.also)
-        return True
 
     def _apart(self, function: Function, arguments: Sequence[Value], one: Instruction, path: Term) -> None:
         """That a parameter with ``restrict`` leads to something of its own."""
@@ -597,6 +603,13 @@ class Execution:
                 state.memory.store(target.object, target.offset + at, MemoryCell(given[7:0], 1))
             return
         assert isinstance(given, MemoryPlace)
+        self._copied(state, how, target, given, size, one, path)
+
+    def _copied(
+        self, state: _State, how: str, target: MemoryPlace, given: MemoryPlace, size: int,
+        one: Instruction, path: Term,
+    ) -> None:  # fmt: skip
+        assert target.object is not None
         assert given.object is not None
         distance = abs(target.offset - given.offset)
         if how == "memcpy" and target.object == given.object and 0 < distance < size:

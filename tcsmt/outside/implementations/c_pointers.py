@@ -19,6 +19,8 @@ __all__ = ["check_pointers"]
 
 _QUALIFIERS = re.compile(r"\b(const|volatile|restrict)\b")
 _CHARACTERS = ("char", "signed char", "unsigned char")
+#: Casts that make a pointer another one.
+_CONVERSIONS = ("BitCast", "IntegralToPointer", "LValueBitCast")
 #: Attributes of functions that say nothing about what they do.
 _HARMLESS = frozenset(
     ("AlwaysInlineAttr", "NoInlineAttr", "UnusedAttr", "UsedAttr", "VisibilityAttr", "TargetClonesAttr",
@@ -45,30 +47,32 @@ def check_pointers(tree: CTree, name: str) -> None:
 
 
 def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
-    if node.cast in ("BitCast", "IntegralToPointer", "LValueBitCast") or (
-        node.cast == "NoOp" and "*" in node.type
-    ):
-        (given,) = (one for one in node.inner if one.is_expression)
-        source = _pointee(given.type, tree.types)
-        why = _refused(_pointee(node.type, tree.types), source)
-        if source is not None and _holds_pointer(tree, source[0]) and node.cast != "NoOp":
-            why = why or "the bytes of a pointer are not read"
-        if why:
-            raise TcsmtError(f"{node.place}: {given.type} is made {node.type}: {why}")
-    elif (
-        node.kind == "MemberExpr"
-        and str(node.data.get("referencedMemberDecl")) in tree.unions
-        and _holds_pointer(tree, node.type)
-    ):
-        raise TcsmtError(f"{node.place}: a union with a pointer is not supported")
+    if node.cast in _CONVERSIONS or (node.cast == "NoOp" and "*" in node.type):
+        why = _converted(tree, node)
+    elif node.kind == "MemberExpr" and str(node.data.get("referencedMemberDecl")) in tree.unions:
+        why = "a union with a pointer is not supported" if _holds_pointer(tree, node.type) else ""
     elif node.kind == "VarDecl" and re.search(r"\*\s*(const )?restrict\b", node.type):
-        raise TcsmtError(f"{node.place}: restrict on the variable {node.name} is not supported")
+        why = f"restrict on the variable {node.name} is not supported"
     elif (node.kind == "UnaryOperator" and node.opcode == "&") or (
         node.cast == "ArrayToPointerDecay" and node not in indexed
     ):
         to = _pointee(node.type, tree.types)
-        if _in_union(tree, node.inner[0]) and (to is None or to[0] not in _CHARACTERS):
-            raise TcsmtError(f"{node.place}: the address of a member of a union is not supported")
+        inside = _in_union(tree, node.inner[0]) and (to is None or to[0] not in _CHARACTERS)
+        why = "the address of a member of a union is not supported" if inside else ""
+    else:
+        why = ""
+    if why:
+        raise TcsmtError(f"{node.place}: {why}")
+
+
+def _converted(tree: CTree, node: CNode) -> str:
+    """Why a pointer cannot become what a cast makes of it; empty where it can."""
+    (operand,) = (inner for inner in node.inner if inner.is_expression)
+    source = _pointee(operand.type, tree.types)
+    why = _refused(_pointee(node.type, tree.types), source)
+    if source is not None and _holds_pointer(tree, source[0]) and node.cast != "NoOp":
+        why = why or "the bytes of a pointer are not read"
+    return why and f"{operand.type} is made {node.type}: {why}"
 
 
 def _refused(target: tuple[str, bool] | None, source: tuple[str, bool] | None) -> str:

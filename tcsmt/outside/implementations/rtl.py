@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -56,33 +57,37 @@ def btor2_of(
         options = ["--single-unit"] if define else []
         options += [f"--top {top}"] if top else []
         options += [f"-I {_quoted(path)}" for path in include]
-        options += [f"-D {_quoted(one)}" for one in define]
+        options += [f"-D {_quoted(macro)}" for macro in define]
         options += [f"-G {_quoted(f'{name}={value}')}" for name, value in (parameters or {}).items()]
-        (here / "arguments").write_text(
-            "\n".join([*options, *map(_quoted, sources)]) + "\n", encoding="utf-8"
-        )
+        lines = [*options, *map(_quoted, sources)]
+        (here / "arguments").write_text("\n".join(lines) + "\n", encoding="utf-8")
         request = {"arguments": str(here / "arguments"), "top": top, "output": output, "cut": list(cut)}
         (here / "request").write_text(json.dumps(request), encoding="utf-8")
-        command = [sys.executable, str(_CHILD), *(str(here / name) for name in ("request", "reply", "btor2"))]
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, errors="replace", timeout=timeout, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise TcsmtError(f"Yosys has not read the design in {timeout:g} s") from None
-        if done.returncode or not (here / "reply").is_file():
-            raise TcsmtError(_error(done.stdout))
-        reply = json.loads((here / "reply").read_text(encoding="utf-8"))
+        reply = _asked(here, timeout)
         if "outputs" in reply:
             raise UnknownName("output", output, reply["outputs"])
         if "registers" in reply:
-            raise UnknownName(
-                "register", next(one for one in cut if one not in reply["registers"]), reply["registers"]
-            )
+            unknown = next(register for register in cut if register not in reply["registers"])
+            raise UnknownName("register", unknown, reply["registers"])
         if reply["problems"]:
             raise TcsmtError("; ".join(reply["problems"]))
         return (here / "btor2").read_text(encoding="utf-8")
+
+
+def _asked(folder: Path, timeout: float) -> dict[str, Any]:
+    """The reply of Yosys, in a process of its own, to the request in a folder."""
+    files = (str(folder / name) for name in ("request", "reply", "btor2"))
+    try:
+        done = subprocess.run(
+            [sys.executable, str(_CHILD), *files], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise TcsmtError(f"Yosys has not read the design in {timeout:g} s") from None
+    if done.returncode or not (folder / "reply").is_file():
+        raise TcsmtError(_error(done.stdout))
+    reply: dict[str, Any] = json.loads((folder / "reply").read_text(encoding="utf-8"))
+    return reply
 
 
 def _quoted(text: object) -> str:

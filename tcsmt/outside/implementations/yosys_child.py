@@ -177,42 +177,59 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
     """
     from pyosys import libyosys as ys
 
-    def key(bit: Any) -> tuple[str, int]:
-        return bit.wire.name.str(), bit.offset
+    joined, drivers = connections(module), combinational_drivers(module)
+    for name, start in blocks.items():
+        last = module.cell(ys.IdString(name))
+        own = {key(bit) for bit in last.getPort(ys.IdString("\\Y")).bits()}
+        seen, waiting = {name}, [last]
+        while waiting:
+            cell = waiting.pop()
+            for port, signal in list(cell.connections_.items()):
+                if not cell.input(port):
+                    continue
+                read = ys.SigSpec()
+                for written in signal.bits():
+                    bit = written
+                    while bit.is_wire() and key(bit) in joined:
+                        bit = joined[key(bit)]
+                    before = bit.is_wire() and key(bit) in own
+                    read.append(latch(module, bit, place(cell) or start) if before else written)
+                    driver = drivers.get(key(bit)) if is_unnamed(bit) else None
+                    if driver is not None and driver.name.str() not in seen:
+                        seen.add(driver.name.str())
+                        waiting.append(driver)
+                cell.setPort(port, read)
 
-    joined: dict[tuple[str, int], Any] = {}
-    for left, right in module.connections_:
-        joined.update(
-            (key(to), bit) for to, bit in zip(left.bits(), right.bits(), strict=True) if to.is_wire()
-        )
+
+def key(bit: Any) -> tuple[str, int]:
+    """A bit of a wire, by the wire's name and its place there."""
+    return bit.wire.name.str(), bit.offset
+
+
+def is_unnamed(bit: Any) -> bool:
+    """Whether it is of a wire that the source has no name for."""
+    return bool(bit.is_wire()) and bit.wire.name.str().startswith("$")
+
+
+def connections(module: Any) -> dict[tuple[str, int], Any]:
+    """What each bit of a wire is joined to."""
+    return {
+        key(to): bit
+        for left, right in module.connections_
+        for to, bit in zip(left.bits(), right.bits(), strict=True)
+        if to.is_wire()
+    }
+
+
+def combinational_drivers(module: Any) -> dict[tuple[str, int], Any]:
+    """The cell that drives each bit, but for flip-flops and latches."""
     drivers: dict[tuple[str, int], Any] = {}
     for cell in module.cells_.values():
         if not any(part in cell.type.str() for part in ("dff", "latch")):
             for port, signal in cell.connections_.items():
                 if cell.output(port):
                     drivers.update((key(bit), cell) for bit in signal.bits() if bit.is_wire())
-    for name, start in blocks.items():
-        last = module.cell(ys.IdString(name))
-        own = {key(bit) for bit in last.getPort(ys.IdString("\\Y")).bits()}
-        seen, left_over = {name}, [last]
-        while left_over:
-            cell = left_over.pop()
-            for port, signal in list(cell.connections_.items()):
-                if not cell.input(port):
-                    continue
-                read = ys.SigSpec()
-                for given in signal.bits():
-                    bit = given
-                    while bit.is_wire() and key(bit) in joined:
-                        bit = joined[key(bit)]
-                    before = bit.is_wire() and key(bit) in own
-                    read.append(latch(module, bit, place(cell) or start) if before else given)
-                    if bit.is_wire() and bit.wire.name.str().startswith("$"):
-                        driver = drivers.get(key(bit))
-                        if driver is not None and driver.name.str() not in seen:
-                            seen.add(driver.name.str())
-                            left_over.append(driver)
-                cell.setPort(port, read)
+    return drivers
 
 
 def latch(module: Any, bit: Any, where: str) -> Any:
