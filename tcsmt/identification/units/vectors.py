@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -170,34 +171,67 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     return Questions(x, y, z)
 
 
+@dataclass
+class _Terms:
+    """The words of one question, zero at first, and the lanes that are free; c is lane k."""
+
+    family: Family
+    random: Random
+    x: Array
+    y: Array
+    z: Array
+    lanes: list[int]
+
+    @property
+    def low(self) -> int:
+        """The least exponent of a product."""
+        a, b, _, _ = self.family.formats
+        return a.e_min + b.e_min - a.fraction_bits - b.fraction_bits
+
+    @property
+    def high(self) -> int:
+        """The largest exponent of two powers of two."""
+        a, b, _, _ = self.family.formats
+        return a.e_max + b.e_max
+
+    def put(self, exponent: int, sign: int, plain: bool) -> None:
+        """A term of about that exponent in the last free lane; plain: a power of two."""
+        a, b, c, _ = self.family.formats
+        lane = self.lanes.pop()
+        if lane == self.family.k:
+            exponent = min(max(exponent, c.e_min - c.fraction_bits), c.e_max)
+            fraction = 0 if plain else int(self.random.integers(1 << c.fraction_bits))
+            self.z[0] = from_exponent(c, sign, exponent, fraction)
+            return
+        exponent = min(max(exponent, self.low), self.high)
+        least = max(a.e_min - a.fraction_bits, exponent - b.e_max)
+        most = min(a.e_max, exponent - b.e_min + b.fraction_bits)
+        part = int(self.random.integers(least, most + 1))
+        for words, fmt, power, minus in ((self.x, a, part, sign), (self.y, b, exponent - part, 0)):
+            fraction = 0 if plain else int(self.random.integers(1 << fmt.fraction_bits))
+            words[lane] = from_exponent(fmt, minus, power, fraction)
+
+    def put_cancelling_products(self, exponent: int, sign: int) -> None:
+        """Two products that are each other's negative."""
+        lane = self.lanes[-1]
+        self.put(exponent, sign, False)
+        if self.lanes:
+            other = self.lanes.pop()
+            self.x[other] = self.x[lane] ^ np.uint64(1 << self.family.formats[0].sign_bit)
+            self.y[other] = self.y[lane]
+
+
 def _directed(
     family: Family, random: Random, x: Array, y: Array, z: Array, grids: tuple[list[int], list[int]]
 ) -> None:
     """A few terms, the others zero: a pair that cancels, or a tie of the result, and terms far below."""
-    a, b, c, d = family.formats
-    low, high = a.e_min + b.e_min - a.fraction_bits - b.fraction_bits, a.e_max + b.e_max
-    lanes = [int(lane) for lane in random.permutation(family.k + 1)]
+    a, b, _, d = family.formats
+    terms = _Terms(family, random, x, y, z, [int(lane) for lane in random.permutation(family.k + 1)])
     if random.random() < 0.5:
-        lanes.sort(key=lambda lane: lane != family.k)  # c first
-
-    def put(exponent: int, sign: int, plain: bool) -> None:
-        lane = lanes.pop()
-        if lane == family.k:
-            exponent = min(max(exponent, c.e_min - c.fraction_bits), c.e_max)
-            fraction = 0 if plain else int(random.integers(1 << c.fraction_bits))
-            z[0] = from_exponent(c, sign, exponent, fraction)
-            return
-        exponent = min(max(exponent, low), high)
-        least = max(a.e_min - a.fraction_bits, exponent - b.e_max)
-        most = min(a.e_max, exponent - b.e_min + b.fraction_bits)
-        part = int(random.integers(least, most + 1))
-        for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0)):
-            fraction = 0 if plain else int(random.integers(1 << fmt.fraction_bits))
-            words[lane] = from_exponent(fmt, minus, power, fraction)
-
+        terms.lanes.sort(key=lambda lane: lane != family.k)  # c first
     tiny = d.e_min - d.fraction_bits
     near_bottom = random.random() < 0.5
-    floor, ceiling = max(low, tiny - 2), min(high, d.e_max)
+    floor, ceiling = max(terms.low, tiny - 2), min(terms.high, d.e_max)
     ceiling = max(floor, min(ceiling, d.e_min + 14) if near_bottom else ceiling)
     top = int(random.integers(floor, ceiling + 1))
     sign = int(random.integers(2))
@@ -207,40 +241,41 @@ def _directed(
     plain = bool(random.random() < 0.7)
     kind = int(random.integers(4))
     depth = int(random.integers(1, 46))
-    if kind == 0 and family.k not in lanes[-2:] and random.random() < 0.5:  # two products that cancel
-        one = lanes[-1]
-        put(top, sign, False)
-        if lanes:
-            other = lanes.pop()
-            x[other], y[other] = x[one] ^ np.uint64(1 << a.sign_bit), y[one]
-    elif kind == 0:  # a pair that cancels
-        put(top, sign, True)
-        if lanes:
-            put(top, 1 - sign, True)
-    elif kind == 1:  # a tie of the result
-        put(top, sign, True)
-        if lanes:
-            kept = int(random.integers(d.fraction_bits, d.fraction_bits + 2))
-            put(max(top - kept - 1, tiny - 1), signs[0], True)
-    elif kind == 2:  # half of the smallest number
-        top = tiny - 1 + int(random.integers(0, 2))
-        put(top, sign, True)
-    elif random.random() < 0.3:  # nothing above the terms but zeros
-        top += depth
+    top = _leading(terms, kind, top, depth, (sign, signs[0]))
     bits, zeros = grids
     if random.random() < 0.7:  # the last place of a grid, or near it
         zero = _one_of(random, zeros) if zeros and random.random() < 0.5 else top
         depth = top - max(top, zero) + _one_of(random, bits) + int(random.integers(-1, 3))
     for place in range(int(random.integers(1, 4))):
-        if lanes:
-            put(
-                top - depth - int(random.integers(0, 3)) * int(random.integers(2)) * (place > 0),
-                signs[place + 1],
-                plain,
-            )
-    if lanes and lanes[-1] != family.k and random.random() < 0.2:  # a zero product with a large operand
-        words, fmt = ((x, a), (y, b))[int(random.integers(2))]
-        words[lanes[-1]] = fmt.largest_finite_word
+        if terms.lanes:
+            below = int(random.integers(0, 3)) * int(random.integers(2)) * (place > 0)
+            terms.put(top - depth - below, signs[place + 1], plain)
+    if terms.lanes and terms.lanes[-1] != family.k and random.random() < 0.2:
+        words, fmt = ((x, a), (y, b))[int(random.integers(2))]  # a zero product with a large operand
+        words[terms.lanes[-1]] = fmt.largest_finite_word
+
+
+def _leading(terms: _Terms, kind: int, top: int, depth: int, signs: tuple[int, int]) -> int:
+    """The terms above the others, by their kind; their exponent, or that of what is above the others."""
+    (sign, other), random, d = signs, terms.random, terms.family.formats[3]
+    tiny = d.e_min - d.fraction_bits
+    if kind == 0 and terms.family.k not in terms.lanes[-2:] and random.random() < 0.5:
+        terms.put_cancelling_products(top, sign)
+    elif kind == 0:  # a pair that cancels
+        terms.put(top, sign, True)
+        if terms.lanes:
+            terms.put(top, 1 - sign, True)
+    elif kind == 1:  # a tie of the result
+        terms.put(top, sign, True)
+        if terms.lanes:
+            kept = int(random.integers(d.fraction_bits, d.fraction_bits + 2))
+            terms.put(max(top - kept - 1, tiny - 1), other, True)
+    elif kind == 2:  # half of the smallest number
+        top = tiny - 1 + int(random.integers(0, 2))
+        terms.put(top, sign, True)
+    elif random.random() < 0.3:  # nothing above the terms but zeros
+        top += depth
+    return top
 
 
 def _full(
