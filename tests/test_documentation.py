@@ -152,6 +152,7 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())
     assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/study/claims/published.toml"} <= held
+    assert "tcsmt/matrix_units/catalogue/architectures/hopper.toml" in held
     assert not [name for name in held if name.startswith(("tests", "docs", "benchmarks"))]
 
     backend = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"

@@ -123,6 +123,8 @@ def _near(given: str, names: Sequence[str], most: int, cutoff: float) -> list[st
 def choose(kind: str, given: str, allowed: Iterable[str], see: str = "") -> str:
     """``given`` as spelt among ``allowed`` (case ignored), or :class:`UnknownName`."""
     names, text = list(allowed), str(given)  # a caller's value may be no text at all
+    if text in names:
+        return text
     for name in names:
         if name.lower() == text.lower():
             return name

@@ -311,6 +311,8 @@ def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFo
 
     Raises :class:`.UnknownName`, also for a name of several formats.
     """
+    if name in FORMATS:
+        return FORMATS[name]
     if name.lower() in _AMBIGUOUS:
         raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
     known: dict[str, AnyFormat] = {**(own or {}), **FORMATS, **INTEGERS}

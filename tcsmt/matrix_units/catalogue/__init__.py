@@ -1,22 +1,21 @@
 """The catalogue: which model describes which instruction of which architecture, and why we think so.
 
-Rows are data. Every parameter that differs between architectures is in this package's tables;
-nothing else in tcsmt knows an architecture's name.
+Rows are data: every parameter that differs between architectures is in ``architectures/``, one file of tables
+for each; nothing else in tcsmt knows an architecture's name.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.catalogue import amd, arm, nvidia, rdna, riscv, tenstorrent, x86
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, GPUS
 from tcsmt.matrix_units.catalogue.mnemonics import means
 from tcsmt.matrix_units.catalogue.naming import named
 from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
 from tcsmt.matrix_units.catalogue.row import EVIDENCE, Row
+from tcsmt.matrix_units.catalogue.tables import file_of
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
@@ -36,33 +35,22 @@ __all__ = [
 ]
 
 
-@cache
-def _all_rows() -> dict[str, Row]:
-    table: dict[str, Row] = {}
-    for vendor in (nvidia, amd, rdna, x86, arm, riscv, tenstorrent):
-        table |= {row.name: row for row in vendor.units()}
-        table |= {row.name: row for row in list(vendor.claims(table))}
-    order = {name: place for place, name in enumerate(ARCHITECTURES)}
-    return dict(sorted(table.items(), key=lambda item: order[item[1].architecture]))
-
-
-@cache
-def _sequences() -> dict[str, Row]:
-    """Instructions that are always run one after another, as units of their own: not among the rows."""
-    return {row.name: row for row in tenstorrent.sequences(_all_rows())}
-
-
 def rows(*, claims: bool = True) -> list[Row]:
     """Every row, by architecture; without ``claims``: those that nobody refutes or disputes."""
-    return [row for row in _all_rows().values() if claims or "@" not in row.instruction]
+    return [row for name in ARCHITECTURES for row in _rows_in(name, claims)]
+
+
+def _rows_in(architecture: str, claims: bool) -> list[Row]:
+    return [row for row in file_of(architecture).rows.values() if claims or "@" not in row.instruction]
 
 
 def disputes(row: Row) -> list[Row]:
     """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
-    if row.status != "accepted" or row.measured:
+    if row.status != "accepted" or row.measured or row.architecture not in ARCHITECTURES:
         return []
-    of_row = f"{row.name}@"
-    return [one for one in _all_rows().values() if one.status == "disputed" and one.name.startswith(of_row)]
+    readings = _rows_in(row.architecture, claims=True)
+    of_row = f"{row.instruction}@"
+    return [one for one in readings if one.status == "disputed" and one.instruction.startswith(of_row)]
 
 
 def status_text(row: Row) -> str:
@@ -107,7 +95,7 @@ def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
     Raises :class:`.TcsmtError` for unknown names, and for a processor that has none.
     """
     meant = named(architecture)
-    found = [r for r in rows(claims=claims) if r.architecture == meant.architecture]
+    found = _rows_in(meant.architecture, claims)
     return found if meant.processor is None else _that_it_has(meant.processor, found)
 
 
@@ -158,8 +146,8 @@ def sequences_of(architecture: str) -> list[Row]:
 
     The first ones leave least of a product out. They have names as instructions have.
     """
-    name = architecture_named(architecture)
-    return [row for row in _sequences().values() if row.architecture == name]
+    file = file_of(architecture_named(architecture))
+    return [*file.sequences.values()]
 
 
 def instruction_named(architecture: str, instruction: str) -> Row:

@@ -1,19 +1,14 @@
-"""A catalogue row, and the sources that rows cite."""
+"""A catalogue row."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["EVIDENCE", "FASI", "KHATTAK", "MMASIM", "PACKAGE", "VALPEY", "Row", "claim"]
+__all__ = ["EVIDENCE", "Row"]
 
-FASI = "Fasi et al. 2020"
-VALPEY = "Valpey et al. 2025"
-KHATTAK = "Khattak and Mikaitis 2025"
-MMASIM = "MMA-Sim (Xie et al. 2025)"
-PACKAGE = "mmasim 2.1.1"
 #: How well a row is known, the best first.
 EVIDENCE = ("measured here", "measured", "simulated", "published", "conjectured")
 
@@ -51,11 +46,3 @@ class Row:
         """The row as plain data."""
         data = {one.name: getattr(self, one.name) for one in fields(self)}
         return {**data, "measured": list(self.measured), "model": self.model.as_json()}
-
-
-def claim(row: Row, tag: str, source: str, status: str, note: str, **changes: object) -> Row:
-    """Another reading of a row's unit: the row with changed parameters, ``refuted`` or ``disputed``."""
-    return replace(
-        row, instruction=f"{row.instruction}@{tag}", source=source, status=status, note=note,
-        evidence="published", model=replace(row.model, **changes), measured=(),  # type: ignore[arg-type]
-    )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -94,23 +94,16 @@ class Model(ABC):
     k: int
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            kind, _, optional = str(one.type).partition(" | ")
-            if kind not in _KINDS:
-                continue
-            expected, allowed, named = _KINDS[kind]
-            given = getattr(self, one.name)
-            if kind == "NanRule" and isinstance(given, int):
+        for name, kind, allowed, named, optional in _declared(type(self)):
+            given = getattr(self, name)
+            if kind is NanRule and isinstance(given, int):
                 given = NanRule((), given)
-                object.__setattr__(self, one.name, given)
-            if "choices" in one.metadata:
-                choices = one.metadata["choices"]
-                allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
+                object.__setattr__(self, name, given)
             if isinstance(given, str) and named is not None:
                 given = named(given)
-                object.__setattr__(self, one.name, given)
-            holds = isinstance(given, expected) or (bool(optional) and given is None)
-            self.check(one.name, holds, f"{allowed} or {optional}" if optional else allowed)
+                object.__setattr__(self, name, given)
+            if not (isinstance(given, kind) or (optional and given is None)):
+                self.check(name, False, allowed)
         self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
         self.validate()
 
@@ -220,6 +213,24 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
     "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
     "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
 }
+
+
+@cache
+def _declared(model: type[Model]) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool]]:
+    """Of each parameter with a kind: its name, the rest as in ``_KINDS``, and whether it may be None."""
+    found = []
+    for one in fields(model):
+        kind, _, optional = str(one.type).partition(" | ")
+        if kind not in _KINDS:
+            continue
+        expected, allowed, named = _KINDS[kind]
+        if "choices" in one.metadata:
+            choices = one.metadata["choices"]
+            allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
+        found.append(
+            (one.name, expected, f"{allowed} or {optional}" if optional else allowed, named, bool(optional))
+        )
+    return found
 
 
 def choice(default: str, *others: str) -> Any:

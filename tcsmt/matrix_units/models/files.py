@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,10 @@ NONE = "none"
 FORMATS = "format"
 
 
-def file_parameters(kind: type[Model]) -> list[Field[Any]]:
+@cache
+def file_parameters(kind: type[Model]) -> tuple[Field[Any], ...]:
     """What a file of a kind of model gives: not what the model has from other parameters."""
-    return [one for one in fields(kind) if one.init]
+    return tuple(one for one in fields(kind) if one.init)
 
 
 def is_of_models(one: Field[Any]) -> bool:

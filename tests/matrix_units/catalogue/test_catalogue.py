@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import IntegerDotAdd
-
-
-def test_how_many_instructions() -> None:
-    """As many as mmasim 2.1.1 has (one for all m and n), FP8 through mma.sync, and what it does not have."""
-    floating = (row for row in rows(claims=False) if not isinstance(row.model, IntegerDotAdd))
-    count = Counter(row.architecture for row in floating)
-    fp8 = 16
-    assert count == {
-        "volta": 3, "turing": 5, "ampere": 9, "ada": 9 + 16, "hopper": 12 + 12 + fp8,
-        "blackwell": 9 + 54 + 29 + fp8, "rtx-blackwell": 9 + 16 + 50 + 29,
-        "cdna1": 15, "cdna2": 22, "cdna3": 27, "rdna3": 4 * 3, "rdna4": 4 * 3 + 4, "x86": 3, "arm": 10 + 16,
-        "riscv": 5 * 5, "wormhole": 24, "blackhole": 24,
-    }  # fmt: skip
 
 
 def test_names_and_models_agree() -> None:

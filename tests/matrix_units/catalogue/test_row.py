@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from tcsmt.matrix_units.catalogue import row_named, rows
-from tcsmt.matrix_units.catalogue.row import EVIDENCE, claim
+from tcsmt.matrix_units.catalogue.row import EVIDENCE
 
 
 def test_every_row_says_where_it_comes_from() -> None:
@@ -18,18 +17,6 @@ def test_every_row_says_where_it_comes_from() -> None:
             assert row.note, row.name
             # what its own maker contradicts has a claim beside it
             assert "@" in row.instruction or any(c.name.startswith(f"{row.name}@") for c in rows()), row.name
-
-
-def test_a_claim_changes_what_it_says_and_nothing_else() -> None:
-    row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
-    made = claim(row, "me", "A letter", "disputed", "one bit more", fraction_bits=24)
-    assert made.name == f"{row.name}@me"
-    assert (made.source, made.status, made.note, made.evidence) == (
-        "A letter", "disputed", "one bit more", "published",
-    )  # fmt: skip
-    assert made.measured == () != row.measured
-    assert made.model == replace(row.model, fraction_bits=24) != row.model  # type: ignore[call-arg]
-    assert made.date == row.date
 
 
 def test_plain_data_has_every_field_and_the_parameters() -> None:

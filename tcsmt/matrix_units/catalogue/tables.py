@@ -1,0 +1,149 @@
+"""The catalogue's rows, from the tables of its files: ``architectures/NAME.toml``.
+
+A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`), and:
+
+``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
+    whose first line names a key for each and whose other lines are a row each, and the keys beside it hold
+    for all of them. In a table ``-`` stands for nothing, and commas divide a list.
+``[defaults]``: keys of every row of the file.
+``[shared.NAME]``: keys of those rows whose ``inherits`` names it.
+``[[sequences]]``: the same as rows, of instructions that are always run one after another: they are no rows.
+    ``instructions`` names the last part of each instruction's name.
+
+A key that is given twice counts where it is nearest to the row: in the row, in what it inherits, beside its
+table, in the defaults. The keys are those of :class:`.Row`, and for its model those of a model file
+(:mod:`tcsmt.matrix_units.models.files`). A row ``INSTRUCTION@TAG`` is another reading of an instruction above
+it: without a ``kind`` it has that one's parameters, except for those that it gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.catalogue.gpus import FOLDER, contents
+from tcsmt.matrix_units.catalogue.row import Row
+from tcsmt.matrix_units.models.files import ModelTable, complete_model
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+
+__all__ = ["ArchitectureFile", "file_of"]
+
+#: A row's keys that are not parameters of its model, and those of them that must be given.
+_ABOUT = {
+    one.name: one.default for one in fields(Row) if one.name not in ("architecture", "instruction", "model")
+}
+_NEEDED = [name for name, default in _ABOUT.items() if default is MISSING]
+#: What a file may have.
+_KEYS = ("vendor", "aliases", "gpus", "defaults", "shared", "rows", "sequences")
+#: Columns whose cells are lists, of one name too.
+_LISTS = ("inherits", "measured")
+
+
+@dataclass
+class ArchitectureFile:
+    """An architecture's file: where it is, and its data.
+
+    Its errors, of :class:`.TcsmtError`, name the file and the row.
+    """
+
+    architecture: str
+    path: Path
+    data: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for key in self.data:
+            if key not in _KEYS:
+                raise UnknownName(f"key of {self.path}", key, _KEYS)
+
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """The rows by instruction, in the file's order."""
+        return self._read("rows", {})
+
+    @cached_property
+    def sequences(self) -> dict[str, Row]:
+        """The sequences of those rows' instructions, by name."""
+        if "sequences" not in self.data:
+            return {}
+        models: dict[str, dict[str, Any]] = {}
+        self._read("rows", models)
+        return self._read("sequences", models)
+
+    def _read(self, name: str, models: dict[str, dict[str, Any]]) -> dict[str, Row]:
+        """The rows of the blocks of that name; models: the keys of each one's model, which are added."""
+        rows = (self._row(keys, models) for keys in self._entries(self.data.get(name, ())))
+        return {row.instruction: row for row in rows}
+
+    def _entries(self, blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The keys of each row of some blocks, with those that it inherits."""
+        shared = self.data.get("shared", {})
+        for block in blocks:
+            single = "table" not in block
+            beside = {} if single else {name: value for name, value in block.items() if name != "table"}
+            for own in (block,) if single else self._lines(block["table"]):
+                keys = self.data.get("defaults", {}) | beside
+                for name in own.get("inherits", ()):
+                    keys |= shared[choose(f"{self.path}: shared keys", name, shared)]
+                keys |= own
+                keys.pop("inherits", None)
+                yield keys
+
+    def _lines(self, table: str) -> Iterator[dict[str, Any]]:
+        """The keys that each line of a table gives."""
+        header, *lines = table.splitlines()
+        columns = header.split()
+        for line in lines:
+            cells = line.split()
+            if len(cells) != len(columns):
+                raise self._error(
+                    cells[0], f"{len(cells)} cells: must be {len(columns)}, one for each of {header}"
+                )
+            named = zip(columns, cells, strict=True)
+            yield {name: _value(cell, name in _LISTS) for name, cell in named if cell != "-"}
+
+    def _row(self, keys: dict[str, Any], models: dict[str, dict[str, Any]]) -> Row:
+        name = keys.pop("instruction", "a row without an instruction")
+        about = {key: keys.pop(key) for key in _ABOUT if key in keys}
+        missing = [key for key in _NEEDED if key not in about]
+        if missing:
+            raise self._error(name, f"missing: {', '.join(missing)}")
+        if name in models:
+            raise self._error(name, "given twice")
+        if "kind" not in keys and "@" in name:
+            keys = self._above(name.partition("@")[0], models) | keys
+        if "instructions" in keys:
+            alike = name.rpartition(".")[0]
+            keys["instructions"] = [self._above(f"{alike}.{part}", models) for part in keys["instructions"]]
+        models[name] = keys
+        try:
+            model = complete_model(ModelTable(self.path, [], keys))
+        except TcsmtError as error:  # names the file
+            raise TcsmtError(f"{name}: {error}") from None
+        about["measured"] = tuple(about.get("measured", ()))
+        return Row(architecture=self.architecture, instruction=name, model=model, **about)
+
+    def _above(self, instruction: str, models: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        return models[choose(f"{self.path}: instruction above", instruction, models)]
+
+    def _error(self, name: str, message: str) -> TcsmtError:
+        return TcsmtError(f"{self.path}: {name}: {message}")
+
+
+@cache
+def file_of(architecture: str) -> ArchitectureFile:
+    """The catalogue's file of an architecture."""
+    return ArchitectureFile(architecture, FOLDER / f"{architecture}.toml", contents(architecture))
+
+
+@cache
+def _value(cell: str, is_list: bool) -> Any:
+    """What a cell says: a list, a number, true or false, or a text."""
+    if is_list or "," in cell:
+        return [_value(part, False) for part in cell.split(",")]
+    if re.fullmatch(r"-?\d+|0x[0-9a-f]+", cell):
+        return int(cell, 0)
+    return {"true": True, "false": False}.get(cell, cell)
