@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tcsmt.language.terms import FALSE, TRUE, Term, all_of, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -135,68 +136,93 @@ def block_sum(
 
     scales: of each group of lanes; empty where there are none.
     """
-    products = []
+    lanes = []
     for x, y in zip(a, b, strict=True):
         product = dp.multiply(
             dp.decode(p.a_format, x, flush=p.flush), dp.decode(p.b_format, y, flush=p.flush)
         )
-        products.append(dp.normalise_number(product) if p.normalised_products else product)
+        lanes.append(dp.normalise_number(product) if p.normalised_products else product)
     addend = _addend(p, c)
-    for lane, product in enumerate(products):
+    for lane, product in enumerate(lanes):
         seen(Kind.PRODUCT, product, product.significand, lane)
-    lanes, given = products, [*products, addend]
-    if p.group_fraction_bits is not None:
-        products = [_group_sum(p, products[i : i + p.group]) for i in range(0, len(products), p.group)]
-        for number, product in enumerate(products):
-            seen(Kind.GROUP_SUM, product, product.significand, number)
-    elif p.group > 1:
-        products = [dp.exact_total(products[i : i + p.group]) for i in range(0, len(products), p.group)]
-        for number, product in enumerate(products):
-            seen(Kind.GROUP_SUM, product, product.significand, number)
-    if scales:
-        products = [dp.multiply(x, scale) for x, scale in zip(products, scales, strict=True)]
-        kind = Kind.SCALED_PRODUCT if p.group == 1 else Kind.SCALED_GROUP
-        for number, product in enumerate(products):
-            seen(kind, product, product.significand, number)
-    leading = None if p.c_enters == "always" else Leading.of(lanes, scales, addend)
-    if leading is not None:
-        addend = leading.c
-        seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
-    terms = [*products, addend]
-    special = given if p.group_fraction_bits is not None else terms
-    # two integer bits hold a product; a sum of a group, or c with another exponent, may need more
-    usual = not scales and p.group_fraction_bits is None and not p.c_exponent_offset
-    integer_bits = 2 if usual else max(2, *(t.integer_bits for t in terms))
+    groups = _groups(p, lanes, scales, seen)
     if p.normalised_each:
-        fixed = _sum_one_by_one(p, terms)
+        fixed = _sum_one_by_one(p, [*groups, addend])
     elif p.c_after:
-        fixed = _sum_then_c(p, products, addend)
+        fixed = _sum_then_c(p, groups, addend)
     else:
-        entering = [_entering(p, t) for t in products]
-        c_enters = _entering_c(p, addend)
-        if leading is not None:
-            c_enters = leading.entering(_entering_c(p, replace(addend, exponent=leading.own)), _base(terms))
-        top = dp.largest([*entering, c_enters], _base(terms))
-        seen(Kind.LARGEST_EXPONENT, top, top.term, None)
-        others = [_aligned(p, t, top) for t in products]
-        if leading is not None:
-            others = _aligned_groups(p, lanes, scales, products, top, leading, others)
-        if p.complement:
-            others = [_complemented(x, t.sign ^ addend.sign) for x, t in zip(others, products, strict=True)]
-        last = _aligned_c(p, addend, top)
-        if p.group_dropped_below is not None:
-            assert p.d_format is not None
-            whole = _sum(p, [*others, last], len(products), integer_bits)
-            others = without_small(others, products, entering, whole, p.group_dropped_below, p.d_format)
-        aligned = [*others, last]
-        for number, one in enumerate(others):
-            seen(Kind.ALIGNED_PRODUCT, one, one.word, number)
-        seen(Kind.ALIGNED_C, last, last.word, None)
-        fixed = _sum(p, aligned, len(products), integer_bits)
-        if p.complement:  # the sum of zeros is zero, although their complements are not
-            fixed = replace(fixed, word=all_of(t.zero for t in given).ite(0, fixed.word))
+        fixed = _sum_on_one_grid(p, _Terms(lanes, scales, groups, addend), seen)
     seen(Kind.SUM, fixed, fixed.word, None)
+    special = [*(lanes if p.group_fraction_bits is not None else groups), addend]
     return BlockSum(dp.sign_and_magnitude(fixed), *dp.special_cases(special), dp.all_negative_zero(special))
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What a block adds up: the products of its lanes, in groups that are scaled, and c."""
+
+    lanes: Sequence[Number]
+    scales: Sequence[Number]
+    groups: Sequence[Number]
+    c: Number
+
+
+def _groups(
+    p: SumParameters, lanes: Sequence[Number], scales: Sequence[Number], seen: Seen
+) -> Sequence[Number]:
+    """The terms that are aligned: products, or sums of groups of them, by their scales if there are any."""
+    groups = lanes
+    if p.group > 1 or p.group_fraction_bits is not None:
+        total = dp.exact_total if p.group_fraction_bits is None else partial(_group_sum, p)
+        groups = [total(lanes[i : i + p.group]) for i in range(0, len(lanes), p.group)]
+        for number, group in enumerate(groups):
+            seen(Kind.GROUP_SUM, group, group.significand, number)
+    if scales:
+        groups = [dp.multiply(x, scale) for x, scale in zip(groups, scales, strict=True)]
+        kind = Kind.SCALED_PRODUCT if p.group == 1 else Kind.SCALED_GROUP
+        for number, group in enumerate(groups):
+            seen(kind, group, group.significand, number)
+    return groups
+
+
+def _sum_on_one_grid(p: SumParameters, x: _Terms, seen: Seen) -> Fixed:
+    """All terms aligned to the largest exponent among them, and added."""
+    leading = None if p.c_enters == "always" else Leading.of(x.lanes, x.scales, x.c)
+    addend = x.c if leading is None else leading.c
+    if leading is not None:
+        seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
+    base = _base([*x.groups, addend])
+    entering = [_entering(p, term) for term in x.groups]
+    if leading is None:
+        c_enters = _entering_c(p, addend)
+    else:
+        c_enters = leading.entering(_entering_c(p, replace(addend, exponent=leading.own)), base)
+    top = dp.largest([*entering, c_enters], base)
+    seen(Kind.LARGEST_EXPONENT, top, top.term, None)
+    others = [_aligned(p, term, top) for term in x.groups]
+    if leading is not None:
+        others = _aligned_groups(p, x, top, leading, others)
+    if p.complement:
+        others = [_complemented(y, t.sign ^ addend.sign) for y, t in zip(others, x.groups, strict=True)]
+    last = _aligned_c(p, addend, top)
+    integer_bits = _integer_bits(p, [*x.groups, addend], scaled=bool(x.scales))
+    if p.group_dropped_below is not None:
+        assert p.d_format is not None
+        whole = _sum(p, [*others, last], len(x.groups), integer_bits)
+        others = without_small(others, x.groups, entering, whole, p.group_dropped_below, p.d_format)
+    for number, aligned in enumerate(others):
+        seen(Kind.ALIGNED_PRODUCT, aligned, aligned.word, number)
+    seen(Kind.ALIGNED_C, last, last.word, None)
+    total = _sum(p, [*others, last], len(x.groups), integer_bits)
+    if p.complement:  # the sum of zeros is zero, although their complements are not
+        return replace(total, word=all_of(t.zero for t in [*x.lanes, x.c]).ite(0, total.word))
+    return total
+
+
+def _integer_bits(p: SumParameters, terms: Sequence[Number], *, scaled: bool) -> int:
+    """Two hold a product; a sum of a group, or c with another exponent, may need more."""
+    usual = not scaled and p.group_fraction_bits is None and not p.c_exponent_offset
+    return 2 if usual else max(2, *(t.integer_bits for t in terms))
 
 
 def block_result(p: ResultParameters, x: BlockSum) -> Term:
@@ -265,29 +291,23 @@ def _aligned(p: SumParameters, x: Number, top: Exponent) -> Fixed:
 
 
 def _aligned_groups(
-    p: SumParameters,
-    lanes: Sequence[Number],
-    scales: Sequence[Number],
-    groups: Sequence[Number],
-    top: Exponent,
-    leading: Leading,
-    aligned: Sequence[Fixed],
+    p: SumParameters, x: _Terms, top: Exponent, leading: Leading, aligned: list[Fixed]
 ) -> list[Fixed]:
     """Groups on the grid where c decides it only if it leads. aligned: as if it always did."""
 
-    def align(x: Number, to: Exponent) -> Fixed:
-        return _aligned(p, x, to)
+    def align(term: Number, to: Exponent) -> Fixed:
+        return _aligned(p, term, to)
 
     if p.c_enters == "leading_by_group":
-        return [leading.on_grid_of_c(i, x, top, align) for i, x in enumerate(groups)]
+        return [leading.on_grid_of_c(i, group, top, align) for i, group in enumerate(x.groups)]
     if p.inner_group is None:
-        return list(aligned)
-    found = []
-    for number, (whole, scale) in enumerate(zip(aligned, scales, strict=True)):
-        own = lanes[number * p.group : (number + 1) * p.group]
+        return aligned
+    apart = []
+    for number, (whole, scale) in enumerate(zip(aligned, x.scales, strict=True)):
+        own = x.lanes[number * p.group : (number + 1) * p.group]
         parts = [dp.exact_total(own[i : i + p.inner_group]) for i in range(0, p.group, p.inner_group)]
-        found.append(leading.apart(whole, [align(dp.multiply(x, scale), top) for x in parts]))
-    return found
+        apart.append(leading.apart(whole, [align(dp.multiply(part, scale), top) for part in parts]))
+    return apart
 
 
 def _aligned_c(p: SumParameters, c: Number, top: Exponent) -> Fixed:
@@ -334,13 +354,13 @@ def _sum_then_c(p: SumParameters, products: Sequence[Number], c: Number) -> Fixe
 def _sum_one_by_one(p: SumParameters, terms: Sequence[Number]) -> Fixed:
     """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
     bits = p.fraction_bits
-    partial = terms[-1]
+    total = terms[-1]
     for term in terms[:-1]:
-        top = _largest(p, [partial, term])
-        pair = [_aligned(p, partial, top), _aligned(p, term, top)]
+        top = _largest(p, [total, term])
+        pair = [_aligned(p, total, top), _aligned(p, term, top)]
         whole = dp.normalise_number(dp.sign_and_magnitude(dp.accumulate(pair, 5 + bits)).number)
         width = whole.significand.width
         kept = whole.significand[width - 1 : width - 1 - bits]
         beyond = p.coarser.within(0, p.coarser.high).zext(kept.width)
-        partial = replace(whole, significand=(kept >> beyond) << beyond, fraction_bits=bits)
-    return dp.as_fixed(partial)
+        total = replace(whole, significand=(kept >> beyond) << beyond, fraction_bits=bits)
+    return dp.as_fixed(total)
