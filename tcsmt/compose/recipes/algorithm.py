@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from tcsmt.compose.recipes.split import RNE, Split, power
 from tcsmt.language.terms import Term, const
@@ -15,11 +15,15 @@ from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage
 from tcsmt.matrix_units.models.base import Terms, choice
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
+from tcsmt.support.invariants import present
 
 __all__ = ["Algorithm", "Step", "Sum"]
 
 #: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
 Step = tuple[int, int, range]
+Word = TypeVar("Word")
+#: x·2^-shift + total, of x, shift, total (None: x alone), and the number of the chain that x results from.
+Adder = Callable[[Word, int, Word | None, int | None], Word]
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,21 @@ class Algorithm(Model):
                 else:
                     yield shift, [(i, j, part) for i, j in total.products for part in lanes]
 
+    def scheduled(
+        self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], add: Adder[Word]
+    ) -> Word:
+        """A dot product of k on whatever stands for words: the order of its chains, and where c enters.
+
+        chain: the result of instructions one after the other, from a c. add: x·2^-shift + total, of a
+        chain's result x and its number, or (number None) of c.
+        """
+        total = c if self.c_enters == "first" else None
+        for number, (shift, steps) in enumerate(self.chains(k)):
+            result = chain(steps, c if number == 0 and self.c_enters == "unit" else zero)
+            total = add(result, shift, total, number)
+        total = present(total)
+        return add(c, 0, total, None) if self.c_enters == "last" else total
+
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Split, run the chains, add their results outside."""
         left, right = ([self.split.apply(word) for word in given] for given in (x.a, x.b))
@@ -127,29 +146,31 @@ class Algorithm(Model):
         stages: list[Stage] = []
         words = {"a": a, "b": b}
 
-        def seen(kind: Kind, lane: int | None, word: Term, operation: ieee.Operation | None = None) -> Term:
-            stages.append(Stage(None, kind, lane, self.wide, word, operation))
-            return word
-
         def lanes(side: str, number: int, part: range) -> list[Term]:
             taken = [words[side][lane][number] for lane in part]
             return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
 
-        zero = const(0, self.wide.width)
-        outside = seen(Kind.C_OUTSIDE, None, c) if self.c_enters == "first" else None
-        for number, (shift, steps) in enumerate(self.chains(self.k)):
-            inside = c if number == 0 and self.c_enters == "unit" else zero
+        def chain(steps: list[Step], inside: Term) -> Term:
             for i, j, part in steps:
                 trace = self.unit.apply(Operands(lanes("a", i, part), lanes("b", j, part), inside))
                 place = InstructionPlace(i, j, part)
-                stages += [stage.inside(place) for stage in trace.stages]
+                stages.extend(stage.inside(place) for stage in trace.stages)
                 inside = trace.output
                 stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))
-            added = None if outside is None else self.added(inside, shift, outside)
-            outside = seen(Kind.SUM_OUTSIDE, number, inside if added is None else added.word(), added)
-        assert outside is not None
-        added = self.added(c, 0, outside) if self.c_enters == "last" else None
-        seen(Kind.RESULT, None, outside if added is None else added.word(), added)
+            return inside
+
+        def add(x: Term, shift: int, total: Term | None, number: int | None) -> Term:
+            operation = None if total is None else self.added(x, shift, total)
+            word = x if operation is None else operation.word()
+            kind = Kind.RESULT if number is None else Kind.SUM_OUTSIDE
+            stages.append(Stage(None, kind, number, self.wide, word, operation))
+            return word
+
+        if self.c_enters == "first":
+            stages.append(Stage(None, Kind.C_OUTSIDE, None, self.wide, c))
+        total = self.scheduled(self.k, c, const(0, self.wide.width), chain, add)
+        if self.c_enters != "last":
+            stages.append(Stage(None, Kind.RESULT, None, self.wide, total))
         return stages
 
     def added(self, x: Term, shift: int, y: Term) -> ieee.Operation:

@@ -7,22 +7,25 @@ on the unit, its operands written one after the other and padded with zeros to w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.algorithm import Algorithm, Step
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
-from tcsmt.matrix_units.models import Operands
+from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.matmul import chained
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["multiply", "simulate", "words"]
+__all__ = [
+    "chain_of_products", "chain_of_rows", "matrix_words", "multiply", "row_words", "simulate", "words",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -34,25 +37,8 @@ def simulate(algorithm: Algorithm, a: Any, b: Any, c: Any = 0.0) -> Array:
     Where the wide format is not binary32: unsigned words of it, the results as well.
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    wide = algorithm.wide
-    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
-    if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
-        raise TcsmtError(
-            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
-        )
-    addend = to_words(wide, c if isinstance(c, np.ndarray) else np.float32(c), "c")
-    if addend.shape not in ((), (len(left),)):
-        raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
-    start = np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
-
-    def chain(x: Array, y: Array, inside: Array) -> Array:
-        unit = algorithm.unit
-        for first in range(0, x.shape[1], unit.k):
-            lanes = slice(first, first + unit.k)
-            inside = run_words(unit, Operands(x[:, lanes], y[:, lanes], inside))
-        return inside
-
-    return _run(algorithm, left, right, start, chain, axis=1)
+    left, right, start = row_words(algorithm.wide, a, b, c)
+    return _run(algorithm, left, right, start, partial(chain_of_rows, algorithm.unit), axis=1)
 
 
 def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
@@ -61,7 +47,33 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
     a: (M, K), b: (K, N), c: (M, N) or None for zeros, float32 or uint32 words.
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    wide = algorithm.wide
+    left, right, start = matrix_words(algorithm.wide, a, b, c)
+    return _run(algorithm, left, right, start, partial(chain_of_products, algorithm.unit), axis=0)
+
+
+def row_words(
+    wide: Format, a: Any, b: Any, c: Any, number: type[Any] = np.float32
+) -> tuple[Array, Array, Array]:
+    """The words of rows: a and b (rows, length), c (rows,). c: one for each row, or one, as this number.
+
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
+    if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
+        raise TcsmtError(
+            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
+        )
+    addend = to_words(wide, c if isinstance(c, np.ndarray) else number(c), "c")
+    if addend.shape not in ((), (len(left),)):
+        raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
+    return left, right, np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
+
+
+def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Array]:
+    """The words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
+
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
     left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
         raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
@@ -69,11 +81,22 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
     start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
     if start.shape != shape:
         raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
+    return left, right, start
 
-    def chain(x: Array, y: Array, inside: Array) -> Array:
-        return chained(x, y, inside, model=algorithm.unit).view(inside.dtype)
 
-    return _run(algorithm, left, right, start, chain, axis=0)
+def chain_of_rows(unit: Model, x: Array, y: Array, inside: Array) -> Array:
+    """The unit's instructions one after the other on rows of words; the last one is padded with zeros."""
+    if spare := -x.shape[1] % unit.k:
+        x, y = (np.pad(words, ((0, 0), (0, spare))) for words in (x, y))
+    for first in range(0, x.shape[1], unit.k):
+        lanes = slice(first, first + unit.k)
+        inside = run_words(unit, Operands(x[:, lanes], y[:, lanes], inside))
+    return inside
+
+
+def chain_of_products(unit: Model, x: Array, y: Array, inside: Array) -> Array:
+    """The same on matrices: (M, K), (K, N) and (M, N)."""
+    return chained(x, y, inside, model=unit).view(inside.dtype)
 
 
 Chain = Callable[[Array, Array, Array], Array]
@@ -82,17 +105,14 @@ Chain = Callable[[Array, Array, Array], Array]
 def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain, axis: int) -> Array:
     """``axis``: of b, along which the dot product runs (of a it is 1)."""
     left, right = words(algorithm.split, a), words(algorithm.split, b)
-    outside = c if algorithm.c_enters == "first" else None
-    for number, (shift, steps) in enumerate(algorithm.chains(a.shape[1])):
-        inside = c if number == 0 and algorithm.c_enters == "unit" else np.zeros_like(c)
+
+    def of_steps(steps: list[Step], inside: Array) -> Array:
         x = _operands(algorithm, left, [(i, part) for i, _, part in steps], 1)
         y = _operands(algorithm, right, [(j, part) for _, j, part in steps], axis)
-        inside = chain(x, y, inside)
-        outside = inside if outside is None else _plus(algorithm, shift, inside, outside)
-    assert outside is not None
-    if algorithm.c_enters == "last":
-        outside = _plus(algorithm, 0, c, outside)
-    return from_words(algorithm.wide, outside)
+        return chain(x, y, inside)
+
+    total = algorithm.scheduled(a.shape[1], c, np.zeros_like(c), of_steps, partial(_plus, algorithm))
+    return from_words(algorithm.wide, total)
 
 
 def _operands(
@@ -126,6 +146,8 @@ def _adder(algorithm: Algorithm, shift: int) -> Program:
     return Program([algorithm.plus(x, shift, y)])
 
 
-def _plus(algorithm: Algorithm, shift: int, x: Array, y: Array) -> Array:
-    (found,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": y.reshape(-1)})
+def _plus(algorithm: Algorithm, x: Array, shift: int, total: Array | None, number: int | None) -> Array:
+    if total is None:
+        return x
+    (found,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": total.reshape(-1)})
     return found.astype(x.dtype, copy=False).reshape(x.shape)

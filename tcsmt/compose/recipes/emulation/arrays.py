@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.recipes.arrays import chain_of_products, chain_of_rows, matrix_words, row_words
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.language.run.arrays import Program
@@ -21,11 +22,8 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
-from tcsmt.matrix_units.models import Operands
-from tcsmt.simulate.matmul import chained
-from tcsmt.simulate.rows import run_words
-from tcsmt.support.errors import TcsmtError
+from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
+from tcsmt.matrix_units.models import Model
 
 __all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
 
@@ -40,20 +38,8 @@ def multiply(emulation: Emulation, a: Any, b: Any, c: Any = None) -> Array:
     a: (M, K), b: (K, N), c: (M, N) or None for zeros: float64, float32, or words of the wide format.
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    wide, unit = emulation.wide, emulation.unit
-    left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
-    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
-        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
-    shape = (left.shape[0], right.shape[1])
-    start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
-    if start.shape != shape:
-        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
-
-    def chain(x: Array, y: Array) -> Array:
-        zeros = np.zeros(shape, unsigned(unit.c_format))
-        return _words(unit.d_format, chained(x, y, zeros, model=unit))
-
-    return from_words(wide, _run(emulation, left, right, start, chain, axis=0))
+    left, right, start = matrix_words(emulation.wide, a, b, c)
+    return _run(emulation, left, right, start, chain_of_products, axis=0)
 
 
 def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
@@ -61,41 +47,25 @@ def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
 
     a, b: (rows, length); c: (rows,) or one number; as for :func:`multiply`.
     """
-    wide, unit = emulation.wide, emulation.unit
-    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
-    if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
-        raise TcsmtError(
-            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
-        )
-    start = to_words(wide, c if isinstance(c, np.ndarray) else np.full(len(left), c, np.float64), "c")
-    if start.shape != (len(left),):
-        raise TcsmtError(f"c has shape {start.shape}: must be ({len(left)},) or one number")
+    left, right, start = row_words(emulation.wide, a, b, c, np.float64)
+    return _run(emulation, left, right, start, chain_of_rows, axis=1)
+
+
+def _run(
+    emulation: Emulation,
+    a: Array,
+    b: Array,
+    c: Array,
+    instructions: Callable[[Model, Array, Array, Array], Array],
+    axis: int,
+) -> Array:
+    """``axis``: of b, along which the dot product runs (of a it is 1)."""
+    unit = emulation.unit
 
     def chain(x: Array, y: Array) -> Array:
-        inside = np.zeros(len(x), unsigned(unit.c_format))
-        for first in range(0, x.shape[1], unit.k):
-            lanes = slice(first, first + unit.k)
-            inside = run_words(
-                unit, Operands(_whole(x[:, lanes], unit.k), _whole(y[:, lanes], unit.k), inside)
-            )
-        return inside
+        words = instructions(unit, x, y, np.zeros(c.shape, unsigned(unit.c_format)))
+        return np.asarray(words & words.dtype.type((1 << unit.d_format.width) - 1))
 
-    return from_words(wide, _run(emulation, left, right, start, chain, axis=1))
-
-
-def _whole(words: Array, length: int) -> Array:
-    """Padded with zeros to a whole instruction."""
-    spare = length - words.shape[1]
-    return np.ascontiguousarray(np.pad(words, ((0, 0), (0, spare))) if spare else words)
-
-
-def _words(fmt: AnyFormat, values: Array) -> Array:
-    words = values.view(unsigned(fmt))
-    return np.asarray(words & words.dtype.type((1 << fmt.width) - 1))
-
-
-def _run(emulation: Emulation, a: Array, b: Array, c: Array, chain: Chain, axis: int) -> Array:
-    """``axis``: of b, along which the dot product runs (of a it is 1)."""
     slicing = emulation.slicing(a.shape[1])
     (left, top_a, wrong_a), (right, top_b, wrong_b) = _cut(slicing, a, 1), _cut(slicing, b, axis)
     if axis:
@@ -111,7 +81,7 @@ def _run(emulation: Emulation, a: Array, b: Array, c: Array, chain: Chain, axis:
     fmt = emulation.wide
     (ended,) = _run_words(_ender(emulation), {"scaled": scaled, "c": c})
     nan = unsigned(fmt).type(fmt.nan_word or 0)
-    return np.where(wrong, nan, ended.astype(unsigned(fmt)))
+    return from_words(fmt, np.where(wrong, nan, ended.astype(unsigned(fmt))))
 
 
 def _run_words(program: Program, given: dict[str, Array]) -> list[Array]:
