@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, contents
 from tcsmt.matrix_units.catalogue.row import Row
 
 __all__ = ["by_use", "is_preferred", "of_other_arithmetic"]
-
-#: For operands of fewer than 16 bits: cuBLASLt, CUTLASS and DeepGEMM multiply FP8 matrices with these on
-#: data-centre GPUs; ``mma`` is there, too, and aligns to other fraction bits or sums other blocks.
-_NARROW = {"hopper": ("wgmma",), "blackwell": ("tcgen05",)}
 
 
 def by_use(rows: Iterable[Row]) -> list[Row]:
@@ -22,7 +19,8 @@ def by_use(rows: Iterable[Row]) -> list[Row]:
 def is_preferred(row: Row) -> bool:
     """Whether GEMM libraries use it, and not the architecture's most used instruction, for its formats."""
     narrow = max(row.model.a_format.width, row.model.b_format.width) < 16
-    return narrow and row.instruction.partition(".")[0] in _NARROW.get(row.architecture, ())
+    known = narrow and row.architecture in ARCHITECTURES
+    return known and row.instruction.partition(".")[0] in contents(row.architecture).get("preferred", ())
 
 
 def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:

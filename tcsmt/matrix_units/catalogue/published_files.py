@@ -6,10 +6,13 @@ emulated or predicted rows of several units: which rows are of which unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from pathlib import Path
 from typing import Any
+
+from tcsmt.matrix_units.catalogue.text_tables import lines_of
 
 __all__ = [
     "CALLED",
@@ -32,7 +35,10 @@ CALLED = {
 }
 #: The same by GPU, input and output format, where the answers were made without the c file.
 CALLED_WITHOUT_C = {
-    (gpu, fmt, "f32"): "wgmma m64nNk32" for gpu in ("h100", "h200") for fmt in ("e4m3", "e5m2")
+    ("h100", "e4m3", "f32"): "wgmma m64nNk32",
+    ("h100", "e5m2", "f32"): "wgmma m64nNk32",
+    ("h200", "e4m3", "f32"): "wgmma m64nNk32",
+    ("h200", "e5m2", "f32"): "wgmma m64nNk32",
 }
 #: Format names in the files' names that are no aliases of ours.
 FORMAT_NAMES = {"tensorfloat32": "tf32", "fp8-e4m3": "e4m3", "fp8-e5m2": "e5m2"}
@@ -57,53 +63,19 @@ class Selection:
         return same and self.result in row and (not self.lanes or len(row["a"]) in self.lanes)
 
 
-def _radeon() -> Iterator[tuple[str, Selection]]:
-    for a in ("f16", "bf16"):
-        of_dot, of_wmma = ((("kind", kind), ("in_format", a)) for kind in ("dot2", "wmma"))
-        for file, architecture in (("rdna3_gfx1100", "rdna3"), ("rdna4_gfx1201", "rdna4")):
-            yield file, Selection(f"{architecture}/v_dot2_f32_{a}", where=of_dot)
-            yield file, Selection(f"{architecture}/v_wmma_f32_16x16x16_{a}_w32", where=of_wmma)
-        yield "rdna4_gfx1201", Selection(f"rdna4/v_wmma_f32_16x16x16_{a}_w64", "d_wave64", of_wmma)
-        packed = [("rdna3", "gfx11", 64), ("rdna4", "gfx12", 32)]
-        packed += [("rdna4", "gfx12", 64)] if a == "f16" else []
-        for architecture, target, wave in packed:
-            unit = f"{architecture}/v_wmma_{a}_16x16x16_{a}_w{wave}"
-            yield f"rdna_packed_{a}", Selection(unit, f"d_{target}_wave{wave}")
-
-
-def _riscv() -> Iterator[tuple[str, Selection]]:
-    # an implementation's n is a power of two; shorter sums have zero products
-    lengths = {2: (2,), 4: (3, 4), 8: (5, 8), 16: (16,), 32: (32,)}
-    for a, b in (("bf16", "bf16"), ("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e5m2")):
-        for n, given in lengths.items():
-            where = (("format_a", a), ("format_b", b))
-            for lanes in given:
-                unit = f"riscv/rvbna.n{n}.f32.{a}.{b}"
-                yield "riscv_rvbna_spike", Selection(unit, where=where, lanes=(lanes,))
-
-
-def _cpus() -> Iterator[tuple[str, Selection]]:
-    yield "x86_vdpbf16ps_zen4", Selection("x86/vdpbf16ps")
-    for name in ("bfdot", "bfmmla", "bfmopa"):
-        for ebf in ("ebf0", "ebf1"):
-            yield f"arm_{name}_{ebf}_qemu", Selection(f"arm/{name}.{ebf}")
-    yield "arm_fmopa_f16_qemu", Selection("arm/fmopa.f32.f16.f16")
-    yield "arm_bfmlalb_qemu", Selection("arm/bfmlalb")
-    yield "arm_fmlal_qemu", Selection("arm/fmlal")
-    for d, a, b in product(("f32", "f16"), ("e4m3", "e5m2"), ("e4m3", "e5m2")):
-        where = (("part", f"{a}x{b}->{d}"),)
-        yield "arm_fdot_fp8_qemu", Selection(f"arm/fdot.{d}.{a}.{b}", where=where)
-
-
-def _selections() -> dict[str, tuple[Selection, ...]]:
-    found: dict[str, list[Selection]] = {}
-    for file, selection in (*_radeon(), *_riscv(), *_cpus()):
-        found.setdefault(file, []).append(selection)
-    return {file: tuple(selections) for file, selections in found.items()}
-
-
 #: Files whose rows hold words as the registers of MVMUL do, by name without the suffix.
 MVMUL_FILES = ("tenstorrent_mvmul_ttsim",)
+
+
+def _selections() -> dict[str, list[Selection]]:
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["selections"]
+    by_file: dict[str, list[Selection]] = {}
+    for line in lines_of(table):
+        where = tuple(tuple(pair.split("=")) for pair in line.get("where", ()))
+        selection = Selection(line["unit"], line.get("result", "d"), where, tuple(line.get("lanes", ())))
+        by_file.setdefault(line["file"], []).append(selection)
+    return by_file
+
 
 #: Files of captured and emulated rows, by name without the suffix: which rows are of which unit.
 SELECTIONS = _selections()

@@ -1,10 +1,11 @@
 """The catalogue's rows, from the tables of its files: ``architectures/NAME.toml``.
 
-A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`), and:
+A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`), ``preferred`` (how
+the names of instructions begin that GEMM libraries use for operands below 16 bits), and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
-    whose first line names a key for each and whose other lines are a row each, and the keys beside it hold
-    for all of them. In a table ``-`` stands for nothing, and commas divide a list.
+    whose first line names a key for each and whose other lines are a row each
+    (:mod:`tcsmt.matrix_units.catalogue.text_tables`), and the keys beside it hold for all of them.
 ``[defaults]``: keys of every row of the file.
 ``[shared.NAME]``: keys of those rows whose ``inherits`` names it.
 ``[[sequences]]``: the same as rows, of instructions that are always run one after another: they are no rows.
@@ -18,7 +19,6 @@ it: without a ``kind`` it has that one's parameters, except for those that it gi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache, cached_property
@@ -27,6 +27,7 @@ from typing import Any
 
 from tcsmt.matrix_units.catalogue.gpus import FOLDER, contents
 from tcsmt.matrix_units.catalogue.row import Row
+from tcsmt.matrix_units.catalogue.text_tables import lines_of
 from tcsmt.matrix_units.models.files import ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
@@ -38,9 +39,7 @@ _ABOUT = {
 }
 _NEEDED = [name for name, default in _ABOUT.items() if default is MISSING]
 #: What a file may have.
-_KEYS = ("vendor", "aliases", "gpus", "defaults", "shared", "rows", "sequences")
-#: Columns whose cells are lists, of one name too.
-_LISTS = ("inherits", "measured")
+_KEYS = ("vendor", "aliases", "gpus", "preferred", "defaults", "shared", "rows", "sequences")
 
 
 @dataclass
@@ -92,18 +91,11 @@ class ArchitectureFile:
                 keys.pop("inherits", None)
                 yield keys
 
-    def _lines(self, table: str) -> Iterator[dict[str, Any]]:
-        """The keys that each line of a table gives."""
-        header, *lines = table.splitlines()
-        columns = header.split()
-        for line in lines:
-            cells = line.split()
-            if len(cells) != len(columns):
-                raise self._error(
-                    cells[0], f"{len(cells)} cells: must be {len(columns)}, one for each of {header}"
-                )
-            named = zip(columns, cells, strict=True)
-            yield {name: _value(cell, name in _LISTS) for name, cell in named if cell != "-"}
+    def _lines(self, table: str) -> list[dict[str, Any]]:
+        try:
+            return list(lines_of(table))
+        except TcsmtError as error:
+            raise TcsmtError(f"{self.path}: {error}") from None
 
     def _row(self, keys: dict[str, Any], models: dict[str, dict[str, Any]]) -> Row:
         name = keys.pop("instruction", "a row without an instruction")
@@ -137,13 +129,3 @@ class ArchitectureFile:
 def file_of(architecture: str) -> ArchitectureFile:
     """The catalogue's file of an architecture."""
     return ArchitectureFile(architecture, FOLDER / f"{architecture}.toml", contents(architecture))
-
-
-@cache
-def _value(cell: str, is_list: bool) -> Any:
-    """What a cell says: a list, a number, true or false, or a text."""
-    if is_list or "," in cell:
-        return [_value(part, False) for part in cell.split(",")]
-    if re.fullmatch(r"-?\d+|0x[0-9a-f]+", cell):
-        return int(cell, 0)
-    return {"true": True, "false": False}.get(cell, cell)

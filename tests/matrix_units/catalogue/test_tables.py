@@ -162,7 +162,7 @@ instructions = ["f16", "f16"]
     [
         ("[defaults]", "[default]", "unknown key of mine.toml 'default'"),
         ("half      published", "whole     published", "unknown mine.toml: shared keys 'whole'"),
-        ("published  -", "published", "mine.toml: mma.f16.f16: 8 cells: must be 9"),
+        ("published  -", "published", "8 cells: must be 9"),
         ('source = "A manual"', "", "mine.toml: mma.f32.f16: missing: source"),
         ("mma.f16.f16", "mma.f32.f16", "mine.toml: mma.f32.f16: given twice"),
         ("n_fma = 8", "n_fmas = 8", "mma.f32.f16: mine.toml: unknown parameter of fused-dot-add 'n_fmas'"),
