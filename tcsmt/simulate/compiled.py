@@ -63,11 +63,11 @@ def operands(model: Model) -> list[OperandArray]:
 
 def threads_in_use() -> int:
     """Threads for large batches: ``$TCSMT_THREADS``, else the processors that this process may use."""
-    given = os.environ.get("TCSMT_THREADS", "")
-    if given:
-        if not given.isdecimal() or int(given) < 1:
-            raise TcsmtError(f"TCSMT_THREADS = {given!r}: must be a number of threads, 1 or more")
-        return int(given)
+    text = os.environ.get("TCSMT_THREADS", "")
+    if text:
+        if not text.isdecimal() or int(text) < 1:
+            raise TcsmtError(f"TCSMT_THREADS = {text!r}: must be a number of threads, 1 or more")
+        return int(text)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -256,8 +256,8 @@ step:
   br i1 %s.more, label %step, label %finish
 finish:
 {after.text}"""
-        given = f"i64 %steps, ptr noalias %d, i64 %d.group{parameters}"
-        return over_groups("outer", given, body, last="finish")
+        signature = f"i64 %steps, ptr noalias %d, i64 %d.group{parameters}"
+        return over_groups("outer", signature, body, last="finish")
 
     def _result(self, e: Emitter, read: Callable[[Emitter], None], block: str) -> str:
         """The result's register, in the block ``done``; ``e`` writes the one named ``block``.
@@ -283,14 +283,14 @@ finish:
             e.lines += ["  br label %done", "done:"]
             return e.register[plain]
         word = e.emit(f"bitcast {e.type(1)} {e.register[guard]} to i{self.width}")
-        found = e.emit(f"icmp ne i{self.width} {word}, 0")
+        nonzero = e.emit(f"icmp ne i{self.width} {word}, 0")
         again = e.fork("s", ".again")
         for operand in self.inputs:  # the same addresses, which LLVM does not know: nothing is kept
             pointer = f"%{operand.name}"
             again.lines.append(f'  {pointer}.again = call ptr asm sideeffect "", "=r,0"(ptr {pointer})')
         read(again)
         again.run(schedule([self.root], self.lanes))
-        e.lines += [f"  br i1 {found}, label %special, label %done", "special:", *again.lines]
+        e.lines += [f"  br i1 {nonzero}, label %special, label %done", "special:", *again.lines]
         e.lines += ["  br label %done", "done:"]
         kind = e.type(e.container(self.root.width))
         return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
@@ -368,9 +368,9 @@ def _shuffled(e: Emitter, kind: str, vectors: list[str]) -> list[str]:
     """One perfect shuffle of all elements in order: first half and second half interleaved."""
     half = len(vectors) // 2
     out = []
-    for one, other in zip(vectors[:half], vectors[half:], strict=True):
+    for first, second in zip(vectors[:half], vectors[half:], strict=True):
         for start in (0, e.rows // 2):
             picks = [p for row in range(start, start + e.rows // 2) for p in (row, row + e.rows)]
             mask = ", ".join(f"i32 {p}" for p in picks)
-            out.append(e.emit(f"shufflevector {kind} {one}, {kind} {other}, <{e.rows} x i32> <{mask}>"))
+            out.append(e.emit(f"shufflevector {kind} {first}, {kind} {second}, <{e.rows} x i32> <{mask}>"))
     return out

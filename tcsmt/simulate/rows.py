@@ -52,8 +52,8 @@ def are_nan(model: Model, words: Array) -> Array:
     """Which results of a unit that :func:`with_one_nan` has another one for are NaNs."""
     fmt = float_format(model.d_format)
     magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
-    found: Array = magnitude > words.dtype.type(fmt.infinity_word)
-    return found
+    result: Array = magnitude > words.dtype.type(fmt.infinity_word)
+    return result
 
 
 @lru_cache(maxsize=64)
@@ -71,11 +71,11 @@ def run_words(model: Model, operands: Words) -> Array:
     plain = with_one_nan(model)
     if plain is None:
         return _run(model, operands)
-    found = _run(plain, operands)
-    places = np.flatnonzero(are_nan(model, found))
+    result = _run(plain, operands)
+    places = np.flatnonzero(are_nan(model, result))
     if places.size:
-        found[places] = _run(model, operands.map(itemgetter(places)))
-    return found
+        result[places] = _run(model, operands.map(itemgetter(places)))
+    return result
 
 
 def prepare(model: Model) -> None:
@@ -107,8 +107,8 @@ def run_together(
     words = np.empty((len(models), rows), unsigned(first.d_format))
     for start in range(0, rows, _PIECE):
         part = slice(start, min(start + _PIECE, rows))
-        found = program.run({name: column[part] for name, column in columns.items()})
-        for place, results in enumerate(found):
+        columns_of_part = program.run({name: column[part] for name, column in columns.items()})
+        for place, results in enumerate(columns_of_part):
             words[place, part] = results
         seen(part.stop)
     return words
@@ -165,11 +165,11 @@ def simulate(
     that it does not (:data:`.OPERAND_RULES`).
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+    arrays = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
     words = {
-        name: _words(fmt, given[name], name, operands)
+        name: _words(fmt, arrays[name], name, operands)
         for name, fmt in model.operand_formats.named.items()
-        if not (name.startswith("scale") and given[name] is None)
+        if not (name.startswith("scale") and arrays[name] is None)
     }
     for name in "ab":
         if words[name].ndim == 0 or words[name].shape[-1] != model.k:

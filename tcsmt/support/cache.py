@@ -48,9 +48,9 @@ def _check(name: str, content: bytes) -> bytes:
 
 
 def _folder() -> Path:
-    given = os.environ.get("TCSMT_CACHE")
-    if given:
-        return Path(given)
+    folder = os.environ.get("TCSMT_CACHE")
+    if folder:
+        return Path(folder)
     from platformdirs import user_cache_path  # slow to import
 
     return user_cache_path("tcsmt", appauthor=False)

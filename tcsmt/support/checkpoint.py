@@ -68,10 +68,10 @@ class Layout:
     def parts(self, data: Any) -> tuple[Record, dict[str, Record]]:
         """The other fields and the records of a file; an error of Python's where it has another layout."""
         head = {name: value for name, value in data.items() if name != self.name} if self.name else {}
-        found = data[self.name] if self.name else data
-        if not isinstance(found, dict if self.key is None else list):
+        section = data[self.name] if self.name else data
+        if not isinstance(section, dict if self.key is None else list):
             raise TypeError(f"records are {self.expected}")
-        records = dict(found) if self.key is None else {self.key(record): record for record in found}
+        records = dict(section) if self.key is None else {self.key(record): record for record in section}
         if not all(isinstance(record, dict) for record in records.values()):
             raise TypeError("a record is an object")
         return head, records
@@ -183,8 +183,8 @@ def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Re
     try:
         return layout.parts(json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError):
-        given = f"{option} {path}".lstrip()
-        raise TcsmtError(f"{given} was not written by this command: expected {layout.expected}") from None
+        name = f"{option} {path}".lstrip()
+        raise TcsmtError(f"{name} was not written by this command: expected {layout.expected}") from None
 
 
 def _beside(path: Path) -> Path:

@@ -49,12 +49,12 @@ class Conversation:
         child = self._child
         assert child.stdin is not None
         assert child.stdout is not None
-        left, answer = memoryview(given), bytearray()
+        remaining, answer = memoryview(given), bytearray()
         with selectors.DefaultSelector() as ready:
             ready.register(child.stdout, selectors.EVENT_READ)
-            if left:
+            if remaining:
                 ready.register(child.stdin, selectors.EVENT_WRITE)
-            while left or len(answer) < wanted:
+            while remaining or len(answer) < wanted:
                 begun = time.monotonic()
                 events = ready.select(timeout)
                 if not events and time.monotonic() - begun >= timeout:
@@ -68,10 +68,10 @@ class Conversation:
                         answer += more
                         continue
                     try:
-                        left = left[os.write(child.stdin.fileno(), left[:_CHUNK]) :]
+                        remaining = remaining[os.write(child.stdin.fileno(), remaining[:_CHUNK]) :]
                     except OSError:
                         raise self._ended() from None
-                    if not left:
+                    if not remaining:
                         ready.unregister(child.stdin)
         if len(answer) > wanted:
             raise ConversationEnded(
@@ -92,13 +92,13 @@ class Conversation:
         code = self._child.wait()
         self._said.seek(0)
         lines = self._said.read(_CHUNK).decode(errors="replace").split("\n")
-        said = " | ".join(line.strip() for line in lines[:4] if line.strip())
-        return ConversationEnded(f"{self.name}: it ended with {code}: {said or 'no message'}")
+        text = " | ".join(line.strip() for line in lines[:4] if line.strip())
+        return ConversationEnded(f"{self.name}: it ended with {code}: {text or 'no message'}")
 
 
 def ended(code: int) -> str:
     """How a process ended, by its exit code (negative: the signal)."""
     if code >= 0:
         return f"exit code {code}"
-    known = {number.value: number.name for number in signal.Signals}
-    return known.get(-code, f"signal {-code}")
+    names = {number.value: number.name for number in signal.Signals}
+    return names.get(-code, f"signal {-code}")

@@ -67,9 +67,9 @@ def unmarked(text: str) -> str:
     return _MARKED.sub(_shown, text)
 
 
-def _shown(found: re.Match[str]) -> str:
+def _shown(match: re.Match[str]) -> str:
     """As Sphinx shows it: the title before ``<target>``; after ``~``, the last part of a name."""
-    name = re.sub(r"\s*<[^<>]*>$", "", found[2])
+    name = re.sub(r"\s*<[^<>]*>$", "", match[2])
     return name.rpartition(".")[2] if name.startswith("~") else name.removeprefix(".")
 
 

@@ -52,16 +52,16 @@ class TomlFile:
         """
         start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
         header = re.compile(rf"\s*\[\[\s*{re.escape(self.within)}\s*\]\]")
-        tables, found = 0, str(self.path)
+        tables, place_text = 0, str(self.path)
         for place, line in enumerate(self.lines):
             if self.within and header.match(line) and _parses(self.lines[:place]):
                 tables += 1
                 if tables == self.number + 1:
-                    found = f"{self.path}:{place + 1}"
+                    place_text = f"{self.path}:{place + 1}"
             inside = not self.within or tables == self.number + 1
             if inside and start.match(line) and _parses(self.lines[:place]):
                 return f"{self.path}:{place + 1}"
-        return found
+        return place_text
 
     def error(self, key: str, message: str) -> TcsmtError:
         """An error about a key."""

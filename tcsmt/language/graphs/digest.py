@@ -31,9 +31,9 @@ def digest_of_texts(texts: Iterable[str]) -> str:
     """The digest of texts, in this order, such as digests of the parts of something larger."""
     made = blake2b(digest_size=_SIZE)
     for text in texts:
-        given = text.encode()
-        made.update(b"%d:" % len(given))
-        made.update(given)
+        content = text.encode()
+        made.update(b"%d:" % len(content))
+        made.update(content)
     return made.hexdigest()
 
 

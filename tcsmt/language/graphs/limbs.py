@@ -38,7 +38,7 @@ def fitted(roots: Sequence[Term], native: Callable[[str], bool], limb: int = LIM
     limbs = split(kept, limb)
     if all(native(f"{start}{limb}") for start in _LEADING):
         return limbs  # no macro is left that is not native
-    flat = iter(expand([one for root in limbs for one in root], native))
+    flat = iter(expand([part for root in limbs for part in root], native))
     return [[next(flat) for _ in root] for root in limbs]
 
 
@@ -89,21 +89,21 @@ class _Splitter:
 
     def cut(self, parts: Sequence[Term]) -> Limbs:
         """Adjacent words of any widths, the lowest first, as limbs."""
-        found: Limbs = []
+        result: Limbs = []
         rest: Term | None = None
         for part in parts:
-            rest = part if rest is None else self._joined(part, rest, found)
+            rest = part if rest is None else self._joined(part, rest, result)
             while rest is not None and rest.width >= self.limb:
-                found.append(rest[self.limb - 1 : 0])
+                result.append(rest[self.limb - 1 : 0])
                 rest = rest[rest.width - 1 : self.limb] if rest.width > self.limb else None
-        return [*found, rest] if rest is not None else found
+        return [*result, rest] if rest is not None else result
 
-    def _joined(self, upper: Term, lower: Term, found: Limbs) -> Term:
-        """``upper`` above ``lower``; a limb that is full goes to ``found``."""
+    def _joined(self, upper: Term, lower: Term, result: Limbs) -> Term:
+        """``upper`` above ``lower``; a limb that is full goes to ``result``."""
         room = self.limb - lower.width
         if upper.width <= room:
             return upper.concat(lower)
-        found.append(upper[room - 1 : 0].concat(lower))
+        result.append(upper[room - 1 : 0].concat(lower))
         return upper[upper.width - 1 : room]
 
     def slice(self, limbs: Limbs, high: int, low: int) -> Limbs:
@@ -138,11 +138,11 @@ class _Splitter:
         return result
 
     def neg(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        found, carry = [], TRUE
+        result, carry = [], TRUE
         for limb in args[0]:
-            found.append(~limb + carry.zext(limb.width))
+            result.append(~limb + carry.zext(limb.width))
             carry = carry & limb.eq(0)
-        return found
+        return result
 
     def sub(self, node: Term, args: Sequence[Limbs]) -> Limbs:
         x, y = args
@@ -155,9 +155,9 @@ class _Splitter:
         if 2 * len(x) >= 1 << half:  # so many halves are in a column, and what is carried into it
             raise ValueError(f"a product of {node.width} bits: too many for limbs of {self.limb}")
         columns: list[list[Term]] = [[const(0, self.limb)] for _ in x]
-        for i, one in enumerate(x):
+        for i, limb in enumerate(x):
             for place, other in enumerate(y[: len(x) - i], i):
-                product = one * other
+                product = limb * other
                 columns[place].append(product[half - 1 : 0].zext(self.limb))
                 if place + 1 < len(x):
                     columns[place + 1].append(product[self.limb - 1 : half].zext(self.limb))
@@ -231,8 +231,8 @@ class _Splitter:
     def _shifted(self, limbs: Limbs, amount: Limbs, *, left: bool) -> Limbs:
         """By whole limbs in steps of powers of two, then by bits within limbs."""
         if all(limb.value is not None for limb in amount):
-            known = sum((limb.value or 0) << (place * self.limb) for place, limb in enumerate(amount))
-            return self._by_constant(limbs, known, left)
+            constant = sum((limb.value or 0) << (place * self.limb) for place, limb in enumerate(amount))
+            return self._by_constant(limbs, constant, left)
         low, places = amount[0], self.places
         words = [limb.zext(self.limb) for limb in limbs]
         if not left:
@@ -244,20 +244,20 @@ class _Splitter:
             words = [move.ite(words[i - step] if i >= step else 0, words[i]) for i in range(count)]
         inside = low[places - 1 : 0].zext(self.limb)
         rest = const(self.limb - 1, self.limb) - inside
-        found = []
+        result = []
         for i, word in enumerate(words):
             below = words[i - 1] if i else const(0, self.limb)
             if left:
-                found.append((word << inside) | ((below >> 1) >> rest))
+                result.append((word << inside) | ((below >> 1) >> rest))
             else:
-                found.append((word >> inside) | ((below << 1) << rest))
+                result.append((word >> inside) | ((below << 1) << rest))
         if not left:
-            found.reverse()
+            result.reverse()
         far = low[self.limb - 1 : places + steps].ne(0)
         gone = any_of([far, *(limb.ne(0) for limb in amount[1:])])
-        found = [gone.ite(0, limb) for limb in found]
-        found[-1] = found[-1][limbs[-1].width - 1 : 0]
-        return found
+        result = [gone.ite(0, limb) for limb in result]
+        result[-1] = result[-1][limbs[-1].width - 1 : 0]
+        return result
 
     def _placed(self, limbs: Limbs, amount: Limbs) -> Limbs:
         """One limb moved up: it comes to lie in two neighbouring ones."""
@@ -267,12 +267,12 @@ class _Splitter:
         near = all_of(limb.eq(0) for limb in amount[1:])
         number = low[self.limb - 1 : self.places]
         here = [near & number.eq(place) for place in range(len(limbs))]
-        found = [
+        result = [
             here[place].ite(lower, here[place - 1].ite(upper, 0) if place else const(0, self.limb))
             for place in range(len(limbs))
         ]
-        found[-1] = found[-1][limbs[-1].width - 1 : 0]
-        return found
+        result[-1] = result[-1][limbs[-1].width - 1 : 0]
+        return result
 
     def _by_constant(self, limbs: Limbs, places: int, left: bool) -> Limbs:
         width = sum(limb.width for limb in limbs)
@@ -314,19 +314,19 @@ def _sign(limbs: Limbs) -> Term:
 def _less(x: Limbs, y: Limbs) -> Term:
     """Unsigned x < y."""
     less = FALSE
-    for one, other in zip(x, y, strict=True):
-        less = one.ult(other) | (one.eq(other) & less)
+    for x_limb, y_limb in zip(x, y, strict=True):
+        less = x_limb.ult(y_limb) | (x_limb.eq(y_limb) & less)
     return less
 
 
 def _sum(x: Limbs, y: Limbs, carry: Term) -> Limbs:
-    found: Limbs = []
+    result: Limbs = []
     for a, b in zip(x, y, strict=True):
         half = a + b
         whole = half + carry.zext(a.width)
         carry = half.ult(a) | whole.ult(half)
-        found.append(whole)
-    return found
+        result.append(whole)
+    return result
 
 
 #: For every operation, how its words become limbs.

@@ -71,10 +71,10 @@ class Btor2File:
         if wire is not None:
             near = [wire] if wire.op == "state" else []
             if wire.op == "ite":
-                near = [self.nodes[abs(one)] for one in _arguments(wire)[1:]]
-            found = [one for one in near if one.number in self.following]
-            if len(found) == 1:
-                return wire, found[0]
+                near = [self.nodes[abs(argument)] for argument in _arguments(wire)[1:]]
+            registers = [argument for argument in near if argument.number in self.following]
+            if len(registers) == 1:
+                return wire, registers[0]
         raise UnknownName("register", name, [o for o, n in named.items() if n.number in self.following])
 
     @property
@@ -87,21 +87,21 @@ class Btor2File:
         return self.nodes[abs(self.outputs[output])].width
 
     def after(
-        self, root: int, cycles: int, given: Callable[[int, Btor2Line], Term | None]
+        self, root: int, cycles: int, value_at: Callable[[int, Btor2Line], Term | None]
     ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
         """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
 
-        given: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
+        value_at: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
         """
         free: dict[Term, tuple[Btor2Line, int]] = {}
 
         def word(node: Btor2Line, cycle: int) -> Term:
-            found = None if node.op == "state" or not node.name else given(cycle, node)
-            if found is None:
-                found = var(f"{node.op} {node.number} of cycle {cycle}", node.width)
-                free[found] = node, cycle
-            return found
+            value = None if node.op == "state" or not node.name else value_at(cycle, node)
+            if value is None:
+                value = var(f"{node.op} {node.number} of cycle {cycle}", node.width)
+                free[value] = node, cycle
+            return value
 
         registers = self._registers([root])
         held = {number: word(self.nodes[number], 0) for number in registers}
@@ -115,15 +115,15 @@ class Btor2File:
     def _registers(self, roots: Sequence[int]) -> list[int]:
         """The registers on which nodes depend, directly or through other registers."""
         seen: set[int] = set()
-        left = [abs(root) for root in roots]
-        while left:
-            number = left.pop()
+        pending = [abs(root) for root in roots]
+        while pending:
+            number = pending.pop()
             if number not in seen:
                 seen.add(number)
                 node = self.nodes[number]
-                left += [abs(argument) for argument in _arguments(node)]
+                pending += [abs(argument) for argument in _arguments(node)]
                 if number in self.following:
-                    left.append(abs(self.following[number]))
+                    pending.append(abs(self.following[number]))
         return sorted(number for number in seen if self.nodes[number].op == "state")
 
     def error(self, node: Btor2Line, what: str) -> TcsmtError:
@@ -150,13 +150,13 @@ class _Values:
         while stack:
             number = stack[-1]
             node = self.circuit.nodes[number]
-            left = [abs(one) for one in _arguments(node) if abs(one) not in self.terms]
-            if number in self.terms or not left:
+            missing = [abs(argument) for argument in _arguments(node) if abs(argument) not in self.terms]
+            if number in self.terms or not missing:
                 stack.pop()
                 if number not in self.terms:
                     self.terms[number] = self._term(node)
             else:
-                stack += left
+                stack += missing
         return self._signed(root)
 
     def _signed(self, number: int) -> Term:
@@ -173,7 +173,7 @@ class _Values:
             if node.op not in _MEANING:
                 raise self.circuit.error(node, _refused(node.op))
             arguments = [self._signed(number) for number in _arguments(node)]
-            numbers = [int(one) for one in node.words[1 + len(arguments) :]]
+            numbers = [int(operand) for operand in node.words[1 + len(arguments) :]]
             term = _MEANING[node.op](*arguments, *numbers)
         except (ValueError, TypeError, IndexError) as why:
             if isinstance(why, TcsmtError):
@@ -219,13 +219,13 @@ def read_btor2(text: str, file: str) -> Btor2File:
                 if abs(int(words[2])) not in nodes:
                     raise ValueError("not a node")
                 continue
-            known = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
-            used = 3 + known + _EXTRA.get(op, 0) + (op in _GIVEN)
+            count = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
+            used = 3 + count + _EXTRA.get(op, 0) + (op in _GIVEN)
             own, name = tuple(words[2:used]), " ".join(words[used:])
             if len(own) < used - 2 or int(own[0]) not in sorts:
                 raise ValueError("operands are missing, or an unknown sort")
             node = Btor2Line(number, op, own, sorts[int(own[0])], line, name, source)
-            if any(abs(one) not in nodes for one in _arguments(node)):
+            if any(abs(argument) not in nodes for argument in _arguments(node)):
                 raise ValueError("an operand that is not a node above it")
         except (ValueError, IndexError, KeyError) as why:
             if isinstance(why, TcsmtError):

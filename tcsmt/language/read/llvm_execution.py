@@ -152,7 +152,7 @@ class Execution:
             bit, state = waiting.pop(name)
             here = path & bit
             block = frame.function.blocks[name]
-            if not all(self._step(frame, state, one, here) for one in block[:-1]):
+            if not all(self._step(frame, state, op, here) for op in block[:-1]):
                 continue
             last = block[-1]
             self._count(last)
@@ -161,10 +161,10 @@ class Execution:
                 rounds[name] = rounds.get(name, 0) + 1
                 ways = self._may_be(ways, here, rounds[name], last)
             if len(ways) < 2 or frame.meeting[name] == stop:
-                self._wait(frame, waiting, ((bit & one, own, state) for one, own in ways), last)
+                self._wait(frame, waiting, ((bit & way, own, state) for way, own in ways), last)
                 continue
             inner: dict[str, tuple[Term, _State]] = {}
-            self._wait(frame, inner, ((one, own, state) for one, own in ways), last)
+            self._wait(frame, inner, ((way, own, state) for way, own in ways), last)
             met = self._region(frame, inner, here, frame.meeting[name])
             if met is not None:
                 self._arrive(waiting, bit, met, last)
@@ -215,14 +215,14 @@ class Execution:
             )
         if count not in _ASKED:
             return ways
-        found = []
+        targets = []
         self.at(f"{last.source}: whether it goes on after {counted(count, 'round')}")
         for bit, label in ways:
             if self.possible(path & bit):
-                found.append((bit, label))
+                targets.append((bit, label))
             else:
                 self._fault("a way that was taken to be impossible", last, path & bit)
-        return [(TRUE, label) for _, label in found] if len(found) == 1 else found
+        return [(TRUE, label) for _, label in targets] if len(targets) == 1 else targets
 
     def _wait(
         self,
@@ -248,122 +248,128 @@ class Execution:
     def _enter(self, frame: _Frame, state: _State, label: str) -> None:
         """To the next block, whose phis get their values."""
         values = dict(state.values)
-        for one in frame.function.blocks.get(label, ()):
-            if one.opcode != "phi":
+        for op in frame.function.blocks.get(label, ()):
+            if op.opcode != "phi":
                 break
-            operand = one.operands[one.labels.index(state.block)]
-            values[one.result] = self._value(state, operand, one.type)
+            operand = op.operands[op.labels.index(state.block)]
+            values[op.result] = self._value(state, operand, op.type)
         state.values, state.block = values, label
 
-    def _merged(self, bit: Term, one: _State, two: _State, at: Instruction) -> _State:
+    def _merged(self, bit: Term, then: _State, otherwise: _State, at: Instruction) -> _State:
         def cells(bit: Term, left: MemoryCell, right: MemoryCell) -> MemoryCell:
             written = bit.ite(left.written, right.written)
             if left.written is FALSE or right.written is FALSE:
-                known = right if left.written is FALSE else left
-                return MemoryCell(known.value, known.size, written)
+                side = right if left.written is FALSE else left
+                return MemoryCell(side.value, side.size, written)
             value = self._either(bit, left.value, right.value, at)
             assert isinstance(value, (Term, MemoryPlace))
             return MemoryCell(value, left.size, written)
 
         values = {
             name: value
-            if value is two.values[name]
-            else self._either_or_nothing(bit, value, two.values[name])
-            for name, value in one.values.items()
-            if name in two.values
+            if value is otherwise.values[name]
+            else self._either_or_nothing(bit, value, otherwise.values[name])
+            for name, value in then.values.items()
+            if name in otherwise.values
         }
         kept = {name: value for name, value in values.items() if value is not None}
-        returned = one.returned
-        if returned is not None and two.returned is not None:
-            returned = self._either(bit, returned, two.returned, at)
+        returned = then.returned
+        if returned is not None and otherwise.returned is not None:
+            returned = self._either(bit, returned, otherwise.returned, at)
         try:
-            memory = one.memory.merged(bit, two.memory, cells)
+            memory = then.memory.merged(bit, otherwise.memory, cells)
         except ValueError as why:
             raise TcsmtError(f"{at.source}: {why} is not supported") from None
-        return _State(one.block, memory, kept, returned)
+        return _State(then.block, memory, kept, returned)
 
-    def _either_or_nothing(self, bit: Term, one: Value, two: Value) -> Value | None:
+    def _either_or_nothing(self, bit: Term, then: Value, otherwise: Value) -> Value | None:
         """None for addresses of different objects: an error only where they are used."""
         try:
-            return self._either(bit, one, two, None)
+            return self._either(bit, then, otherwise, None)
         except TcsmtError:
             return None
 
-    def _either(self, bit: Term, one: Value, two: Value, at: Instruction | None) -> Value:
-        if isinstance(one, Term) and isinstance(two, Term) and one.width == two.width:
-            return bit.ite(one, two)
-        if isinstance(one, tuple) and isinstance(two, tuple):
-            return tuple(self._either(bit, x, y, at) for x, y in zip(one, two, strict=True))
-        if one == two:
-            return one
-        if isinstance(one, MemoryPlace) and isinstance(two, MemoryPlace) and one.object is two.object:
-            words = [const(p.offset, 64) + (p.index if p.index is not None else 0) for p in (one, two)]
-            part = one.part if one.part == two.part and one.part and one.part.index is None else None
-            return MemoryPlace(one.object, 0, bit.ite(words[0], words[1]), 1, part)
+    def _either(self, bit: Term, then: Value, otherwise: Value, at: Instruction | None) -> Value:
+        if isinstance(then, Term) and isinstance(otherwise, Term) and then.width == otherwise.width:
+            return bit.ite(then, otherwise)
+        if isinstance(then, tuple) and isinstance(otherwise, tuple):
+            return tuple(self._either(bit, x, y, at) for x, y in zip(then, otherwise, strict=True))
+        if then == otherwise:
+            return then
+        if (
+            isinstance(then, MemoryPlace)
+            and isinstance(otherwise, MemoryPlace)
+            and then.object is otherwise.object
+        ):
+            words = [const(p.offset, 64) + (p.index if p.index is not None else 0) for p in (then, otherwise)]
+            part = (
+                then.part if then.part == otherwise.part and then.part and then.part.index is None else None
+            )
+            return MemoryPlace(then.object, 0, bit.ite(words[0], words[1]), 1, part)
         where = f"{at.source}: " if at is not None else ""
         raise TcsmtError(f"{where}an address of one of several variables, by the inputs, is not supported")
 
     # instructions
 
-    def _count(self, one: Instruction) -> None:
+    def _count(self, op: Instruction) -> None:
         """An instruction is executed; a loop may have no other than the jump at its end."""
         self.steps += 1
         if self.steps % _TOLD == 1:
-            self.at(f"{one.source} (after {self.steps:,} instructions)")
+            self.at(f"{op.source} (after {self.steps:,} instructions)")
         if self.steps > _STEPS:
-            raise TcsmtError(f"{one.source}: more than {_STEPS:,} instructions: does the function end?")
+            raise TcsmtError(f"{op.source}: more than {_STEPS:,} instructions: does the function end?")
 
-    def _step(self, frame: _Frame, state: _State, one: Instruction, path: Term) -> bool:
+    def _step(self, frame: _Frame, state: _State, op: Instruction, path: Term) -> bool:
         """Whether the function goes on after an instruction."""
-        self._count(one)
-        if one.opcode == "phi":
+        self._count(op)
+        if op.opcode == "phi":
             return True
-        if one.opcode == "unsupported":
-            raise TcsmtError(f"{one.source}: {one.words[0]}")
-        if one.opcode == "call":
-            return self._called(frame, state, one, path)
-        if one.opcode == "alloca":
-            frame.variables.append(Object(one.result.removesuffix(".addr"), one.type.size))
-            state.values[one.result] = MemoryPlace(frame.variables[-1])
+        if op.opcode == "unsupported":
+            raise TcsmtError(f"{op.source}: {op.words[0]}")
+        if op.opcode == "call":
+            return self._called(frame, state, op, path)
+        if op.opcode == "alloca":
+            frame.variables.append(Object(op.result.removesuffix(".addr"), op.type.size))
+            state.values[op.result] = MemoryPlace(frame.variables[-1])
             return True
-        method = _METHODS.get(one.opcode)
+        method = _METHODS.get(op.opcode)
         try:
             if method is None:
-                value: Value | None = self._computed(state, one, path)
+                value: Value | None = self._computed(state, op, path)
             else:
-                value = method(self, state, one, path)
+                value = method(self, state, op, path)
         except (ValueError, NotSupported) as why:
-            raise TcsmtError(f"{one.source}: {one.opcode}: {why}") from None
-        if one.result and value is not None:
-            state.values[one.result] = value
+            raise TcsmtError(f"{op.source}: {op.opcode}: {why}") from None
+        if op.result and value is not None:
+            state.values[op.result] = value
         return True
 
-    def _computed(self, state: _State, one: Instruction, path: Term) -> Term:
+    def _computed(self, state: _State, op: Instruction, path: Term) -> Term:
         """Operations on words."""
-        words = [self._word(state, operand, one.type, one) for operand in one.operands]
-        result = BINARY[one.opcode](words[0], words[1], frozenset(one.words))
-        return self._checked(result, one, path)
+        words = [self._word(state, operand, op.type, op) for operand in op.operands]
+        result = BINARY[op.opcode](words[0], words[1], frozenset(op.words))
+        return self._checked(result, op, path)
 
-    def _checked(self, result: OperationResult, one: Instruction, path: Term) -> Term:
+    def _checked(self, result: OperationResult, op: Instruction, path: Term) -> Term:
         for what, happens in result.faults:
-            self._fault(what, one, path & happens)
+            self._fault(what, op, path & happens)
         return result.value
 
-    def _fault(self, what: str, one: Instruction, happens: Term) -> None:
+    def _fault(self, what: str, op: Instruction, happens: Term) -> None:
         if happens is not FALSE:
-            self.faults.append(Fault(what, one.source, happens))
+            self.faults.append(Fault(what, op.source, happens))
 
-    def _load(self, state: _State, one: Instruction, path: Term) -> Value:
-        return self._loaded(state, self._place(state, one.operands[0], one), one.type, one, path)
+    def _load(self, state: _State, op: Instruction, path: Term) -> Value:
+        return self._loaded(state, self._place(state, op.operands[0], op), op.type, op, path)
 
-    def _loaded(self, state: _State, place: MemoryPlace, kind: Type, one: Instruction, path: Term) -> Value:
+    def _loaded(self, state: _State, place: MemoryPlace, kind: Type, op: Instruction, path: Term) -> Value:
         if isinstance(kind, (Struct, Array)):
             places = ((_moved_by(place, offset), part) for offset, part in _parts_of(kind))
-            return tuple(self._loaded(state, at, part, one, path) for at, part in places)
-        cell = self._read(state, place, kind.size, one, path)
+            return tuple(self._loaded(state, at, part, op, path) for at, part in places)
+        cell = self._read(state, place, kind.size, op, path)
         if place.object is not None:
             of = "" if place.object not in self._globals.values() else ", a variable that is not const,"
-            self._fault(f"{place.object.name}{of} is read before it is written", one, path & ~cell.written)
+            self._fault(f"{place.object.name}{of} is read before it is written", op, path & ~cell.written)
         if isinstance(kind, Pointer):
             if isinstance(cell.value, MemoryPlace):
                 return cell.value
@@ -374,149 +380,149 @@ class Execution:
             raise ValueError(f"a value of type {kind}")
         return cell.value if kind.width == cell.value.width else cell.value[kind.width - 1 : 0]
 
-    def _read(self, state: _State, place: MemoryPlace, size: int, one: Instruction, path: Term) -> MemoryCell:
-        known = place.object is not None and place.object.constant
-        memory = self._constants if known else state.memory
-        found: MemoryCell | None = None
-        for bit, offset in self._offsets(state, place, size, one, path):
+    def _read(self, state: _State, place: MemoryPlace, size: int, op: Instruction, path: Term) -> MemoryCell:
+        constant = place.object is not None and place.object.constant
+        memory = self._constants if constant else state.memory
+        result: MemoryCell | None = None
+        for bit, offset in self._offsets(state, place, size, op, path):
             assert place.object is not None
             cell = memory.load(place.object, offset, size)
-            if found is None:
-                found = cell
+            if result is None:
+                result = cell
             else:
-                value = self._either(bit, cell.value, found.value, one)
+                value = self._either(bit, cell.value, result.value, op)
                 assert isinstance(value, (Term, MemoryPlace))
-                found = MemoryCell(value, size, bit.ite(cell.written, found.written))
-        return found or MemoryCell(const(0, 8 * size), size)
+                result = MemoryCell(value, size, bit.ite(cell.written, result.written))
+        return result or MemoryCell(const(0, 8 * size), size)
 
     def _offsets(
-        self, state: _State, place: MemoryPlace, size: int, one: Instruction, path: Term
+        self, state: _State, place: MemoryPlace, size: int, op: Instruction, path: Term
     ) -> list[tuple[Term, int]]:
         """Where so many bytes may lie, each with its truth value; anything else is noted as a fault."""
         if place.object is None:
-            self._fault("the null pointer is used", one, path)
+            self._fault("the null pointer is used", op, path)
             return []
         name = place.object.name
         if place.object in self._ended or place.object in state.memory.ended:
-            self._fault(f"{name} is used after the end of its block", one, path)
+            self._fault(f"{name} is used after the end of its block", op, path)
             return []
         if place.part != Part(0, None, place.object.size):
             beyond = f"beyond the array or member of {name} that is meant"
-            self._fault(beyond, one, path & place.leaves(size))
+            self._fault(beyond, op, path & place.leaves(size))
         outside = f"beyond the {place.object.size} bytes of {name}"
         if place.index is None:
             if 0 <= place.offset <= place.object.size - size:
                 return [(TRUE, place.offset)]
-            self._fault(outside, one, path)
+            self._fault(outside, op, path)
             return []
-        found = list(place.offsets(size))
-        if len(found) > _PLACES:
+        offsets = list(place.offsets(size))
+        if len(offsets) > _PLACES:
             raise ValueError(f"an index into {name}, which has more than {_PLACES} places")
         inside = FALSE
-        for bit, _ in found:
+        for bit, _ in offsets:
             inside = inside | bit
-        self._fault(outside, one, path & ~inside)
-        return found
+        self._fault(outside, op, path & ~inside)
+        return offsets
 
-    def _store(self, state: _State, one: Instruction, path: Term) -> None:
-        value = self._value(state, one.operands[0], one.type)
-        self._stored(state, self._place(state, one.operands[1], one), one.type, value, one, path)
+    def _store(self, state: _State, op: Instruction, path: Term) -> None:
+        value = self._value(state, op.operands[0], op.type)
+        self._stored(state, self._place(state, op.operands[1], op), op.type, value, op, path)
 
     def _stored(
-        self, state: _State, place: MemoryPlace, kind: Type, value: Value, one: Instruction, path: Term
+        self, state: _State, place: MemoryPlace, kind: Type, value: Value, op: Instruction, path: Term
     ) -> None:
         if isinstance(value, tuple):
             assert isinstance(kind, (Struct, Array))
             for (offset, part), own in zip(_parts_of(kind), value, strict=True):
-                self._stored(state, _moved_by(place, offset), part, own, one, path)
+                self._stored(state, _moved_by(place, offset), part, own, op, path)
             return
         if isinstance(value, Term):
             value = value.zext(8 * kind.size)
-        self._write(state, place, MemoryCell(value, kind.size), one, path)
+        self._write(state, place, MemoryCell(value, kind.size), op, path)
 
     def _write(
-        self, state: _State, place: MemoryPlace, cell: MemoryCell, one: Instruction, path: Term
+        self, state: _State, place: MemoryPlace, cell: MemoryCell, op: Instruction, path: Term
     ) -> None:
         if place.object is not None and place.object.constant:
-            self._fault(f"{place.object.name} is const", one, path)
+            self._fault(f"{place.object.name} is const", op, path)
             return
-        for bit, offset in self._offsets(state, place, cell.size, one, path):
+        for bit, offset in self._offsets(state, place, cell.size, op, path):
             assert place.object is not None
             here = cell
             if bit is not TRUE:
                 old = state.memory.load(place.object, offset, cell.size)
                 value = (
-                    self._either(bit, cell.value, old.value, one) if old.written is not FALSE else cell.value
+                    self._either(bit, cell.value, old.value, op) if old.written is not FALSE else cell.value
                 )
                 assert isinstance(value, (Term, MemoryPlace))
                 here = MemoryCell(value, cell.size, bit | old.written)
             state.memory.store(place.object, offset, here)
 
-    def _address(self, state: _State, one: Instruction, path: Term) -> Value:
-        base = self._place(state, one.operands[0], one)
+    def _address(self, state: _State, op: Instruction, path: Term) -> Value:
+        base = self._place(state, op.operands[0], op)
         indices = [
-            self._word(state, operand, kind, one)
-            for operand, kind in zip(one.operands[1:], one.types, strict=True)
+            self._word(state, operand, kind, op)
+            for operand, kind in zip(op.operands[1:], op.types, strict=True)
         ]
         for index in indices:
-            if index.value is None and "inbounds" in one.words and index.width == 64:
+            if index.value is None and "inbounds" in op.words and index.width == 64:
                 far = ~(index + (1 << 47)).ult(1 << 48)
-                self._fault("an index that no array has", one, path & far)
-        found = _moved(base, one.type, indices)
-        if found.object is not None and "inbounds" in one.words:
-            within = found if found.part else replace(found, part=Part(0, None, found.object.size))
-            beyond = f"an address beyond the end of {found.object.name}, or of the part that is meant"
-            self._fault(beyond, one, path & within.leaves(0))
-        return found
+                self._fault("an index that no array has", op, path & far)
+        place = _moved(base, op.type, indices)
+        if place.object is not None and "inbounds" in op.words:
+            within = place if place.part else replace(place, part=Part(0, None, place.object.size))
+            beyond = f"an address beyond the end of {place.object.name}, or of the part that is meant"
+            self._fault(beyond, op, path & within.leaves(0))
+        return place
 
-    def _compared(self, state: _State, one: Instruction, path: Term) -> Value:
-        if isinstance(one.type, Pointer):
-            left, right = (self._place(state, operand, one) for operand in one.operands)
-            known = all(
+    def _compared(self, state: _State, op: Instruction, path: Term) -> Value:
+        if isinstance(op.type, Pointer):
+            left, right = (self._place(state, operand, op) for operand in op.operands)
+            comparable = all(
                 p.index is None and (p.object is None or 0 <= p.offset <= p.object.size)
                 for p in (left, right)
             )
-            if one.words[0] not in ("eq", "ne") or not known or left.object is not right.object:
+            if op.words[0] not in ("eq", "ne") or not comparable or left.object is not right.object:
                 raise ValueError("a comparison of these addresses is not supported")
             same = left.offset == right.offset
-            return TRUE if same == (one.words[0] == "eq") else FALSE
-        left_word, right_word = (self._word(state, operand, one.type, one) for operand in one.operands)
-        return PREDICATES[one.words[0]](left_word, right_word)
+            return TRUE if same == (op.words[0] == "eq") else FALSE
+        left_word, right_word = (self._word(state, operand, op.type, op) for operand in op.operands)
+        return PREDICATES[op.words[0]](left_word, right_word)
 
-    def _cast(self, state: _State, one: Instruction, path: Term) -> Value:
-        (source,), value = one.types, self._value(state, one.operands[0], one.types[0])
-        if one.opcode == "bitcast":
-            if isinstance(source, Pointer) == isinstance(one.type, Pointer) and not isinstance(value, tuple):
+    def _cast(self, state: _State, op: Instruction, path: Term) -> Value:
+        (source,), value = op.types, self._value(state, op.operands[0], op.types[0])
+        if op.opcode == "bitcast":
+            if isinstance(source, Pointer) == isinstance(op.type, Pointer) and not isinstance(value, tuple):
                 return value
             raise ValueError("not supported")
-        if not isinstance(value, Term) or not isinstance(one.type, Int):
+        if not isinstance(value, Term) or not isinstance(op.type, Int):
             raise ValueError("not of integers")
-        if one.opcode == "trunc":
-            return value[one.type.width - 1 : 0]
-        return value.zext(one.type.width) if one.opcode == "zext" else value.sext(one.type.width)
+        if op.opcode == "trunc":
+            return value[op.type.width - 1 : 0]
+        return value.zext(op.type.width) if op.opcode == "zext" else value.sext(op.type.width)
 
-    def _selected(self, state: _State, one: Instruction, path: Term) -> Value:
-        bit = self._word(state, one.operands[0], Int(1), one)
-        then, otherwise = (self._value(state, operand, one.type) for operand in one.operands[1:])
-        return self._either(bit, then, otherwise, one)
+    def _selected(self, state: _State, op: Instruction, path: Term) -> Value:
+        bit = self._word(state, op.operands[0], Int(1), op)
+        then, otherwise = (self._value(state, operand, op.type) for operand in op.operands[1:])
+        return self._either(bit, then, otherwise, op)
 
-    def _extracted(self, state: _State, one: Instruction, path: Term) -> Value:
-        whole = self._value(state, one.operands[0], one.type)
+    def _extracted(self, state: _State, op: Instruction, path: Term) -> Value:
+        whole = self._value(state, op.operands[0], op.type)
         if not isinstance(whole, tuple):
             raise ValueError("not supported")
-        return whole[one.numbers[0]]
+        return whole[op.numbers[0]]
 
     # calls
 
-    def _called(self, frame: _Frame, state: _State, one: Instruction, path: Term) -> bool:
-        name = one.words[0]
+    def _called(self, frame: _Frame, state: _State, op: Instruction, path: Term) -> bool:
+        name = op.words[0]
         if name in _ENDS:
-            self._fault(f"{name} is called", one, path)
+            self._fault(f"{name} is called", op, path)
             return False
         if name.startswith(("llvm.dbg.", "llvm.donothing")):
             return True
         arguments = [
-            self._value(state, operand, kind) for operand, kind in zip(one.operands, one.types, strict=True)
+            self._value(state, operand, kind) for operand, kind in zip(op.operands, op.types, strict=True)
         ]
         if name.startswith("llvm.lifetime."):
             place = arguments[1]
@@ -526,22 +532,22 @@ class Execution:
             return True
         plain = name.removeprefix("llvm.").partition(".")[0] if name.startswith("llvm.") else name
         if plain in ("memcpy", "memmove", "memset"):
-            self._moved_bytes(state, plain, arguments, one, path)
-            if one.result:
-                state.values[one.result] = arguments[0]
+            self._moved_bytes(state, plain, arguments, op, path)
+            if op.result:
+                state.values[op.result] = arguments[0]
             return True
         if name in self.module.functions:
             function = self.module.functions[name]
-            self._apart(function, arguments, one, path)
+            self._apart(function, arguments, op, path)
             returned, memory = self._call(function, arguments, state.memory, path, frame.depth + 1)
             state.memory = memory
-            if one.result:
+            if op.result:
                 assert returned is not None
-                state.values[one.result] = returned
+                state.values[op.result] = returned
             return True
         if not name.startswith("llvm."):
-            raise TcsmtError(f"{one.source}: {name} is not defined in this file")
-        self._intrinsic(state, one, plain, arguments, path)
+            raise TcsmtError(f"{op.source}: {name} is not defined in this file")
+        self._intrinsic(state, op, plain, arguments, path)
         return True
 
     def _intrinsic(
@@ -564,7 +570,7 @@ class Execution:
         if one.result:
             state.values[one.result] = word if result.also is None else (word, result.also)
 
-    def _apart(self, function: Function, arguments: Sequence[Value], one: Instruction, path: Term) -> None:
+    def _apart(self, function: Function, arguments: Sequence[Value], op: Instruction, path: Term) -> None:
         """That a parameter with ``restrict`` leads to something of its own."""
         names = [name for name, _ in function.parameters]
         places = {
@@ -575,35 +581,35 @@ class Execution:
         for name in function.alone & places.keys():
             others = [*self._globals.values(), *(place for own, place in places.items() if own != name)]
             if places[name] in others:
-                self._fault(f"{name} of {function.name} is restrict, but does not lead alone", one, path)
+                self._fault(f"{name} of {function.name} is restrict, but does not lead alone", op, path)
 
     def _moved_bytes(
-        self, state: _State, how: str, arguments: Sequence[Value], one: Instruction, path: Term
+        self, state: _State, how: str, arguments: Sequence[Value], op: Instruction, path: Term
     ) -> None:
-        target, given, length = arguments[:3]
+        target, source, length = arguments[:3]
         if not isinstance(length, Term) or length.value is None:
-            raise TcsmtError(f"{one.source}: {how} of a number of bytes that depends on the inputs")
+            raise TcsmtError(f"{op.source}: {how} of a number of bytes that depends on the inputs")
         size = length.value
-        places = [target] if how == "memset" else [target, given]
+        places = [target] if how == "memset" else [target, source]
         for place in places:
             if not isinstance(place, MemoryPlace) or place.index is not None:
-                raise TcsmtError(f"{one.source}: {how} at a place that depends on the inputs")
-            if not self._offsets(state, place, size, one, path):
+                raise TcsmtError(f"{op.source}: {how} at a place that depends on the inputs")
+            if not self._offsets(state, place, size, op, path):
                 return
         if not size:
             return
         assert isinstance(target, MemoryPlace)
         assert target.object is not None
         if target.object.constant:
-            self._fault(f"{target.object.name} is const", one, path)
+            self._fault(f"{target.object.name} is const", op, path)
             return
         if how == "memset":
-            assert isinstance(given, Term)
+            assert isinstance(source, Term)
             for at in range(size):
-                state.memory.store(target.object, target.offset + at, MemoryCell(given[7:0], 1))
+                state.memory.store(target.object, target.offset + at, MemoryCell(source[7:0], 1))
             return
-        assert isinstance(given, MemoryPlace)
-        self._copied(state, how, target, given, size, one, path)
+        assert isinstance(source, MemoryPlace)
+        self._copied(state, how, target, source, size, op, path)
 
     def _copied(
         self, state: _State, how: str, target: MemoryPlace, given: MemoryPlace, size: int,
@@ -619,18 +625,18 @@ class Execution:
 
     # operands
 
-    def _word(self, state: _State, operand: Operand, of: Type, one: Instruction) -> Term:
+    def _word(self, state: _State, operand: Operand, of: Type, op: Instruction) -> Term:
         value = self._value(state, operand, of)
         if not isinstance(value, Term):
-            raise TcsmtError(f"{one.source}: {one.opcode} of an address is not supported")
-        if isinstance(of, Int) and of.name and one.opcode != "store":
-            raise TcsmtError(f"{one.source}: {one.opcode} of {of.name}: only integer code is supported")
+            raise TcsmtError(f"{op.source}: {op.opcode} of an address is not supported")
+        if isinstance(of, Int) and of.name and op.opcode != "store":
+            raise TcsmtError(f"{op.source}: {op.opcode} of {of.name}: only integer code is supported")
         return value
 
-    def _place(self, state: _State, operand: Operand, one: Instruction) -> MemoryPlace:
+    def _place(self, state: _State, operand: Operand, op: Instruction) -> MemoryPlace:
         value = self._value(state, operand, Pointer())
         if not isinstance(value, MemoryPlace):
-            raise TcsmtError(f"{one.source}: {one.opcode} of an address that is a number is not supported")
+            raise TcsmtError(f"{op.source}: {op.opcode} of an address that is a number is not supported")
         return value
 
     def _value(self, state: _State, operand: Operand, of: Type) -> Value:
@@ -648,7 +654,7 @@ class Execution:
             case Zero() if isinstance(of, Int):
                 return const(0, of.width)
             case Zero() if isinstance(of, Struct):
-                return tuple(self._value(state, operand, one) for one in of.fields)
+                return tuple(self._value(state, operand, kind) for kind in of.fields)
             case Symbol(name):
                 return MemoryPlace(self._global(name))
             case Address(type=element, base=base, indices=indices):
@@ -664,13 +670,13 @@ class Execution:
     def _global(self, name: str) -> Object:
         """A variable of the file. One that is not const may have been changed by an earlier call."""
         if name not in self._globals:
-            found = self.module.variables.get(name)
-            if found is None:
+            variable = self.module.variables.get(name)
+            if variable is None:
                 raise TcsmtError(f"{name}: its definition is not in this file, or not supported")
-            own = self._globals[name] = Object(name, found.type.size, found.constant)
-            if found.constant and found.value is not None:
+            own = self._globals[name] = Object(name, variable.type.size, variable.constant)
+            if variable.constant and variable.value is not None:
                 empty = _State("", Memory(), {})
-                for offset, kind, value in _flat(found.type, found.value, 0):
+                for offset, kind, value in _flat(variable.type, variable.value, 0):
                     word = self._value(empty, value, kind)
                     if isinstance(word, Term):
                         word = word.zext(8 * kind.size)
@@ -731,14 +737,14 @@ def _flat(kind: Type, value: Operand, offset: int) -> list[tuple[int, Type, Oper
         parts = [(kind.element, Zero())] * kind.count if isinstance(value, Zero) else _parts(value)
         places = [offset + number * kind.element.size for number in range(kind.count)]
     elif isinstance(kind, Struct):
-        parts = [(one, Zero()) for one in kind.fields] if isinstance(value, Zero) else _parts(value)
+        parts = [(member, Zero()) for member in kind.fields] if isinstance(value, Zero) else _parts(value)
         places = [offset + start for start in kind.offsets[:-1]]
     else:
         return [(offset, kind, value)]
-    found = []
-    for place, (one, part) in zip(places, parts, strict=True):
-        found += _flat(one, part, place)
-    return found
+    flat = []
+    for place, (member, part) in zip(places, parts, strict=True):
+        flat += _flat(member, part, place)
+    return flat
 
 
 def _parts(value: Operand) -> list[tuple[Type, Operand]]:
@@ -749,7 +755,7 @@ def _parts(value: Operand) -> list[tuple[Type, Operand]]:
 
 def _order(function: Function) -> dict[str, int]:
     """A number for each block, larger than those of the blocks before it, but for ways back in a loop."""
-    found: list[str] = []
+    order: list[str] = []
     seen: set[str] = set()
     first = next(iter(function.blocks))
     stack = [(first, iter(reversed(function.blocks[first][-1].labels)))]
@@ -762,9 +768,9 @@ def _order(function: Function) -> dict[str, int]:
                 stack.append((label, iter(reversed(function.blocks[label][-1].labels))))
                 break
         else:
-            found.append(name)
+            order.append(name)
             stack.pop()
-    return {name: number for number, name in enumerate(reversed(found))}
+    return {name: number for number, name in enumerate(reversed(order))}
 
 
 def _meeting_points(function: Function) -> dict[str, str]:
@@ -788,9 +794,9 @@ def _meeting_points(function: Function) -> dict[str, str]:
             new = {name} | (set.intersection(*after) if after else {_END})
             if new != through[name]:
                 through[name], changed = new, True
-    found: dict[str, str] = {}
+    points: dict[str, str] = {}
     for name in follow:
         later = through[name] - {name}
         # the nearest is the one behind which all the others are
-        found[name] = next((one for one in later if later <= through[one]), _END)
-    return found
+        points[name] = next((meeting for meeting in later if later <= through[meeting]), _END)
+    return points

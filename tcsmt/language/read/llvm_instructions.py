@@ -42,10 +42,10 @@ class InstructionReader(OperandReader):
                     words=(f"{opcode} is not supported: only integer code is",),
                     source=source,
                 )
-            found = how(opcode, words)
+            read = how(opcode, words)
         except (ValueError, IndexError) as why:
             return Instruction("unsupported", result, Void(), words=(f"{opcode}: {why}",), source=source)
-        return replace(found, opcode=opcode, result=result, source=source)
+        return replace(read, opcode=opcode, result=result, source=source)
 
     def _how(self, opcode: str) -> Callable[[str, LineWords], Instruction] | None:
         if opcode in _BINARY:
@@ -63,10 +63,10 @@ class InstructionReader(OperandReader):
         flags = []
         while words.peek() in ("nsw", "nuw", "exact", "disjoint"):
             flags.append(words.take())
-        one = self.type(words)
-        left = self.operand(words, one)
+        kind = self.type(words)
+        left = self.operand(words, kind)
         words.expect(",")
-        return _made(one, operands=(left, self.operand(words, one)), words=tuple(flags))
+        return _made(kind, operands=(left, self.operand(words, kind)), words=tuple(flags))
 
     def _cast(self, opcode: str, words: LineWords) -> Instruction:
         flags = words.until(()) if words.peek() in ("nneg", "nuw", "nsw") else []
@@ -77,27 +77,27 @@ class InstructionReader(OperandReader):
         return _made(self.type(words), types=(source,), operands=(value,))
 
     def _alloca(self, opcode: str, words: LineWords) -> Instruction:
-        one = self.type(words)
+        kind = self.type(words)
         if words.skip(",") and words.peek() != "align":
             count = self.typed(words)[1]
             if not isinstance(count, Literal):
                 raise ValueError("an array whose length is not a constant is not supported")
-            one = Array(count.value, one)
-        return _made(one)
+            kind = Array(count.value, kind)
+        return _made(kind)
 
     def _load(self, opcode: str, words: LineWords) -> Instruction:
         if words.peek() in ("volatile", "atomic"):
             raise ValueError(f"{words.peek()} is not supported")
-        one = self.type(words)
+        kind = self.type(words)
         words.expect(",")
-        return _made(one, operands=(self.typed(words)[1],))
+        return _made(kind, operands=(self.typed(words)[1],))
 
     def _store(self, opcode: str, words: LineWords) -> Instruction:
         if words.peek() in ("volatile", "atomic"):
             raise ValueError(f"{words.peek()} is not supported")
-        one, value = self.typed(words)
+        kind, value = self.typed(words)
         words.expect(",")
-        return _made(one, operands=(value, self.typed(words)[1]))
+        return _made(kind, operands=(value, self.typed(words)[1]))
 
     def _gep(self, opcode: str, words: LineWords) -> Instruction:
         flags = []
@@ -108,17 +108,17 @@ class InstructionReader(OperandReader):
         base = self.typed(words)[1]
         indices, types = [], []
         while words.skip(","):
-            one, index = self.typed(words)
+            kind, index = self.typed(words)
             indices.append(index)
-            types.append(one)
+            types.append(kind)
         return _made(element, operands=(base, *indices), types=tuple(types), words=tuple(flags))  # fmt: skip
 
     def _icmp(self, opcode: str, words: LineWords) -> Instruction:
         predicate = words.take()
-        one = self.type(words)
-        left = self.operand(words, one)
+        kind = self.type(words)
+        left = self.operand(words, kind)
         words.expect(",")
-        return _made(one, operands=(left, self.operand(words, one)), words=(predicate,))
+        return _made(kind, operands=(left, self.operand(words, kind)), words=(predicate,))
 
     def _br(self, opcode: str, words: LineWords) -> Instruction:
         if words.skip("label"):
@@ -131,7 +131,7 @@ class InstructionReader(OperandReader):
         return _made(Void(), operands=(bit,), labels=tuple(labels))
 
     def _switch(self, opcode: str, words: LineWords) -> Instruction:
-        one, value = self.typed(words)
+        kind, value = self.typed(words)
         words.expect(",")
         words.expect("label")
         labels, numbers = [plain(words.take())], []
@@ -142,34 +142,34 @@ class InstructionReader(OperandReader):
             words.expect(",")
             words.expect("label")
             labels.append(plain(words.take()))
-        return _made(one, operands=(value,), labels=tuple(labels), numbers=tuple(numbers))
+        return _made(kind, operands=(value,), labels=tuple(labels), numbers=tuple(numbers))
 
     def _phi(self, opcode: str, words: LineWords) -> Instruction:
-        one = self.type(words)
+        kind = self.type(words)
         values, labels = [], []
         while True:
             words.expect("[")
-            values.append(self.operand(words, one))
+            values.append(self.operand(words, kind))
             words.expect(",")
             labels.append(plain(words.take()))
             words.expect("]")
             if not words.skip(",") or words.peek() != "[":
-                return _made(one, operands=tuple(values), labels=tuple(labels))
+                return _made(kind, operands=tuple(values), labels=tuple(labels))
 
     def _select(self, opcode: str, words: LineWords) -> Instruction:
         bit = self.typed(words)[1]
         words.expect(",")
-        one, then = self.typed(words)
+        kind, then = self.typed(words)
         words.expect(",")
-        return _made(one, operands=(bit, then, self.typed(words)[1]))
+        return _made(kind, operands=(bit, then, self.typed(words)[1]))
 
     def _ret(self, opcode: str, words: LineWords) -> Instruction:
-        one = self.type(words)
-        return _made(one, operands=() if isinstance(one, Void) else (self.operand(words, one),))
+        kind = self.type(words)
+        return _made(kind, operands=() if isinstance(kind, Void) else (self.operand(words, kind),))
 
     def _call(self, opcode: str, words: LineWords) -> Instruction:
         words.attributes()
-        one = self.type(words)
+        kind = self.type(words)
         if words.peek() == "(":  # the whole type of a function with a variable number of arguments
             while words.take() != ")":
                 pass
@@ -188,26 +188,26 @@ class InstructionReader(OperandReader):
                 types.append(typed[0])
                 values.append(typed[1])
             words.skip(",")
-        return _made(one, operands=tuple(values), types=tuple(types), words=(plain(name),))
+        return _made(kind, operands=tuple(values), types=tuple(types), words=(plain(name),))
 
     def _nothing(self, opcode: str, words: LineWords) -> Instruction:
         return _made(Void())
 
     def _extract(self, opcode: str, words: LineWords) -> Instruction:
-        one, value = self.typed(words)
+        kind, value = self.typed(words)
         words.expect(",")
-        return _made(one, operands=(value,), numbers=(words.number(),))
+        return _made(kind, operands=(value,), numbers=(words.number(),))
 
     def _insert(self, opcode: str, words: LineWords) -> Instruction:
-        one, value = self.typed(words)
+        kind, value = self.typed(words)
         words.expect(",")
         _, part = self.typed(words)
         words.expect(",")
-        return _made(one, operands=(value, part), numbers=(words.number(),))
+        return _made(kind, operands=(value, part), numbers=(words.number(),))
 
     def _freeze(self, opcode: str, words: LineWords) -> Instruction:
-        one, value = self.typed(words)
-        return _made(one, operands=(value,))
+        kind, value = self.typed(words)
+        return _made(kind, operands=(value,))
 
 
 def _made(kind: Type, **more: Any) -> Instruction:

@@ -125,8 +125,8 @@ class Memory:
     def store(self, place: Object, offset: int, cell: MemoryCell) -> None:
         """A cell over what is there."""
         cells = self._split(place, offset, cell.size)
-        for one in range(offset, offset + cell.size):
-            cells.pop(one, None)
+        for byte in range(offset, offset + cell.size):
+            cells.pop(byte, None)
         cells[offset] = cell
         self.held[place] = cells
 
@@ -136,17 +136,17 @@ class Memory:
 
     def forget(self, first: int) -> None:
         """Objects that were made since the one of that number."""
-        self.held = {one: cells for one, cells in self.held.items() if one.number < first}
+        self.held = {owner: cells for owner, cells in self.held.items() if owner.number < first}
 
     def move(self, to: tuple[Object, int], memory: Memory, source: tuple[Object, int], size: int) -> None:
         """As memmove, from another memory: cells stay whole, and what was never written stays so."""
         (target, start), (origin, first) = to, source
         cells = memory._split(origin, first, size)
-        found = {at: cell for at, cell in cells.items() if first <= at < first + size}
+        moved = {at: cell for at, cell in cells.items() if first <= at < first + size}
         here = self._split(target, start, size)
-        for one in range(start, start + size):
-            here.pop(one, None)
-        here.update({at - first + start: cell for at, cell in found.items()})
+        for byte in range(start, start + size):
+            here.pop(byte, None)
+        here.update({at - first + start: cell for at, cell in moved.items()})
         self.held[target] = here
 
     def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
@@ -156,41 +156,41 @@ class Memory:
             end = at + cell.size
             if any(at < edge < end for edge in (offset, offset + size)):
                 del cells[at]
-                cells.update({at + one: cell.byte(one) for one in range(cell.size)})
+                cells.update({at + byte: cell.byte(byte) for byte in range(cell.size)})
         return cells
 
     def merged(
         self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
     ) -> Memory:
         """This one where the bit is 1, else the other one."""
-        found = Memory(ended=self.ended | other.ended)
+        result = Memory(ended=self.ended | other.ended)
         for place in {**self.held, **other.held}:
-            one, two = self.held.get(place, {}), other.held.get(place, {})
-            found.held[place] = one if one is two else _merged(bit, one, two, merge)
-        return found
+            own, others = self.held.get(place, {}), other.held.get(place, {})
+            result.held[place] = own if own is others else _merged(bit, own, others, merge)
+        return result
 
 
 def _merged(
     bit: Term,
-    one: dict[int, MemoryCell],
-    two: dict[int, MemoryCell],
+    own: dict[int, MemoryCell],
+    others: dict[int, MemoryCell],
     merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell],
 ) -> dict[int, MemoryCell]:
     """Word by word where a side has a word; byte by byte where words of the two sides overlap in part."""
-    found: dict[int, MemoryCell] = {}
-    for start, end in _spans(one, two):
-        whole = any(start in cells and cells[start].size == end - start for cells in (one, two))
+    result: dict[int, MemoryCell] = {}
+    for start, end in _spans(own, others):
+        whole = any(start in cells and cells[start].size == end - start for cells in (own, others))
         for at in [start] if whole else range(start, end):
             size = end - start if whole else 1
-            left, right = _word(one, at, size), _word(two, at, size)
-            found[at] = left if left == right else merge(bit, left, right)
-    return found
+            left, right = _word(own, at, size), _word(others, at, size)
+            result[at] = left if left == right else merge(bit, left, right)
+    return result
 
 
-def _spans(one: dict[int, MemoryCell], two: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
+def _spans(own: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
     """Bytes from the first to behind the last, so that no cell lies across their ends."""
     start, end = 0, -1
-    for at, cell in sorted([*one.items(), *two.items()], key=itemgetter(0)):
+    for at, cell in sorted([*own.items(), *others.items()], key=itemgetter(0)):
         if at >= end:
             if end > 0:
                 yield start, end
@@ -208,10 +208,10 @@ def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
     if not _covers(cells, offset, size):
         return MemoryCell(const(0, 8 * size), size, FALSE)
     word, written = None, TRUE
-    for one in reversed(_bytes(cells, offset, size)):
-        assert isinstance(one.value, Term)
-        word = one.value if word is None else joined(word, one.value)
-        written = written & one.written
+    for byte in reversed(_bytes(cells, offset, size)):
+        assert isinstance(byte.value, Term)
+        word = byte.value if word is None else joined(word, byte.value)
+        written = written & byte.written
     assert word is not None
     return MemoryCell(word, size, written)
 
@@ -223,13 +223,13 @@ def _covers(cells: dict[int, MemoryCell], offset: int, size: int) -> bool:
 
 def _bytes(cells: dict[int, MemoryCell], offset: int, size: int) -> list[MemoryCell]:
     """Single bytes; what was never written is 0, and not written."""
-    found = []
+    cells_of_bytes = []
     for at in range(offset, offset + size):
         for start in range(at, at - 17, -1):
             cell = cells.get(start)
             if cell is not None and at < start + cell.size:
-                found.append(cell.byte(at - start))
+                cells_of_bytes.append(cell.byte(at - start))
                 break
         else:
-            found.append(MemoryCell(const(0, 8), 1, FALSE))
-    return found
+            cells_of_bytes.append(MemoryCell(const(0, 8), 1, FALSE))
+    return cells_of_bytes

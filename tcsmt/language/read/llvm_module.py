@@ -98,12 +98,12 @@ class Struct:
     @property
     def offsets(self) -> list[int]:
         """Where each field begins, and last where the fields end."""
-        found, end = [], 0
-        for one in self.fields:
-            end = end if self.packed else -(-end // one.align) * one.align
-            found.append(end)
-            end += one.size
-        return [*found, end]
+        offsets, end = [], 0
+        for member in self.fields:
+            end = end if self.packed else -(-end // member.align) * member.align
+            offsets.append(end)
+            end += member.size
+        return [*offsets, end]
 
     @property
     def size(self) -> int:
@@ -113,7 +113,7 @@ class Struct:
     @property
     def align(self) -> int:
         """Its address is a multiple of this."""
-        return 1 if self.packed else max((one.align for one in self.fields), default=1)
+        return 1 if self.packed else max((member.align for member in self.fields), default=1)
 
 
 Type = Int | Pointer | Void | Array | Struct

@@ -33,35 +33,36 @@ class _File:
         self.metadata: dict[str, str] = {}
         self.read = InstructionReader(types)
         for line in self.lines:
-            if found := re.match(r"(%[-\w.$]+|%\"[^\"]*\") = type (.*)", line):
-                types[found[1]] = found[2]
-            elif found := re.match(r"(!\d+) = (.*)", line):
-                self.metadata[found[1]] = found[2]
+            if match := re.match(r"(%[-\w.$]+|%\"[^\"]*\") = type (.*)", line):
+                types[match[1]] = match[2]
+            elif match := re.match(r"(!\d+) = (.*)", line):
+                self.metadata[match[1]] = match[2]
             elif line.startswith("target datalayout") and '"e' not in line:
                 raise TcsmtError("LLVM IR for a processor whose words begin with the highest byte")
 
     def module(self) -> Module:
-        found = Module(uneven=list(self._uneven_unions()))
+        result = Module(uneven=list(self._uneven_unions()))
         lines = iter(self.lines)
         for line in lines:
             if line.startswith("define "):
-                one = self._function(line, lines)
-                found.functions[one.name] = one
+                function = self._function(line, lines)
+                result.functions[function.name] = function
             elif line.startswith("@"):
-                self._global(line, found)
-        return found
+                self._global(line, result)
+        return result
 
     def _uneven_unions(self) -> Iterator[str]:
-        for said in self.metadata.values():
-            union = re.search(r"\bDICompositeType\(tag: DW_TAG_union_type,.*\belements: (!\d+)", said)
+        for text in self.metadata.values():
+            union = re.search(r"\bDICompositeType\(tag: DW_TAG_union_type,.*\belements: (!\d+)", text)
             if union:
                 members = re.findall(r"!\d+", self.metadata.get(union[1], ""))
                 sizes = {
-                    (re.search(r"\bsize: (\d+)", self.metadata.get(one, "")) or "?")[0] for one in members
+                    (re.search(r"\bsize: (\d+)", self.metadata.get(member, "")) or "?")[0]
+                    for member in members
                 }
-                line = re.search(r"\bline: (\d+)", said)
+                line = re.search(r"\bline: (\d+)", text)
                 if len(sizes) > 1:
-                    yield f"{self._file(said)}:{line[1] if line else '?'}"
+                    yield f"{self._file(text)}:{line[1] if line else '?'}"
 
     def _global(self, line: str, module: Module) -> None:
         """Variables that cannot be read are errors where they are used alone."""
@@ -71,11 +72,11 @@ class _File:
             words.expect("=")
             kind = words.until(("global", "constant"))
             constant = words.take() == "constant"
-            one = self.read.type(words)
-            value = None if "external" in kind else self.read.operand(words, one)
+            value_type = self.read.type(words)
+            value = None if "external" in kind else self.read.operand(words, value_type)
         except (ValueError, IndexError):
             return
-        module.variables[name] = Global(name, one, value, constant)
+        module.variables[name] = Global(name, value_type, value, constant)
 
     def _function(self, line: str, lines: Iterator[str]) -> Function:
         words = LineWords(line)
@@ -95,9 +96,9 @@ class _File:
             while not words.skip(")"):
                 if words.peek() == "...":
                     raise ValueError("a variable number of arguments is not supported")
-                one = self.read.type(words)
+                kind = self.read.type(words)
                 restricted = "noalias" in words.attributes()
-                parameters.append((plain(words.take()), one))
+                parameters.append((plain(words.take()), kind))
                 alone |= {parameters[-1][0]} if restricted else set()
                 words.skip(",")
         except ValueError as why:
@@ -108,8 +109,8 @@ class _File:
             code = _without_comment(text)
             if code == "}":
                 break
-            if found := re.fullmatch(r'("[^"]*"|[-\w.$]+):\s*', code):
-                current = blocks.setdefault(found[1].strip('"'), [])
+            if match := re.fullmatch(r'("[^"]*"|[-\w.$]+):\s*', code):
+                current = blocks.setdefault(match[1].strip('"'), [])
             elif code.strip() and not code.strip().startswith("#dbg_"):
                 if code.strip().startswith("switch"):
                     code = " ".join([code, *_to_bracket(lines)]) if "]" not in code else code
@@ -122,10 +123,10 @@ class _File:
     def _pointees(self, head: str) -> dict[str, int]:
         """Bytes that parameters point to, by the debug information of their function."""
         own = re.search(r"!dbg (!\d+)", head)
-        found = {}
-        for said in self.metadata.values() if own else ():
+        pointees = {}
+        for text in self.metadata.values() if own else ():
             variable = re.match(
-                r'!DILocalVariable\(name: "([^"]*)", arg: \d+, scope: (!\d+),.*\btype: (!\d+)', said
+                r'!DILocalVariable\(name: "([^"]*)", arg: \d+, scope: (!\d+),.*\btype: (!\d+)', text
             )
             if variable and own and variable[2] == own[1]:
                 kind = self._derived(variable[3], ("DW_TAG_pointer_type",))
@@ -133,34 +134,34 @@ class _File:
                     base = re.search(r"\bbaseType: (!\d+)", kind)
                     size = re.search(r"\bsize: (\d+)", self._derived(base[1], ()) if base else "")
                     if size:
-                        found[variable[1]] = int(size[1]) // 8
-        return found
+                        pointees[variable[1]] = int(size[1]) // 8
+        return pointees
 
     def _derived(self, name: str, last: Sequence[str]) -> str:
         """A type without typedefs and qualifiers."""
-        said = self.metadata.get(name, "")
-        while found := re.match(r"!DIDerivedType\(tag: (\w+),.*\bbaseType: (!\d+)", said):
-            if found[1] in last or found[1] not in _NAMES:
+        text = self.metadata.get(name, "")
+        while match := re.match(r"!DIDerivedType\(tag: (\w+),.*\bbaseType: (!\d+)", text):
+            if match[1] in last or match[1] not in _NAMES:
                 break
-            said = self.metadata.get(found[2], "")
-        return said
+            text = self.metadata.get(match[2], "")
+        return text
 
     def _place(self, text: str) -> str:
         """``FILE:LINE`` of what a line's debug information says."""
-        found = re.search(r"!dbg (!\d+)", text)
-        if found is None:
+        match = re.search(r"!dbg (!\d+)", text)
+        if match is None:
             return ""
-        said = self.metadata.get(found[1], "")
-        line = re.search(r"\bline: (\d+)", said)
-        return f"{self._file(said)}:{line[1]}" if line else ""
+        text_of_place = self.metadata.get(match[1], "")
+        line = re.search(r"\bline: (\d+)", text_of_place)
+        return f"{self._file(text_of_place)}:{line[1]}" if line else ""
 
-    def _file(self, said: str) -> str:
+    def _file(self, text: str) -> str:
         for _ in range(100):
-            if found := re.search(r"\bfile: (!\d+)", said):
-                name = re.search(r'filename: "([^"]*)"', self.metadata.get(found[1], ""))
+            if match := re.search(r"\bfile: (!\d+)", text):
+                name = re.search(r'filename: "([^"]*)"', self.metadata.get(match[1], ""))
                 return name[1] if name else "?"
-            scope = re.search(r"\bscope: (!\d+)", said)
-            said = self.metadata.get(scope[1], "") if scope else ""
+            scope = re.search(r"\bscope: (!\d+)", text)
+            text = self.metadata.get(scope[1], "") if scope else ""
         return "?"
 
 

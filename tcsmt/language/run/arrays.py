@@ -44,11 +44,11 @@ class InputWords(NamedTuple):
     number: int
     width: int
 
-    def column(self, given: Array) -> Array:
+    def column(self, words: Array) -> Array:
         """Of the input's words, as what the limb's are held in."""
         if self.whole > LIMB:
-            given = given.astype(object) >> (self.number * LIMB) & ((1 << self.width) - 1)
-        return np.ascontiguousarray(given).astype(_dtype(self.width), copy=False)
+            words = words.astype(object) >> (self.number * LIMB) & ((1 << self.width) - 1)
+        return np.ascontiguousarray(words).astype(_dtype(self.width), copy=False)
 
 
 class Program:
@@ -65,9 +65,9 @@ class Program:
             ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
         ]
         self.inputs = [
-            InputWords(slot[piece], str(given.data), given.width, number, piece.width)
-            for given in variables(roots)
-            for number, piece in enumerate(pieces(given))
+            InputWords(slot[piece], str(variable.data), variable.width, number, piece.width)
+            for variable in variables(roots)
+            for number, piece in enumerate(pieces(variable))
             if piece in slot
         ]
         self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
@@ -88,7 +88,7 @@ class Program:
         """
         if self.floats:
             check_floats()
-        columns = [(one.place, one.column(np.asarray(values[one.name]))) for one in self.inputs]
+        columns = [(own.place, own.column(np.asarray(values[own.name]))) for own in self.inputs]
         rows = len(next(iter(values.values()))) if values else 1
         results = [np.empty(rows, storage(width)) for _, width in self.roots]
         for start in range(0, rows, block):

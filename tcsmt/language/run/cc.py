@@ -52,7 +52,7 @@ def functions(text: str, names: Sequence[str]) -> dict[str, int]:
         path = Path(folder) / "code.so"
         code = cache.kept(entry)
         if code is None:
-            _said(*_OPTIONS, "-shared", "-fPIC", "-o", str(path), "-", given=text)
+            _said(*_OPTIONS, "-shared", "-fPIC", "-o", str(path), "-", source=text)
             cache.keep(entry, path.read_bytes())
         else:
             path.write_bytes(code)
@@ -66,11 +66,11 @@ def _target() -> str:
     return _said(*_OPTIONS, "-E", "-dM", "-")
 
 
-def _said(*options: str, given: str = "") -> str:
+def _said(*options: str, source: str = "") -> str:
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if not compiler or shutil.which(compiler[0]) is None:
         raise TcsmtError(
             f"C compiler not found: {' '.join(compiler)!r} is not a program (set $CC; the default is cc)"
         )
     command = [*compiler, *options]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout

@@ -52,9 +52,9 @@ def _plan(roots: tuple[Term, ...]) -> _Plan:
 def evaluate(roots: Sequence[Term], values: Mapping[str, int]) -> list[int]:
     """The value of each root where the variable ``name`` is ``values[name]`` (unsigned words)."""
     plan = _plan(tuple(roots))
-    known: list[Any] = plan.start.copy()
+    values_of_nodes: list[Any] = plan.start.copy()
     for number, name, mask in plan.variables:
-        known[number] = values[name] & mask
+        values_of_nodes[number] = values[name] & mask
     for number, (fold, width, data, widths, arguments, mask) in plan.steps:
-        known[number] = fold(width, data, widths, [known[a] for a in arguments]) & mask
-    return [known[root] for root in plan.roots]
+        values_of_nodes[number] = fold(width, data, widths, [values_of_nodes[a] for a in arguments]) & mask
+    return [values_of_nodes[root] for root in plan.roots]

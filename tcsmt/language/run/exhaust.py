@@ -59,7 +59,7 @@ class Exhaust:
             raise ValueError(f"{variable} to {root}: must be words of {BITS} bits")
         self._words = 1 << variable.width
         self._back_ends = [kind(root, variable) for kind in _chosen(self._words)]
-        names = [one.name for one in self._back_ends]
+        names = [back_end.name for back_end in self._back_ends]
         self.how = f"{' and '.join(names)}, every word the same" if len(names) > 1 else f"{names[0]} alone"
 
     def __call__(self, start: int, count: int) -> Array:
@@ -68,15 +68,15 @@ class Exhaust:
             raise ValueError(f"words {start} to {start + count}: must be within 0 to {self._words}")
         if not count:
             return np.empty(0, dtype=np.uint32)
-        found = [one(start, count) for one in self._back_ends]
-        wrong = np.flatnonzero(found[0] != found[-1])
+        counts = [back_end(start, count) for back_end in self._back_ends]
+        wrong = np.flatnonzero(counts[0] != counts[-1])
         if len(wrong):
-            said = [
-                f"{one.name} gives {int(words[wrong[0]]):#x}"
-                for one, words in zip(self._back_ends, found, strict=True)
+            texts = [
+                f"{back_end.name} gives {int(words[wrong[0]]):#x}"
+                for back_end, words in zip(self._back_ends, counts, strict=True)
             ]
-            raise InternalError(f"for the word {start + int(wrong[0]):#x} {' and '.join(said)}")
-        return found[0]
+            raise InternalError(f"for the word {start + int(wrong[0]):#x} {' and '.join(texts)}")
+        return counts[0]
 
 
 class _Llvm:
@@ -135,7 +135,7 @@ class _C:
     def _source(self, root: Term, variable: Term) -> str:
         ((root,),) = c.plain([root])
         ones = (1 << variable.width) - 1
-        given = "-(given & 1u)" if variable.width == 1 else f"given & {ones:#x}u"
+        argument = "-(given & 1u)" if variable.width == 1 else f"given & {ones:#x}u"
         lines, names = c.statements(operands_first([root]), {variable: "input"})
         result = f"{names[root]} & 1u" if root.width == 1 else names[root]
         body = "\n    ".join(lines)
@@ -143,7 +143,7 @@ class _C:
 void words(int64_t groups, uint32_t start, uint32_t *results) {{
   for (int64_t group = 0; group < groups; group++) {{
     word given = ALL(start + (uint32_t)group * {c.ROWS}u) + (word){{{", ".join(map(str, range(c.ROWS)))}}};
-    word input = {given};
+    word input = {argument};
     {body}
     word result = {result};
     __builtin_memcpy(results + group * {c.ROWS}, &result, sizeof result);

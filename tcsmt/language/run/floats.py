@@ -11,9 +11,9 @@ __all__ = ["check_floats"]
 
 def check_floats() -> None:
     """Refuse a thread whose floating-point unit is not in IEEE 754's default state."""
-    one, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
+    ones, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
     tiny = small * small
-    if not (tiny.all() and (one + small == one).all()):
+    if not (tiny.all() and (ones + small == ones).all()):
         raise TcsmtError(
             "this thread's floating-point unit flushes subnormals or does not round to nearest "
             "(set by another library): native fused multiply-adds would not be IEEE 754's"

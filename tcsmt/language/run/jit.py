@@ -93,10 +93,10 @@ def _processor() -> tuple[str, str]:
     """
     import llvmlite.binding as llvm
 
-    known = llvm.get_host_cpu_features()
+    features = llvm.get_host_cpu_features()
     names = re.split(r"[\s,]+", os.environ.get(_WITHOUT, "").strip(" ,"))
-    without = [f"-{choose(f'feature in {_WITHOUT}', name, known)}" for name in names if name]
-    return llvm.get_host_cpu_name(), ",".join([known.flatten(), *without])  # what comes last counts
+    without = [f"-{choose(f'feature in {_WITHOUT}', name, features)}" for name in names if name]
+    return llvm.get_host_cpu_name(), ",".join([features.flatten(), *without])  # what comes last counts
 
 
 def _machine() -> Any:

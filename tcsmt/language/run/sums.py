@@ -33,11 +33,11 @@ _BLOCK = 1 << 14
 
 def dependents(nodes: Sequence[Term], inner: Term) -> set[Term]:
     """Those of the nodes, arguments first, that depend on a variable."""
-    found = {inner}
+    result = {inner}
     for node in nodes:
-        if any(arg in found for arg in node.args):
-            found.add(node)
-    return found
+        if any(arg in result for arg in node.args):
+            result.add(node)
+    return result
 
 
 class LlvmSums:
@@ -58,10 +58,10 @@ class LlvmSums:
         """The sums at the points."""
         check_floats()
         points = np.ascontiguousarray(points, dtype=np.uint32)
-        found = np.zeros((self._roots, points.shape[1]), dtype=np.uint32)
+        sums = np.zeros((self._roots, points.shape[1]), dtype=np.uint32)
         if points.shape[1]:
-            self._native(points.shape[1], points.ctypes.data, found.ctypes.data)
-        return found
+            self._native(points.shape[1], points.ctypes.data, sums.ctypes.data)
+        return sums
 
 
 class _Nest:
@@ -81,10 +81,10 @@ class _Nest:
         self.point.run([node for node in order if node not in within])
         self._count(inner)
         # the sums of which a part is the same in all rows begin with that part
-        given = {arg for node in within for arg in node.args} - within
-        for node in given:
+        arguments = {arg for node in within for arg in node.args} - within
+        for node in arguments:
             self.row.register[node]
-        self.row.run([node for node in order if node in within or node in given])
+        self.row.run([node for node in order if node in within or node in arguments])
         self.text = self._text([(root, self.row.register[root]) for root in roots], inner)
 
     def _load(self, place: int, variable: Term) -> None:
@@ -183,10 +183,10 @@ class LlvmWords:
         groups = -(-count // _GROUP)
         whole = np.zeros((points.shape[0], groups * _GROUP), dtype=np.uint32)
         whole[:, :count] = points
-        found = np.zeros(groups * _GROUP, dtype=np.uint64)
+        words = np.zeros(groups * _GROUP, dtype=np.uint64)
         if groups:
-            self._native(groups, groups * _GROUP, whole.ctypes.data, found.ctypes.data)
-        return found[:count]
+            self._native(groups, groups * _GROUP, whole.ctypes.data, words.ctypes.data)
+        return words[:count]
 
     def _text(self, root: Term, outer: Sequence[Term]) -> str:
         ((root,),) = fitted([root], native)
@@ -211,7 +211,7 @@ class ArraySums:
 
     def __init__(self, roots: Sequence[Term], outer: Sequence[Term], inner: Term) -> None:
         self._program = Program(roots)
-        self._outer, self._inner = [str(one.data) for one in outer], inner
+        self._outer, self._inner = [str(variable.data) for variable in outer], inner
 
     def __call__(self, points: Array) -> Array:
         """The sums at the points."""
@@ -225,7 +225,7 @@ class ArraySums:
     def _of_some(self, points: Array, size: int) -> Array:
         columns = {name: np.repeat(words, size) for name, words in zip(self._outer, points, strict=True)}
         columns[str(self._inner.data)] = np.tile(np.arange(size, dtype=np.uint32), points.shape[1])
-        found = self._program.run(columns)
+        results = self._program.run(columns)
         return np.array(
-            [words.astype(np.uint32).reshape(-1, size).sum(axis=1, dtype=np.uint32) for words in found]
+            [words.astype(np.uint32).reshape(-1, size).sum(axis=1, dtype=np.uint32) for words in results]
         )

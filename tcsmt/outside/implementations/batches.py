@@ -39,10 +39,10 @@ class Batches:
 
     def __call__(self, rows: Words) -> Array:
         """The program's words of D, shape (rows,). Raises :class:`.BoxFailed`."""
-        found = [np.zeros(0, unsigned(self._model.d_format))]
+        answers = [np.zeros(0, unsigned(self._model.d_format))]
         for first in range(0, len(rows.c), ROWS):
-            found.append(self._answers(rows.map(itemgetter(slice(first, first + ROWS)))))
-        return np.concatenate(found)
+            answers.append(self._answers(rows.map(itemgetter(slice(first, first + ROWS)))))
+        return np.concatenate(answers)
 
     def close(self) -> None:
         """End the program."""

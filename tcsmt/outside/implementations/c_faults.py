@@ -63,16 +63,16 @@ def _verdict(group: Sequence[Fault], settings: Settings, clock: ReadingTime) -> 
 
 
 def _solving(settings: Settings, clock: ReadingTime) -> Solving:
-    return Solving(replace(settings, timeout=min(settings.timeout, clock.left())), confirm=True)
+    return Solving(replace(settings, timeout=min(settings.timeout, clock.remaining())), confirm=True)
 
 
 def _happens(group: Sequence[Fault], values: Mapping[str, int]) -> TcsmtError:
     """The error of the first fault that happens at an input, with the words of the input that matter."""
     for fault in group:
         inputs = [node for node in operands_first([fault.happens]) if node.op == "var"]
-        given = {str(one.data): values.get(str(one.data), 0) for one in inputs}
-        if evaluate([fault.happens], given) == [1]:
-            shown = [f"{v.data} = 0x{given[str(v.data)]:0{(v.width + 3) // 4}x}" for v in inputs]
+        inputs_at = {str(variable.data): values.get(str(variable.data), 0) for variable in inputs}
+        if evaluate([fault.happens], inputs_at) == [1]:
+            shown = [f"{v.data} = 0x{inputs_at[str(v.data)]:0{(v.width + 3) // 4}x}" for v in inputs]
             words = ", ".join([*shown[:_INPUTS], "..."] if len(shown) > _INPUTS else shown)
             return TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
     raise AssertionError("an input at which none of the faults happens")

@@ -91,19 +91,19 @@ class _Checking:
     def __init__(self, tree: CTree, functions: Sequence[CNode]) -> None:
         self.tree = tree
         self.functions = functions
-        self.shared = {variable for one in functions for variable in _addressed(one)}
-        self.own = {one.name: _declared_in(one) for one in functions}
+        self.shared = {variable for function in functions for variable in _addressed(function)}
+        self.own = {function.name: _declared_in(function) for function in functions}
         self.local = frozenset().union(*self.own.values())
         #: What a call of each function does to what its caller can see.
-        self.calls: dict[str, _Effects] = {one.name: _Effects() for one in functions}
+        self.calls: dict[str, _Effects] = {function.name: _Effects() for function in functions}
 
     def run(self) -> None:
-        for one in self.functions:
-            _check_jumps(one)
+        for function in self.functions:
+            _check_jumps(function)
         while True:
             before = dict(self.calls)
-            for one in self.functions:
-                self.calls[one.name] = self._visible(self.statement(one), one)
+            for function in self.functions:
+                self.calls[function.name] = self._visible(self.statement(function), function)
             if self.calls == before:
                 return
 
@@ -113,12 +113,14 @@ class _Checking:
         What a parameter leads to stays by that name, as long as the parameter leads to the same object.
         """
         own = self.own[function.name]
-        moved = {one.base for one in seen.writes if not one.behind} | self.shared
+        moved = {place.base for place in seen.writes if not place.behind} | self.shared
         kept = set(_parameters(function)) - moved
 
         def outside(places: _Places) -> _Places:
-            behind = {one.whole if one.base in kept else _MEMORY for one in places if one.behind}
-            return frozenset(behind | {one for one in places if not one.behind and one.base not in own})
+            behind = {place.whole if place.base in kept else _MEMORY for place in places if place.behind}
+            return frozenset(
+                behind | {place for place in places if not place.behind and place.base not in own}
+            )
 
         return _Effects(outside(seen.reads), outside(seen.writes))
 
@@ -126,13 +128,13 @@ class _Checking:
         """A statement or declaration, whose expressions are evaluated one after the other."""
         if node.is_expression:
             return self.value(node).settled
-        found = _together(map(self.statement, node.inner))
+        effects = _together(map(self.statement, node.inner))
         if node.kind == "VarDecl" and node.inner and node.inner[-1].is_expression:
             own = _Place(str(node.data["id"]), False, (), node.name)
             self._apart(
                 _Effects(writes=frozenset((own,))), _Effects(writes=self.value(node.inner[-1]).pending), node
             )
-        return found
+        return effects
 
     def value(self, node: CNode) -> _Effects:
         """What the evaluation of an expression does."""
@@ -144,13 +146,13 @@ class _Checking:
         ):
             return self.object(node)[1]
         if node.cast == "LValueToRValue":
-            place, found = self.object(inner[0])
+            place, effects = self.object(inner[0])
             constant = inner[0].type.startswith("const ") and not place.behind
-            return found if constant else found | _Effects(reads=frozenset((place,)))
+            return effects if constant else effects | _Effects(reads=frozenset((place,)))
         if kind == "UnaryOperator" and node.opcode in ("++", "--"):
-            place, found = self.object(inner[0])
+            place, effects = self.object(inner[0])
             here = frozenset((place,))
-            return found | _Effects(here, here, here)
+            return effects | _Effects(here, here, here)
         if kind == "CompoundAssignOperator" or (kind == "BinaryOperator" and node.opcode == "="):
             return self._assigned(node)
         if kind == "BinaryOperator" and node.opcode in (",", "&&", "||"):
@@ -163,45 +165,47 @@ class _Checking:
         if kind == "StmtExpr":
             return self.statement(inner[0])
         if kind in _PLAIN or kind in ("UnaryOperator", "BinaryOperator"):
-            return self._any_order([self.value(one) for one in inner if one.is_expression], node)
+            return self._any_order([self.value(part) for part in inner if part.is_expression], node)
         raise TcsmtError(f"{node.place}: {kind} is not supported")
 
     def _assigned(self, node: CNode) -> _Effects:
-        place, left = self.object(node.inner[0])
+        place, effects = self.object(node.inner[0])
         right = self.value(node.inner[1])
         here = frozenset((place,))
         if node.kind == "CompoundAssignOperator":
-            left |= _Effects(reads=here)
-        both = self._any_order([left, right], node)
+            effects |= _Effects(reads=here)
+        both = self._any_order([effects, right], node)
         self._apart(_Effects(writes=here), _Effects(writes=both.pending), node)
         return both | _Effects(writes=here, pending=here)
 
     def _called(self, node: CNode) -> _Effects:
-        found = self._any_order([self.value(one) for one in node.inner], node).settled
-        name = next((str(one.declared.get("name", "")) for one in node.inner[0].walk() if one.declared), "")
-        given = [self._target(one) if "*" in one.type else None for one in node.inner[1:]]
+        effects = self._any_order([self.value(part) for part in node.inner], node).settled
+        name = next(
+            (str(part.declared.get("name", "")) for part in node.inner[0].walk() if part.declared), ""
+        )
+        targets = [self._target(part) if "*" in part.type else None for part in node.inner[1:]]
         if name in self.calls:
             parameters = _parameters(self.tree.functions[name])
-            led = {one: place for one, place in zip(parameters, given, strict=False) if place is not None}
+            led = {part: place for part, place in zip(parameters, targets, strict=False) if place is not None}
 
             def named(places: _Places) -> _Places:
-                return frozenset(led.get(one.base, one) if one.behind else one for one in places)
+                return frozenset(led.get(part.base, part) if part.behind else part for part in places)
 
             called = self.calls[name]
-            return found | _Effects(named(called.reads), named(called.writes))
+            return effects | _Effects(named(called.reads), named(called.writes))
         plain = name.removeprefix("__builtin_")
-        if plain in _BYTES and given and given[0] is not None:
-            source = {one for one in given[1:] if one is not None}
-            return found | _Effects(frozenset(source), frozenset((given[0],)))
-        if (name != plain or plain in _PURE) and not any(given):
-            return found
-        return found | _Effects(frozenset((_MEMORY,)), frozenset((_MEMORY,)))
+        if plain in _BYTES and targets and targets[0] is not None:
+            source = {part for part in targets[1:] if part is not None}
+            return effects | _Effects(frozenset(source), frozenset((targets[0],)))
+        if (name != plain or plain in _PURE) and not any(targets):
+            return effects
+        return effects | _Effects(frozenset((_MEMORY,)), frozenset((_MEMORY,)))
 
     def _target(self, pointer: CNode) -> _Place:
         """The whole object that a pointer leads into."""
         node = _plain(pointer)
         while node.cast == "BitCast" or (node.kind == "BinaryOperator" and node.opcode in ("+", "-")):
-            node = _plain(next(one for one in node.inner if node.cast or "*" in one.type))
+            node = _plain(next(part for part in node.inner if node.cast or "*" in part.type))
         if node.cast == "ArrayToPointerDecay" or (node.kind == "UnaryOperator" and node.opcode == "&"):
             return self.object(node.inner[0])[0].whole
         return self._pointed(node)[0]
@@ -217,41 +221,41 @@ class _Checking:
             return _Place(str(declared.get("id", name)), False, (), name), _Effects()
         if node.kind == "MemberExpr":
             union = str(node.data.get("referencedMemberDecl")) in self.tree.unions
-            base, found = self._behind(inner[0]) if node.data.get("isArrow") else self.object(inner[0])
-            return base.part(None if union else node.name), found
+            base, effects = self._behind(inner[0]) if node.data.get("isArrow") else self.object(inner[0])
+            return base.part(None if union else node.name), effects
         if node.kind == "ArraySubscriptExpr":
             left, right = inner if "*" in inner[0].type else reversed(inner)
             array = _array(left)
-            base, found = self.object(array) if array is not None else self._pointed(left)
+            base, effects = self.object(array) if array is not None else self._pointed(left)
             index = self.value(right)
-            return base.part(_number(right)), self._any_order([found, index], node)
+            return base.part(_number(right)), self._any_order([effects, index], node)
         if node.kind == "UnaryOperator" and node.opcode == "*":
             return self._behind(inner[0])
         return _MEMORY, self.value(node)
 
     def _behind(self, pointer: CNode) -> tuple[_Place, _Effects]:
         array = _array(pointer)
-        base, found = self.object(array) if array is not None else self._pointed(pointer)
-        return base.part(0), found
+        base, effects = self.object(array) if array is not None else self._pointed(pointer)
+        return base.part(0), effects
 
     def _pointed(self, pointer: CNode) -> tuple[_Place, _Effects]:
         """What a pointer leads to: something of its own where it is a variable."""
-        found = self.value(pointer)
+        effects = self.value(pointer)
         plain = _plain(pointer)
         if plain.cast == "LValueToRValue" and (name := _plain(plain.inner[0])).kind == "DeclRefExpr":
             declared = name.declared
-            return _Place(str(declared["id"]), True, (), f"what {declared['name']} leads to"), found
-        return _MEMORY, found
+            return _Place(str(declared["id"]), True, (), f"what {declared['name']} leads to"), effects
+        return _MEMORY, effects
 
     def _any_order(self, parts: Sequence[_Effects], node: CNode) -> _Effects:
-        for number, one in enumerate(parts):
+        for number, part in enumerate(parts):
             for other in parts[number + 1 :]:
-                self._apart(one, other, node)
+                self._apart(part, other, node)
         return _together(parts)
 
-    def _apart(self, one: _Effects, other: _Effects, node: CNode) -> None:
+    def _apart(self, first: _Effects, second: _Effects, node: CNode) -> None:
         """That neither changes what the other reads or changes."""
-        for left, right in ((one, other), (other, one)):
+        for left, right in ((first, second), (second, first)):
             for written in left.writes:
                 for touched in right.reads | right.writes:
                     if self._may_meet(written, touched):
@@ -265,14 +269,14 @@ class _Checking:
                             f" ({both}): make it several statements"
                         )
 
-    def _may_meet(self, one: _Place, other: _Place) -> bool:
-        if (one.base, one.behind) == (other.base, other.behind) and one.base != _ANYWHERE:
-            pairs = zip(one.path, other.path, strict=False)
+    def _may_meet(self, first: _Place, second: _Place) -> bool:
+        if (first.base, first.behind) == (second.base, second.behind) and first.base != _ANYWHERE:
+            pairs = zip(first.path, second.path, strict=False)
             return all(x is None or y is None or x == y for x, y in pairs)
-        if one.behind and other.behind:
+        if first.behind and second.behind:
             return True
-        if one.behind != other.behind:
-            variable = other if one.behind else one
+        if first.behind != second.behind:
+            variable = second if first.behind else first
             return variable.base in self.shared or variable.base not in self.local
         return False
 
@@ -291,19 +295,21 @@ def _check_jumps(function: CNode) -> None:
         if block.kind != "CompoundStmt" or (block in function.inner and not again):
             continue
         declared = ""
-        for one in block.inner:
-            if one.kind == "DeclStmt":
-                declared = one.inner[0].name
-            elif declared and one.kind in ("CaseStmt", "DefaultStmt", "LabelStmt"):
-                raise TcsmtError(f"{one.place}: a jump past the declaration of {declared} is not supported")
+        for statement in block.inner:
+            if statement.kind == "DeclStmt":
+                declared = statement.inner[0].name
+            elif declared and statement.kind in ("CaseStmt", "DefaultStmt", "LabelStmt"):
+                raise TcsmtError(
+                    f"{statement.place}: a jump past the declaration of {declared} is not supported"
+                )
 
 
 def _together(parts: Iterable[_Effects]) -> _Effects:
     parts = list(parts)
     return _Effects(
-        frozenset().union(*(one.reads for one in parts)),
-        frozenset().union(*(one.writes for one in parts)),
-        frozenset().union(*(one.pending for one in parts)),
+        frozenset().union(*(part.reads for part in parts)),
+        frozenset().union(*(part.writes for part in parts)),
+        frozenset().union(*(part.pending for part in parts)),
     )
 
 
@@ -330,23 +336,23 @@ def _number(index: CNode) -> int | None:
 
 def _addressed(function: CNode) -> set[str]:
     """The variables that a pointer may lead to: their address is taken, or they are arrays."""
-    found: set[str] = set()
+    variables: set[str] = set()
     direct: set[CNode] = set()
     for node in function.walk():
         if node.kind == "ArraySubscriptExpr":
-            direct |= {_plain(one) for one in node.inner}
+            direct |= {_plain(part) for part in node.inner}
         taken = node.kind == "UnaryOperator" and node.opcode == "&"
         if taken or (node.cast == "ArrayToPointerDecay" and node not in direct):
             variable = node.inner[0]
             while variable.kind != "DeclRefExpr" and variable.inner:
                 variable = variable.inner[0]
             if variable.declared:
-                found.add(str(variable.declared["id"]))
-    return found
+                variables.add(str(variable.declared["id"]))
+    return variables
 
 
 def _parameters(function: CNode) -> list[str]:
-    return [str(one.data["id"]) for one in function.inner if one.kind == "ParmVarDecl"]
+    return [str(node.data["id"]) for node in function.inner if node.kind == "ParmVarDecl"]
 
 
 def _declared_in(function: CNode) -> frozenset[str]:

@@ -40,7 +40,10 @@ def check_pointers(tree: CTree, name: str) -> None:
                 kind = attribute.kind.removesuffix("Attr").lower()
                 raise TcsmtError(f"{function.place}: {function.name}: the attribute {kind} is not supported")
         indexed = {
-            _plain(one) for node in function.walk() if node.kind == "ArraySubscriptExpr" for one in node.inner
+            _plain(part)
+            for node in function.walk()
+            if node.kind == "ArraySubscriptExpr"
+            for part in node.inner
         }
         for node in function.walk():
             _check(tree, node, indexed)
@@ -113,8 +116,8 @@ def _holds_pointer(tree: CTree, text: str) -> bool:
     if kind not in ("struct", "union"):
         return False
     if "(" in name:  # it has none: any of these
-        return any(_holds_pointer(tree, one) for one in tree.records.get("", ()) if "(" not in one)
-    return name not in tree.records or any(_holds_pointer(tree, one) for one in tree.records[name])
+        return any(_holds_pointer(tree, member) for member in tree.records.get("", ()) if "(" not in member)
+    return name not in tree.records or any(_holds_pointer(tree, member) for member in tree.records[name])
 
 
 def _named(text: str, types: Mapping[str, str]) -> str:

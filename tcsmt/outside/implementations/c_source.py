@@ -119,13 +119,13 @@ class CFunction:
             done = subprocess.run(
                 ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", str(self.file)],
                 stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, errors="replace", timeout=clock.left(), check=False,
+                capture_output=True, text=True, errors="replace", timeout=clock.remaining(), check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise TcsmtError(f"{self.file}: clang has not compiled it in {self.timeout:g} s") from None
         if done.returncode:
-            said = [line for line in done.stderr.splitlines() if "error:" in line]
-            raise TcsmtError(f"clang: {(said or done.stderr.splitlines() or ['no answer'])[0].strip()}")
+            errors = [line for line in done.stderr.splitlines() if "error:" in line]
+            raise TcsmtError(f"clang: {(errors or done.stderr.splitlines() or ['no answer'])[0].strip()}")
         return done.stdout
 
     def _chosen(self, module: Module) -> Function:
@@ -134,19 +134,19 @@ class CFunction:
                 raise UnknownName("function", self.name, module.functions)
             return module.functions[self.name]
         functions = module.functions.values()
-        visible = [one for one in functions if not one.local] or list(functions)
-        fitting = [one for one in visible if self._has_ports(one)]
+        visible = [function for function in functions if not function.local] or list(functions)
+        fitting = [function for function in visible if self._has_ports(function)]
         for candidates in (visible, fitting):
             if len(candidates) == 1:
                 return candidates[0]
-        names = ", ".join(one.name for one in visible) or "none"
+        names = ", ".join(function.name for function in visible) or "none"
         raise TcsmtError(f"{self.file}: which function? Give --function NAME; there are: {names}")
 
     def _has_ports(self, function: Function) -> bool:
         """Whether its parameters are the operands and nothing else."""
         operands = (*"abcd", *(SCALES if self.scales else ()))
-        known = {*operands, *(port.name for port in self.ports), *self.constants}
-        return {name for name, _ in function.parameters} <= known
+        names = {*operands, *(port.name for port in self.ports), *self.constants}
+        return {name for name, _ in function.parameters} <= names
 
 
 class _Reading:
@@ -162,7 +162,7 @@ class _Reading:
         self.memory = Memory()
 
     def _possible(self, bit: Term) -> bool:
-        solving = Solving(Settings(timeout=min(_LOOP_SECONDS, self.clock.left())))
+        solving = Solving(Settings(timeout=min(_LOOP_SECONDS, self.clock.remaining())))
         return solving.ask(bit).answer != "unsat"
 
     def btor2(self) -> str:
@@ -178,7 +178,9 @@ class _Reading:
         elif isinstance(returned, Term):
             result = returned
         else:
-            pointers = [one for one, kind in self.function.parameters if isinstance(kind, Pointer)]
+            pointers = [
+                parameter for parameter, kind in self.function.parameters if isinstance(kind, Pointer)
+            ]
             raise TcsmtError(
                 f"{self.function.source}: {self.function.name} returns no number: give --port d=NAME with a"
                 f" parameter that points to the result ({', '.join(pointers) or 'it has none'})"
@@ -193,8 +195,8 @@ class _Reading:
 
     def _argument(self, name: str, kind: object) -> Term | MemoryPlace:
         ports = [port for port in self.given.ports if port.name == name]
-        said = {port.operand for port in self.given.ports}
-        if not ports and name in (*"abcd", *(SCALES if self.given.scales else ())) and name not in said:
+        operands = {port.operand for port in self.given.ports}
+        if not ports and name in (*"abcd", *(SCALES if self.given.scales else ())) and name not in operands:
             ports = [Port(name, None, name, None, name)]
         if isinstance(kind, Pointer):
             return self._pointer(name, ports)

@@ -49,8 +49,8 @@ class CNode:
     @property
     def declared(self) -> Mapping[str, Any]:
         """Of a name in an expression: what it stands for."""
-        found: Mapping[str, Any] = self.data.get("referencedDecl", {})
-        return found
+        declaration: Mapping[str, Any] = self.data.get("referencedDecl", {})
+        return declaration
 
     def walk(self) -> Iterator[CNode]:
         """It and everything below it."""
@@ -76,18 +76,18 @@ class CTree:
 
     def called_from(self, name: str) -> list[CNode]:
         """A function, and all that it calls, directly or through others, as far as they are in the file."""
-        found: dict[str, CNode] = {}
+        called: dict[str, CNode] = {}
         waiting = [name]
         while waiting:
-            one = waiting.pop()
-            if one in self.functions and one not in found:
-                found[one] = self.functions[one]
+            function = waiting.pop()
+            if function in self.functions and function not in called:
+                called[function] = self.functions[function]
                 waiting += [
                     str(node.declared.get("name", ""))
-                    for node in found[one].walk()
+                    for node in called[function].walk()
                     if node.kind == "DeclRefExpr" and node.declared.get("kind") == "FunctionDecl"
                 ]
-        return list(found.values())
+        return list(called.values())
 
 
 def read_tree(text: str) -> CTree:
@@ -97,24 +97,24 @@ def read_tree(text: str) -> CTree:
         tree, unions = CTree(), set()
         nameless: dict[str, list[str]] = {}  # structures that a typedef names
         for node in root.walk():
-            if node.kind == "FunctionDecl" and any(one.kind == "CompoundStmt" for one in node.inner):
+            if node.kind == "FunctionDecl" and any(part.kind == "CompoundStmt" for part in node.inner):
                 tree.functions[node.name] = node
             elif node.kind == "TypedefDecl":
                 tree.types[node.name] = node.type
-                for one in node.inner:
-                    tag = str(one.data.get("ownedTagDecl", {}).get("id"))
+                for part in node.inner:
+                    tag = str(part.data.get("ownedTagDecl", {}).get("id"))
                     if tag in nameless:
                         tree.records[node.name] = nameless[tag]
             elif node.kind == "RecordDecl" and node.data.get("completeDefinition"):
-                members = [one for one in node.inner if one.kind == "FieldDecl"]
-                types = [one.type for one in members]
+                members = [part for part in node.inner if part.kind == "FieldDecl"]
+                types = [part.type for part in members]
                 if node.name:
                     tree.records[node.name] = types
                 else:
                     nameless[str(node.data["id"])] = types
                     tree.records.setdefault("", []).extend(types)
                 if node.data.get("tagUsed") == "union":
-                    unions |= {str(one.data["id"]) for one in members}
+                    unions |= {str(part.data["id"]) for part in members}
     except RecursionError:
         raise TcsmtError("C whose expressions or statements are nested too deeply") from None
     tree.unions = frozenset(unions)
@@ -133,20 +133,20 @@ class _Places:
                 self._passed(data[key])
         begin = data.get("range", {}).get("begin", {})
         place = self.start if "range" in data and begin else ""
-        inner = tuple(self.node(one) for one in data.get("inner", ()))
-        said = data.get("type", {})
-        return CNode(str(data.get("kind", "")), str(said.get("qualType", "")), place, data, inner)
+        inner = tuple(self.node(part) for part in data.get("inner", ()))
+        kind_of = data.get("type", {})
+        return CNode(str(data.get("kind", "")), str(kind_of.get("qualType", "")), place, data, inner)
 
-    def _passed(self, said: Any) -> None:
+    def _passed(self, location: Any) -> None:
         """Past a place, or the two of a range; what a macro is expanded from counts as well."""
-        if not isinstance(said, dict):
+        if not isinstance(location, dict):
             return
-        if "begin" in said:
-            self._passed(said["begin"])
+        if "begin" in location:
+            self._passed(location["begin"])
             self.start = f"{self.file}:{self.line}"
-            self._passed(said.get("end"))
+            self._passed(location.get("end"))
             return
-        for key, value in said.items():
+        for key, value in location.items():
             if key in ("spellingLoc", "expansionLoc"):
                 self._passed(value)
             elif key == "file":

@@ -75,7 +75,11 @@ class Examination:
     def alike(self) -> list[str]:
         """The hypotheses that give every answer in the audit, by name."""
         same = (self.audit.words == self.answers).all(axis=1)
-        return [one.name for one, is_same in zip(self.audit.hypotheses, same, strict=True) if is_same]
+        return [
+            hypothesis.name
+            for hypothesis, is_same in zip(self.audit.hypotheses, same, strict=True)
+            if is_same
+        ]
 
 
 def check(
@@ -168,7 +172,7 @@ def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -
         for place in wrong[:_SHORTEST].tolist():
             values = dict(zip(model.input_names, words_of_row(inputs, place), strict=True))
             tried.append((cost(model.input_formats, values), place, values))
-        _, place, values = min(tried, key=lambda one: one[:2])
+        _, place, values = min(tried, key=lambda entry: entry[:2])
         first = ShortMismatch(values, int(expected[place]), int(answers[place]))
     return Examination(row, len(answers), len(wrong), made, None, answers[:_RECORDED], first)
 
@@ -200,7 +204,7 @@ def _shortened(model: Model, implementation: Implementation, words: Sequence[int
     """A mismatch that no single simplification makes shorter and still a mismatch."""
 
     def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
-        columns = {name: np.array([one[name] for one in tries], np.uint64) for name in model.input_names}
+        columns = {name: np.array([words[name] for words in tries], np.uint64) for name in model.input_names}
         rows = words_of(model, columns)
         return implementation(rows), run_words(model, rows)
 

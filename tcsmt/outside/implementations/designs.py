@@ -153,8 +153,8 @@ def read_design(design: DesignFiles) -> Row:
         raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
     for name in design.formats:
         choose("format of", name, (*_OPERANDS, "scale"))
-    given = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
-    formats = {n: format_named(f) if isinstance(f, str) else f for n, f in given.items()}
+    chosen = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
+    formats = {n: format_named(f) if isinstance(f, str) else f for n, f in chosen.items()}
     text = design.text(formats)
     file = design.files[-1]
     k = design._length(text, formats["a"]) if design.k is None else design.k

@@ -32,13 +32,13 @@ class ReadingTime:
 
         Raises :class:`.TcsmtError`, which names the part before this one, where no time is left.
         """
-        self.left()
+        self.remaining()
         self._part = f"{part} ({done} of {count} done)" if count else part
         self.progress(done, count, part)
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Seconds. Raises :class:`.TcsmtError` where there are none."""
-        left = self._end - time.monotonic()
-        if left <= 0:
+        remaining = self._end - time.monotonic()
+        if remaining <= 0:
             raise TcsmtError(f"{self.file}: not read in {self.seconds:g} s; it was at: {self._part}")
-        return left
+        return remaining

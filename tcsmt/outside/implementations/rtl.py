@@ -96,10 +96,10 @@ def _quoted(text: object) -> str:
 
 def _error(log: str) -> str:
     """What Yosys has said last, its own line of an error first."""
-    found = [line.strip() for line in log.splitlines() if "ERROR:" in line]
-    placed = [line for line in found if re.match(r".+?:\d+: ERROR:", line)]
+    errors = [line.strip() for line in log.splitlines() if "ERROR:" in line]
+    placed = [line for line in errors if re.match(r".+?:\d+: ERROR:", line)]
     if placed:
         shown = [re.sub(r":\s*ERROR:\s*", ": ", line) for line in placed[:3]]
         return "; ".join(shown)
     last = [line.strip() for line in log.splitlines() if line.strip()][-1:]
-    return "Yosys: " + (re.sub(r"^.*?ERROR:\s*", "", (found or last or ["no answer"])[0]))
+    return "Yosys: " + (re.sub(r"^.*?ERROR:\s*", "", (errors or last or ["no answer"])[0]))

@@ -49,14 +49,14 @@ def main(request: Path, reply: Path, written: Path) -> None:
     """Read, check, write."""
     from pyosys import libyosys as ys
 
-    given = json.loads(request.read_text(encoding="utf-8"))
+    options = json.loads(request.read_text(encoding="utf-8"))
     design = ys.Design()
 
     def run(command: str) -> None:
         ys.run_pass(command, design)
 
-    run(f"read_slang --no-proc -f {given['arguments']}")
-    top = given["top"]
+    run(f"read_slang --no-proc -f {options['arguments']}")
+    top = options["top"]
     run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
     problems = black_boxes(design)
     if problems:
@@ -73,17 +73,17 @@ def main(request: Path, reply: Path, written: Path) -> None:
     module = design.top_module()
     ports = [wire for wire in module.wires_.values() if wire.port_output]
     names = [plain(wire.name) for wire in ports]
-    known = registers(module)
-    if not set(given["cut"]) <= set(known):
-        reply.write_text(json.dumps({"problems": [], "registers": known}), encoding="utf-8")
+    all_registers = registers(module)
+    if not set(options["cut"]) <= set(all_registers):
+        reply.write_text(json.dumps({"problems": [], "registers": all_registers}), encoding="utf-8")
         return
-    cut = [wire for wire in module.wires_.values() if plain(wire.name) in given["cut"]]
+    cut = [wire for wire in module.wires_.values() if plain(wire.name) in options["cut"]]
     names += [plain(wire.name) for wire in cut]
-    if given["output"] not in names:
+    if options["output"] not in names:
         reply.write_text(json.dumps({"problems": [], "outputs": names}), encoding="utf-8")
         return
     for wire in ports:
-        wire.port_output = plain(wire.name) == given["output"]
+        wire.port_output = plain(wire.name) == options["output"]
     keep = ys.IdString("\\keep")
     for wire in cut:  # what is an output is neither optimised away nor renamed
         wire.port_output = True
@@ -113,21 +113,21 @@ def plain(name: Any) -> str:
 
 def place(cell: Any) -> str:
     """``FILE:LINE`` of a cell's source, the first one."""
-    found = re.match(r"(.*?:\d+)", str(cell.get_src_attribute()))
-    return found[1] if found else ""
+    match = re.match(r"(.*?:\d+)", str(cell.get_src_attribute()))
+    return match[1] if match else ""
 
 
 def black_boxes(design: Any) -> list[str]:
     """Instances of modules that have no body."""
     from pyosys import libyosys as ys
 
-    found = []
+    cells = []
     for module in design.modules_.values():
         for cell in module.cells_.values():
             kind = design.module(cell.type)
             if kind is not None and kind.get_bool_attribute(ys.IdString("\\blackbox")):
-                found.append(f"{place(cell)}: {plain(cell.name)} is a black box ({plain(cell.type)})")
-    return found[:_MOST]
+                cells.append(f"{place(cell)}: {plain(cell.name)} is a black box ({plain(cell.type)})")
+    return cells[:_MOST]
 
 
 def combinational(module: Any) -> dict[str, str]:
@@ -136,19 +136,24 @@ def combinational(module: Any) -> dict[str, str]:
     Called before ``proc``. Objects are numbered in the order of the source, a block before its own. A
     continuous assignment is a ``$buf``, too; after a block with a clock, which has none, it stays out.
     """
-    starts = {int(plain(one.name).removeprefix("$")): position(one) for one in module.processes.values()}
+    starts = {
+        int(plain(process.name).removeprefix("$")): position(process) for process in module.processes.values()
+    }
     clocked = set()
     if all(file for file, _ in starts.values()):  # a block of a macro has no position
         for cell in module.cells_.values():
             if "dff" in cell.type.str():
                 file, at = position(cell)
                 clocked.add(
-                    min((one for one in starts.values() if one[0] == file and one[1] >= at), default=None)
+                    min(
+                        (process for process in starts.values() if process[0] == file and process[1] >= at),
+                        default=None,
+                    )
                 )
     assigns = {
-        int(found[1]): cell.name.str()
+        int(match[1]): cell.name.str()
         for cell in module.cells_.values()
-        if cell.type.str() == "$buf" and (found := re.match(r"\$(\d+)$", cell.name.str()))
+        if cell.type.str() == "$buf" and (match := re.match(r"\$(\d+)$", cell.name.str()))
     }
     result = {}
     block = None
@@ -164,8 +169,8 @@ def combinational(module: Any) -> dict[str, str]:
 
 def position(thing: Any) -> tuple[str, tuple[int, int]]:
     """File, line and column of where a source starts."""
-    found = re.match(r"(.*?):(\d+)\.(\d+)", str(thing.get_src_attribute()))
-    return (found[1], (int(found[2]), int(found[3]))) if found else ("", (0, 0))
+    match = re.match(r"(.*?):(\d+)\.(\d+)", str(thing.get_src_attribute()))
+    return (match[1], (int(match[2]), int(match[3]))) if match else ("", (0, 0))
 
 
 def hold_previous(module: Any, blocks: dict[str, str]) -> None:
@@ -248,61 +253,61 @@ def registers(module: Any) -> list[str]:
     """The wires that are registers."""
     from pyosys import libyosys as ys
 
-    found = []
+    names = []
     for cell in module.cells_.values():
         if "dff" in cell.type.str() and cell.hasPort(ys.IdString("\\Q")):
             signal = cell.getPort(ys.IdString("\\Q"))
             if signal.is_wire():
-                found.append(plain(signal.as_wire().name))
-    return found
+                names.append(plain(signal.as_wire().name))
+    return names
 
 
 def memories(module: Any) -> list[str]:
     """Memories of many words; those of few are registers."""
     from pyosys import libyosys as ys
 
-    found = []
+    names = []
     for cell in module.cells_.values():
         if cell.type.str().startswith("$mem"):
             words = cell.getParam(ys.IdString("\\SIZE")).as_int()
             if words > _WORDS:
                 name = f"{plain(cell.name)} is a memory of {words} words"
-                found.append(f"{place(cell)}: {name}; up to {_WORDS} are read as registers")
-    return found[:_MOST]
+                names.append(f"{place(cell)}: {name}; up to {_WORDS} are read as registers")
+    return names[:_MOST]
 
 
 def latches(module: Any) -> list[str]:
     """What holds a value without a clock."""
     from pyosys import libyosys as ys
 
-    found = []
+    faults = []
     for cell in module.cells_.values():
         if cell.type.str() in _LATCHES:
             variable = cell.get_string_attribute(ys.IdString(_PREVIOUS))
             if variable:
-                said = (
+                fault = (
                     f"{variable} is read in this block before it is assigned: its previous value would matter"
                 )
             else:
-                said = "a latch; only registers with a clock are supported"
-            found.append(f"{place(cell)}: {said}")
-    return [*dict.fromkeys(found)][:_MOST]
+                fault = "a latch; only registers with a clock are supported"
+            faults.append(f"{place(cell)}: {fault}")
+    return [*dict.fromkeys(faults)][:_MOST]
 
 
 def loops(told: str) -> list[str]:
     """Combinational loops and wires with several drivers, as the check pass tells them."""
-    found = []
+    faults = []
     for part in told.split("Warning: ")[1:]:
         first, *lines = part.splitlines()
         where = re.search(r"source: (.*?:\d+)", "\n".join(lines))
         start = f"{where[1]}: " if where else ""
         if first.startswith("found logic loop"):
             wires = re.findall(r"wire \\(\S+)", part)
-            found.append(f"{start}a combinational loop" + (f" through {wires[0]}" if wires else ""))
+            faults.append(f"{start}a combinational loop" + (f" through {wires[0]}" if wires else ""))
         elif "conflicting drivers" in first:
             wire = re.search(r"for \S+?\.\\(\S+?)(?= |:|$)", first)
-            found.append(f"{start}several drivers of one wire" + (f": {wire[1]}" if wire else ""))
-    return [*dict.fromkeys(found)][:_MOST]
+            faults.append(f"{start}several drivers of one wire" + (f": {wire[1]}" if wire else ""))
+    return [*dict.fromkeys(faults)][:_MOST]
 
 
 def clocks(module: Any) -> list[str]:

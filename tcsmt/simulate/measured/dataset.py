@@ -68,10 +68,10 @@ class DataSet:
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = self.operands
-        rows, k = shaped(f"{self.path}: a", given.a, (None, None)).shape
-        shaped(f"{self.path}: b", given.b, (rows, k))
-        shaped(f"{self.path}: c", given.c, (rows,))
+        operands = self.operands
+        rows, k = shaped(f"{self.path}: a", operands.a, (None, None)).shape
+        shaped(f"{self.path}: b", operands.b, (rows, k))
+        shaped(f"{self.path}: c", operands.c, (rows,))
         shaped(f"{self.path}: d", self.d, (rows,))
         if not rows or not k:
             raise TcsmtError(f"{self.path} has no rows")
@@ -109,7 +109,7 @@ def words_of(where: str, rows: object, formats: Formats, model: Model | None = N
             raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
     lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
     texts = _Texts(where, lanes)
-    found = {
+    columns = {
         side: np.array(
             [
                 (texts.vector if side in "ab" else texts.word)(f"[{i}].{side}", fmt, row[side])
@@ -123,8 +123,8 @@ def words_of(where: str, rows: object, formats: Formats, model: Model | None = N
         scales, fmt = _Texts(where, model.scales, of_scales=True), model.scale_format
         for name in ("scale_a", "scale_b"):
             words = [scales.vector(f"[{i}].{name}", fmt, row.get(name)) for i, row in enumerate(rows)]
-            found[name] = np.array(words, unsigned(fmt))
-    return found
+            columns[name] = np.array(words, unsigned(fmt))
+    return columns
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,8 @@ def objection(dataset: DataSet, model: Model) -> str:
         return f"has formats {dataset.formats}, but the model takes {formats}"
     scale = dataset.operands.scale_a
     if (scale is None) != (model.scale_format is None):
-        given, takes = ("no ", "them") if scale is None else ("", "none")
-        return f"has {given}block scales, but the model takes {takes}"
+        scales, units = ("no ", "them") if scale is None else ("", "none")
+        return f"has {scales}block scales, but the model takes {units}"
     if scale is not None and (scale.shape[1], dataset.k) != (model.scales, model.k):
         return f"has {scale.shape[1]} block scales for {dataset.k} lanes, but the model takes {model.scales}"
     if not _fits(dataset.k, model):
@@ -127,18 +127,18 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, -dataset.k % model.k))
-    given = dataset.operands
-    a, b, got = np.pad(given.a, spare), np.pad(given.b, spare), given.c
+    operands = dataset.operands
+    a, b, got = np.pad(operands.a, spare), np.pad(operands.b, spare), operands.c
     for first in range(0, a.shape[1], model.k):
         lanes = slice(first, first + model.k)
-        got = run_words(model, replace(given, a=a[:, lanes], b=b[:, lanes], c=got))
+        got = run_words(model, replace(operands, a=a[:, lanes], b=b[:, lanes], c=got))
     wrong = np.flatnonzero(got != dataset.d)
     examples = tuple(
         Mismatch(
             row=int(i),
-            a=tuple(given.a[i].tolist()),
-            b=tuple(given.b[i].tolist()),
-            c=int(given.c[i]),
+            a=tuple(operands.a[i].tolist()),
+            b=tuple(operands.b[i].tolist()),
+            c=int(operands.c[i]),
             expected=int(dataset.d[i]),
             got=int(got[i]),
         )
@@ -170,11 +170,11 @@ def row_of(dataset: DataSet) -> Row:
     shape = _SHAPE.search(dataset.interface)
     fitting = [r for r in same if r.instruction.startswith(f"{family}.") and _fits(dataset.k, r.model)]
     if not fitting:
-        known = {str(Formats.of(r.model)): None for r in rows_of(architecture)}
+        names = {str(Formats.of(r.model)): None for r in rows_of(architecture)}
         raise TcsmtError(
             f"data set {dataset.name}: no {architecture} instruction for "
             f"{dataset.interface or 'an unknown interface'} of {dataset.formats} and {dataset.k} "
-            f"lanes; its formats: {'; '.join(known)}"
+            f"lanes; its formats: {'; '.join(names)}"
         )
 
     def distance(row: Row) -> tuple[bool, bool, int]:
@@ -229,7 +229,7 @@ def _folder(folder: Path) -> Iterator[DataSet]:
             yield _listed(f"{manifest}: [{number}]", entry, folder)
         return
     depths = (folder.glob("*/" * depth + "*.[tT][xX][tT]") for depth in range(4))
-    published = sorted(p for found in depths for p in found if _published_output(p))
+    published = sorted(p for paths in depths for p in paths if _published_output(p))
     for path in published:
         yield _published(path)
     own = [] if published else sorted([*folder.glob("*.json"), *folder.glob("*.json.xz")])
@@ -307,24 +307,24 @@ def _own_rows(path: Path, model: str) -> DataSet:
 # What a manifest or a JSON file says of a data set
 
 
-def _text(where: str, given: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    value = given.get(name, default)
+def _text(where: str, record: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    value = record.get(name, default)
     if not isinstance(value, str):
         raise TcsmtError(f"{where}: {name!r} is missing or is not text")
     return value
 
 
-def _facts(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(where: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a DataSet that are no arrays."""
-    names = [_text(where, given, f"{side}_format") for side in "abcd"]
+    names = [_text(where, record, f"{side}_format") for side in "abcd"]
     with _at(where):
         formats = Formats(*map(format_named, names))
     told = ("c_convention", "published_at", "published_file", "licence")
-    notes = [given.get(name) for name in told]
+    notes = [record.get(name) for name in told]
     return {
-        "gpu": _text(where, given, "gpu"),
-        "architecture": _known_architecture(_text(where, given, "architecture")),
-        "interface": _text(where, given, "interface"),
+        "gpu": _text(where, record, "gpu"),
+        "architecture": _known_architecture(_text(where, record, "architecture")),
+        "interface": _text(where, record, "interface"),
         "formats": formats,
         "notes": "; ".join(note for note in notes if isinstance(note, str)),
     }
@@ -365,9 +365,9 @@ def _listed(where: str, entry: Mapping[str, Any], folder: Path) -> DataSet:
     path = folder / entry["file"]
     dataset = _json_file(path) if uncompressed(path).suffix.lower() == ".json" else _npz(where, entry, path)
     for name in ("rows", "k"):
-        told, found = entry.get(name), getattr(dataset, name)
-        if told not in (None, found):
-            raise TcsmtError(f"{where}: {name!r} is {told!r}, but {path} has {found}")
+        listed, own = entry.get(name), getattr(dataset, name)
+        if listed not in (None, own):
+            raise TcsmtError(f"{where}: {name!r} is {listed!r}, but {path} has {own}")
     return dataset
 
 

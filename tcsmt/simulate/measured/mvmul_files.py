@@ -55,9 +55,9 @@ def mvmul_datasets(path: Path) -> Iterator[DataSet]:
         }
         arrays = {
             name: np.array(
-                found, unsigned(model.d_format if name == "d" else getattr(model, f"{name}_format"))
+                columns, unsigned(model.d_format if name == "d" else getattr(model, f"{name}_format"))
             )
-            for name, found in words.items()
+            for name, columns in words.items()
         }
         yield DataSet(
             name=f"{path.stem}-{architecture}-{instruction}",
@@ -76,29 +76,29 @@ def _unit(where: str, row: dict[str, Any]) -> tuple[str, str]:
     """The architecture and the instruction of a row, which the catalogue has."""
     names = []
     for key in ("src", "dst"):
-        given = row.get(key)
-        if given not in _NAMES:
-            raise TcsmtError(f"{where}: {key} = {given!r}: must be one of {', '.join(_NAMES)}")
-        names.append(_NAMES[given])
+        text = row.get(key)
+        if text not in _NAMES:
+            raise TcsmtError(f"{where}: {key} = {text!r}: must be one of {', '.join(_NAMES)}")
+        names.append(_NAMES[text])
     source, result = names
     architecture = row.get("arch")
     if not isinstance(architecture, str):
         raise TcsmtError(f"{where}: 'arch' is missing or is not text")
     try:
-        found = instruction_named(architecture, f"mvmul.{result}.{source}.phase{row.get('phase')}")
+        unit = instruction_named(architecture, f"mvmul.{result}.{source}.phase{row.get('phase')}")
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
-    return found.architecture, found.instruction
+    return unit.architecture, unit.instruction
 
 
 def _words(where: str, row: dict[str, Any], name: str, fmt: Format, k: int) -> list[int]:
     """An operand's words; c and d are one."""
     single = name in ("c", "d")
-    given = [row.get(name)] if single else row.get(name)
-    if not isinstance(given, list) or len(given) != (1 if single else k):
+    values = [row.get(name)] if single else row.get(name)
+    if not isinstance(values, list) or len(values) != (1 if single else k):
         raise TcsmtError(f"{where}: {name} must be {'a word' if single else f'a list of {k} words'}")
     bits = _RESULT_FRACTION if single else _SOURCE_FRACTION
-    return [_word(f"{where}: {name}", text, fmt, bits) for text in given]
+    return [_word(f"{where}: {name}", text, fmt, bits) for text in values]
 
 
 def _word(where: str, text: object, fmt: Format, fraction_bits: int) -> int:

@@ -102,14 +102,14 @@ def model_named_in(path: Path) -> str:
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """
     if uncompressed(path).suffix.lower() == ".npz":
-        found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+        names = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
     elif uncompressed(path).suffix.lower() in word_files.SUFFIXES:
         return word_files.named(_text(path))
     else:
-        found = {row.get("model") or "" for _, row in _csv_lines(path)}
-    if len(found) > 1:
-        raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(found))}")
-    return found.pop() if found else ""
+        names = {row.get("model") or "" for _, row in _csv_lines(path)}
+    if len(names) > 1:
+        raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(names))}")
+    return names.pop() if names else ""
 
 
 def read_results(path: Path, model: Model) -> Array:
@@ -209,15 +209,15 @@ def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
 
 
 def _known(
-    where: str, given: Mapping[str, Any], needed: Iterable[str], allowed: tuple[str, ...]
+    where: str, record: Mapping[str, Any], needed: Iterable[str], allowed: tuple[str, ...]
 ) -> dict[str, Any]:
     for name in needed:
-        if name not in given:
+        if name not in record:
             raise TcsmtError(f"{where}: {name} is missing")
-    for name in given:
+    for name in record:
         if name not in allowed:
             raise TcsmtError(f"{where}: unknown name {name!r}; known: {', '.join(allowed)}")
-    return dict(given)
+    return dict(record)
 
 
 def words_of(model: Model, columns: Mapping[str, Any]) -> Words:
@@ -263,7 +263,9 @@ def word_at(
     try:
         if rounded is None:
             return _word(fmt, text)
-        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"), rounding or ROUNDINGS["RNE"])
+        return to_word(
+            fmt, text, lambda message: rounded(f"{where}: {message}"), rounding or ROUNDINGS["RNE"]
+        )
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
 
@@ -305,20 +307,20 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
         rule = rounding if what == "model's k" else None  # scales are not operands
         return [word_at(f"{where}[{i}]", fmt, value, rounded, rule) for i, value in enumerate(values)]
 
-    def row(where: str, given: object) -> _Row:
-        if not isinstance(given, dict):
+    def row(where: str, record: object) -> _Row:
+        if not isinstance(record, dict):
             raise TcsmtError(f"{where}: not an object")
-        known = _known(where, given, model.operand_lengths, (*formats, *_IGNORED))
+        members = _known(where, record, model.operand_lengths, (*formats, *_IGNORED))
         words = []
         for name, fmt in formats.items():
             if name == "c":
-                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded, rounding))
+                words.append(word_at(f"{where}.c", fmt, members.get("c", "0x0"), rounded, rounding))
                 continue
             what = "model's k" if name in ("a", "b") else "unit's number of scales"
-            words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
+            words += several(f"{where}.{name}", fmt, members[name], model.operand_lengths[name], what)
         return words
 
-    return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
+    return _inputs(model, [row(f"{path}: rows[{i}]", record) for i, record in enumerate(rows)])
 
 
 def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
@@ -348,8 +350,8 @@ def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding
                     continue
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values for {len(header)} columns")
-                given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded, rules[n]) for n in names]
+                record = {"c": "0x0", **dict(zip(header, values, strict=True))}
+                yield [word_at(f"{where}: {n}", formats[n], record[n], rounded, rules[n]) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:

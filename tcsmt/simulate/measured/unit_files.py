@@ -45,8 +45,8 @@ def unit_datasets(path: Path) -> Iterator[DataSet]:
             raise TcsmtError(f"{path}: rows: none is of {selection.unit}")
         unit = row_named(selection.unit)
         formats = Formats.of(unit.model)
-        given = [{**row, "d": row[selection.result]} for row in chosen]
-        words = words_of(f"{path}: rows of {selection.unit}", given, formats, unit.model)
+        results = [{**row, "d": row[selection.result]} for row in chosen]
+        words = words_of(f"{path}: rows of {selection.unit}", results, formats, unit.model)
         yield DataSet(
             name=f"{path.stem}:{unit.instruction}", path=path, gpu=_device(data, selection.result),
             architecture=unit.architecture, interface=unit.instruction, formats=formats,
@@ -57,10 +57,10 @@ def unit_datasets(path: Path) -> Iterator[DataSet]:
 
 def _device(data: Mapping[str, Any], result: str) -> str:
     """The device's name; of a file of several, that whose name is in the key of the results."""
-    given = data.get("gpu", "")
-    if isinstance(given, dict):
-        return next((str(name) for target, name in given.items() if target in result), "")
-    return str(given or data.get("cpu", data.get("emulator", "")))
+    gpu = data.get("gpu", "")
+    if isinstance(gpu, dict):
+        return next((str(name) for target, name in gpu.items() if target in result), "")
+    return str(gpu or data.get("cpu", data.get("emulator", "")))
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,13 @@ def predictions(path: Path) -> Iterator[Prediction]:
         named = {reading: row_named(unit.format(**keys)) for reading, unit in about.units.items() if unit}
         if not named:
             raise TcsmtError(f"{where}: no unit")
-        one = next(iter(named.values()))
-        formats = Formats.of(one.model)
-        given = {"c": "0" * formats.c.hex_digits, **row}
+        first = next(iter(named.values()))
+        formats = Formats.of(first.model)
+        record = {"c": "0" * formats.c.hex_digits, **row}
         for reading in about.units:
             if reading not in row:  # not every source says something about every input
                 continue
-            words = words_of(where, [{**given, "d": row[reading]}], formats)
+            words = words_of(where, [{**record, "d": row[reading]}], formats)
             unit = named.get(reading)
             yield Prediction(
                 path, number, str(row[about.question]), reading, int(words["d"][0]), unit,

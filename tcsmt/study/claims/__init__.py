@@ -67,8 +67,8 @@ class PublishedClaim:
 
     def model(self, *, holds: bool) -> Model:
         """The unit where the statement holds, or where it does not."""
-        given = self.claimed if holds else self.otherwise
-        changes: dict[str, Any] = {name: None if v == "none" else v for name, v in given.items()}
+        parameters = self.claimed if holds else self.otherwise
+        changes: dict[str, Any] = {name: None if v == "none" else v for name, v in parameters.items()}
         return replace(self.row.model, **changes)
 
 
@@ -168,10 +168,10 @@ def _about_tests(claim: PublishedClaim, solving: Solving) -> Judgement:
         case Unknown() as unknown:
             return Judgement(claim, "undecided", unknown.reason, (), finding)
         case Distinguished():
-            found, why = True, "the vector tells them apart"
+            holds, why = True, "the vector tells them apart"
         case Equivalent():
-            found, why = False, "proved: no input tells them apart"
-    verdict = "confirmed" if found == claim.tells_apart else "refuted"
+            holds, why = False, "proved: no input tells them apart"
+    verdict = "confirmed" if holds == claim.tells_apart else "refuted"
     return Judgement(claim, verdict, why, (), finding)
 
 
@@ -181,24 +181,24 @@ def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> 
     subject: Subject = UnitSubject(ExactUnit(chain, claim.row.model))
     if claim.algorithm:
         subject = AlgorithmSubject(chain, algorithm_named(claim.algorithm, claim.row)[0])
-    found = exact(subject, chain, integers=limit)
-    if found.k >= k:
-        return Judgement(claim, "confirmed", f"proved: up to K = {found.k}", exactness=found)
-    if found.beyond is not None and found.beyond.k <= k:
-        why = f"{found.beyond} (of the unit's model)"
-        if found.k:
-            why = f"proved up to K = {found.k}; {why}"
-        return Judgement(claim, "refuted", why, exactness=found)
-    return Judgement(claim, "undecided", f"proved up to K = {found.k}: {found.ends}", exactness=found)
+    result = exact(subject, chain, integers=limit)
+    if result.k >= k:
+        return Judgement(claim, "confirmed", f"proved: up to K = {result.k}", exactness=result)
+    if result.beyond is not None and result.beyond.k <= k:
+        why = f"{result.beyond} (of the unit's model)"
+        if result.k:
+            why = f"proved up to K = {result.k}; {why}"
+        return Judgement(claim, "refuted", why, exactness=result)
+    return Judgement(claim, "undecided", f"proved up to K = {result.k}: {result.ends}", exactness=result)
 
 
 def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
     """Whether some finite input tells the hypotheses apart: on one fused sum, where both are one."""
     holds, fails = claim.model(holds=True), claim.model(holds=False)
     changed = claim.claimed.keys() | claim.otherwise.keys()
-    one, other = one_block(holds), one_block(fails)
-    if one.k == other.k and "interleave" not in changed:
-        holds, fails = one, other
+    first, second = one_block(holds), one_block(fails)
+    if first.k == second.k and "interleave" not in changed:
+        holds, fails = first, second
     cases = (all_terms_zero(holds),) if "zero_exponent" in changed else ()
     question = difference(claim.statement, ("claimed", holds), ("otherwise", fails), Domain(), cases=cases)
     return finding_of(decide(question, solving))

@@ -52,14 +52,16 @@ def run_tests() -> Iterator[dict[str, Any]]:
     """Every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
     for test in _tests():
         results = {gpu: _on(gpu, test) for gpu in UNITS}
-        said = {gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)}
+        results_of_gpus = {
+            gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)
+        }
         yield {
             "section": test["section"],
             "feature": test["feature"],
             "title": test["title"],
             "question": test["question"],
             "output": test["output"],
-            "reproduces": all(r["observed"] for r in said.values()),
+            "reproduces": all(r["observed"] for r in results_of_gpus.values()),
             "results": results,
         }
 
@@ -79,15 +81,15 @@ def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
         and model.k >= 4
         and not model.scales
     ]
-    found = []
+    result = []
     for test in tests:
         try:
-            found.append((f"{test['section']} {test['title']}", _words(model, test)))
+            result.append((f"{test['section']} {test['title']}", _words(model, test)))
         except ValueError:  # with so many extra bits a constant is not a valid f16 value
             continue
-    if not found:
+    if not result:
         raise TcsmtError("Fasi et al.'s tests are for f16 operands, C and D in f16 or f32, K of 4 or more")
-    return found
+    return result
 
 
 def _tests() -> list[dict[str, Any]]:

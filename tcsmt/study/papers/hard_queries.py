@@ -112,13 +112,13 @@ def _maxima() -> Iterator[HardQuery]:
 
 
 def _algorithms() -> Iterator[HardQuery]:
-    one, two, unit = "ootomo-halfhalf", "markidis", "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
+    first, second, unit = "ootomo-halfhalf", "markidis", "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
     for k in (1, 2, 4):
-        algorithms = tuple(algorithm_named(name, unit, k)[0] for name in (one, two))
+        algorithms = tuple(algorithm_named(name, unit, k)[0] for name in (first, second))
         domain = Domain(exponents=(-15, 14))
-        pair = AlgorithmPair((one, two), (algorithms[0], algorithms[1]), domain)
+        pair = AlgorithmPair((first, second), (algorithms[0], algorithms[1]), domain)
         yield HardQuery(
-            "accuracy", f"{one}-{two}-k{k}", "sat",
-            f"is {one} less accurate than {two} for some dot product of length {k}",
+            "accuracy", f"{first}-{second}-k{k}", "sat",
+            f"is {first} less accurate than {second} for some dot product of length {k}",
             "an input is known (results/accuracy/findings.json.xz)", pair.question.goal,
         )  # fmt: skip

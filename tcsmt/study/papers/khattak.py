@@ -127,16 +127,16 @@ def _fp8() -> Iterator[_Test]:
 
 def feature_tests() -> list[dict[str, Any]]:
     """Each printed vector on each unit that it was run on: what the paper saw, and our d."""
-    found = []
+    records = []
     for test in _tests():
         results = {}
         for gpu, name in test.units.items():
             box = black_box(row_named(name).model)
-            left = {lane: box.a_format.word(a) for lane, (a, _) in test.pairs.items()}
+            words = {lane: box.a_format.word(a) for lane, (a, _) in test.pairs.items()}
             right = {lane: box.b_format.word(b) for lane, (_, b) in test.pairs.items()}
-            word = box.words([(left, right, box.c_format.word(test.c))])[0]
+            word = box.words([(words, right, box.c_format.word(test.c))])[0]
             results[gpu] = box.d_format.value(word)
-        found.append(
+        records.append(
             {
                 "section": test.section,
                 "vector": test.title,
@@ -145,7 +145,7 @@ def feature_tests() -> list[dict[str, Any]]:
                 "agrees": set(results.values()) == {test.published},
             }
         )
-    return found
+    return records
 
 
 def _shown(value: Fraction) -> str:
@@ -162,14 +162,14 @@ def _shown(value: Fraction) -> str:
 def table_two() -> list[dict[str, Any]]:
     """Each row of Table II, and what the probes detect in our models of its instructions."""
     data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
-    found = []
+    records = []
     for row in data["table2"]:
         for name in row["rows"]:
             ours = features(black_box(row_named(name).model))
             agrees = all(ours.get(key) == value for key, value in row["published"].items())
-            found.append({**row, "unit": name, "ours": ours, "agrees": agrees})
-            del found[-1]["rows"]
-    return found
+            records.append({**row, "unit": name, "ours": ours, "agrees": agrees})
+            del records[-1]["rows"]
+    return records
 
 
 def features(box: BlackBox) -> dict[str, Any]:
@@ -217,21 +217,21 @@ def authentication() -> list[dict[str, Any]]:
     """FTTN's vectors (Li et al. 2024, zenodo.10673370) on the custom models and on GPUs' models."""
     units: dict[str, Model] = dict(custom_models().items())
     units |= {gpu: row_named(name).model for gpu, name in (("V100", V100), ("A100", A100), ("H100", H100))}
-    found = []
+    records = []
     for label, model in units.items():
         concluded = fttn(black_box(model))
-        said = _SAID.get(label)
-        found.append(
+        published = _SAID.get(label)
+        records.append(
             {
                 "unit": label,
                 "concluded": concluded,
-                "published": said,
-                "agrees": None if said is None else concluded == said,
+                "published": published,
+                "agrees": None if published is None else concluded == published,
                 "probes": features(black_box(model)),
                 "true": _true(model),
             }
         )
-    return found
+    return records
 
 
 def _true(model: Model) -> dict[str, str]:
@@ -249,11 +249,11 @@ def fttn(box: BlackBox) -> dict[str, str]:
     """What FTTN's vectors and their rules conclude of a unit with FP16 operands and FP32 results."""
     asked = fttn_addends(box.k)
     results = zip(asked, box.ask(list(asked.values())), strict=True)
-    found = {name: box.d_format.value(word) for name, word in results}
-    rounding = _fttn_rounding(found)
+    values = {name: box.d_format.value(word) for name, word in results}
+    rounding = _fttn_rounding(values)
     return {
-        "N_FMA": _fttn_width(found, box.k),
-        "extra bits": _fttn_bits(found, rounding),
+        "N_FMA": _fttn_width(values, box.k),
+        "extra bits": _fttn_bits(values, rounding),
         "rounding": rounding,
     }
 
@@ -273,13 +273,14 @@ def fttn_readings(model: Model) -> list[Reading]:
     """FTTN's rules on a model's answers, beside what the model is."""
     concluded, true = fttn(black_box(model)), _true(model)
     right = {
-        name: true[name] in said.split(" or ") or (name, said) == ("N_FMA", f">= {true[name]}")
-        for name, said in concluded.items()
+        name: true[name] in conclusion.split(" or ") or (name, conclusion) == ("N_FMA", f">= {true[name]}")
+        for name, conclusion in concluded.items()
     }
     right["N_FMA"] |= concluded["N_FMA"].startswith("1,") and true["N_FMA"] == "1"
     parameters = {"N_FMA": "n_fma", "extra bits": "fraction_bits", "rounding": "rounding"}
     return [
-        Reading(name, parameters[name], said, true[name], right[name]) for name, said in concluded.items()
+        Reading(name, parameters[name], conclusion, true[name], right[name])
+        for name, conclusion in concluded.items()
     ]
 
 
@@ -291,12 +292,12 @@ def fttn_vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
     names = [fmt.name for fmt in (model.a_format, model.b_format, model.c_format, model.d_format)]
     if names != ["f16", "f16", "f32", "f32"] or model.k < 3:
         raise TcsmtError("FTTN's vectors are for f16 operands, C and D in f32, K of 3 or more")
-    found = []
+    result = []
     for name, addends in fttn_addends(model.k).items():
         pairs = [factors(model.a_format, model.b_format, addends.get(i, Fraction(0))) for i in range(model.k)]
         left, right = zip(*pairs, strict=True)
-        found.append((name, (*left, *right, model.c_format.word(addends.get(model.k, Fraction(0))))))
-    return found
+        result.append((name, (*left, *right, model.c_format.word(addends.get(model.k, Fraction(0))))))
+    return result
 
 
 def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
@@ -321,37 +322,37 @@ def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
     return vectors | {f"width {lane}": {0: u, lane: u, k: one} for lane in range(1, k)}
 
 
-def _fttn_rounding(found: Mapping[str, Fraction]) -> str:
+def _fttn_rounding(values: Mapping[str, Fraction]) -> str:
     """The verdicts of four vectors intersect."""
-    left = {"RD", "RZ", "RU", "RN"}
-    for d in (found[f"rounding {number}"] for number in range(1, 5)):
+    modes = {"RD", "RZ", "RU", "RN"}
+    for d in (values[f"rounding {number}"] for number in range(1, 5)):
         if d > 0:
-            left &= {"RD", "RZ"} if d == 2 else {"RU", "RN"}
+            modes &= {"RD", "RZ"} if d == 2 else {"RU", "RN"}
         else:
-            left &= {"RU", "RZ"} if d == -2 else {"RD", "RN"}
-    return " or ".join(sorted(left)) or "contradictory"
+            modes &= {"RU", "RZ"} if d == -2 else {"RD", "RN"}
+    return " or ".join(sorted(modes)) or "contradictory"
 
 
-def _fttn_bits(found: Mapping[str, Fraction], rounding: str) -> str:
-    if found["extra bit"] != _p(-24):
+def _fttn_bits(values: Mapping[str, Fraction], rounding: str) -> str:
+    if values["extra bit"] != _p(-24):
         return "0"
     less = Fraction(9, 8) - _p(-23)
     match rounding:
         case "RZ":
-            return "2 or 3" if found["extra bits, RZ"] == less else "1"
+            return "2 or 3" if values["extra bits, RZ"] == less else "1"
         case "RN":
-            return "3" if found["extra bits, RN"] == less else "1 or 2"
+            return "3" if values["extra bits, RN"] == less else "1 or 2"
     return "1"
 
 
-def _fttn_width(found: Mapping[str, Fraction], k: int) -> str:
-    orders = {found[f"order {number}"] for number in range(1, 4)}
+def _fttn_width(values: Mapping[str, Fraction], k: int) -> str:
+    orders = {values[f"order {number}"] for number in range(1, 4)}
     if orders == {Fraction(1)}:
         return "1, or no such feature"
     if len(orders) > 1:
         return "not fused"
     for lane in range(1, k):
-        if found[f"width {lane}"] == 1:
+        if values[f"width {lane}"] == 1:
             return str(lane)
     return f">= {k}"
 
@@ -370,9 +371,9 @@ def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:
                 few = min(model.n_fma, neighbour.n_fma)
                 lanes = ((0, few), (0, 1, few, few + 1))
             question = difference(f"{label} against {other}", (label, model), (other, neighbour), lanes=lanes)
-            found = decide(question, Solving(Settings(timeout=timeout)))
-            data = finding_of(found).as_json()
-            told = isinstance(found.verdict, Distinguished)
+            decision = decide(question, Solving(Settings(timeout=timeout)))
+            data = finding_of(decision).as_json()
+            told = isinstance(decision.verdict, Distinguished)
             data["inputs"] = {
                 n: v for n, v in data.get("inputs", {}).items() if v["value"] not in ("0", "-0")
             }
@@ -419,10 +420,10 @@ def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
             parts = ", ".join(f"{key} {value}" for key, value in judged["published"].items())
             text = ", ".join(f"{key} {value}" for key, value in judged["concluded"].items())
             yield said("V-A", f"FTTN's vectors on {judged['unit']}: {parts}", text, judged["agrees"])
-    known = [j for j in data["authentication"] if j["published"]]
-    right = [j["probes"]["n_fma"] == int(j["true"]["N_FMA"]) for j in known]
-    modes = [{"RNE": "RN", "Trunc": "RZ"}.get(j["probes"]["final"], j["probes"]["final"]) for j in known]
-    right += [mode == j["true"]["rounding"] for mode, j in zip(modes, known, strict=True)]
+    of_papers = [j for j in data["authentication"] if j["published"]]
+    right = [j["probes"]["n_fma"] == int(j["true"]["N_FMA"]) for j in of_papers]
+    modes = [{"RNE": "RN", "Trunc": "RZ"}.get(j["probes"]["final"], j["probes"]["final"]) for j in of_papers]
+    right += [mode == j["true"]["rounding"] for mode, j in zip(modes, of_papers, strict=True)]
     yield said(
         "V-A",
         "tests must take the number of extra bits into account",

@@ -112,22 +112,22 @@ def _compared(family: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _said(family: dict[str, Any], row: Row) -> dict[str, str]:
-    said = {"F": str(family["f"])} if "f" in family else {}
+    parameters = {"F": str(family["f"])} if "f" in family else {}
     final = family.get("final", {}).get(row.model.d_format.name)
-    return said | ({"final": final} if final else {})
+    return parameters | ({"final": final} if final else {})
 
 
 def _detected(row: Row) -> dict[str, str]:
     """F and the last rounding as the probes see them; a key is missing where they cannot."""
     seen = detected(row.model)
-    found = {}
+    result = {}
     bits = seen["alignment"].get("product", {}).get("bits")
     if bits is not None:
-        found["F"] = str(bits)
+        result["F"] = str(bits)
     last = seen["result"].get("c + p0", {})
     if last.get("bits") == int(getattr(row.model, "round_fraction_bits", None) or _places(row.model)):
-        found["final"] = f"{last['mode']} {last['bits']}"
-    return found
+        result["final"] = f"{last['mode']} {last['bits']}"
+    return result
 
 
 def _floating() -> list[Row]:
@@ -161,7 +161,7 @@ def representatives() -> Iterator[tuple[Row, list[str]]]:
 
 def cancellation() -> list[dict[str, Any]]:
     """The vector of section IV-C on one row of each arithmetic; c is the nearest number of its format."""
-    found = []
+    records = []
     for row, names in representatives():
         box = black_box(row.model)
         c = _nearest(box)
@@ -173,7 +173,7 @@ def cancellation() -> list[dict[str, Any]]:
         except OutOfReach:
             continue
         value = box.d_format.value(word)
-        found.append(
+        records.append(
             {
                 "unit": row.name,
                 "rows": names,
@@ -183,7 +183,7 @@ def cancellation() -> list[dict[str, Any]]:
                 "means": "exact" if value == c else "c is lost" if value == 0 else "",
             }
         )
-    return found
+    return records
 
 
 def _nearest(box: BlackBox) -> Fraction:
@@ -229,7 +229,7 @@ def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
     exact = products.sum(axis=1) + c
     unit = 2.0 ** (np.floor(np.log2(np.abs(products).max(axis=1))) - 24)
     edges = np.linspace(-4, 4, 65)
-    found: dict[str, Any] = {"count": count, "seed": seed, "edges": edges.tolist(), "units": []}
+    record: dict[str, Any] = {"count": count, "seed": seed, "edges": edges.tolist(), "units": []}
     for label, (name, model) in _bias_units().items():
         result = c
         for first in range(0, 8, model.k):
@@ -238,7 +238,7 @@ def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
         error = (result.astype(float) - exact) / unit
         quantiles = np.quantile(error, [0.05, 0.5, 0.95])
         mean, deviation = float(error.mean()), float(error.std())
-        found["units"].append(
+        record["units"].append(
             {
                 "label": label,
                 "model": name,
@@ -250,7 +250,7 @@ def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
                 "histogram": np.histogram(error, edges)[0].tolist(),
             }
         )
-    return found
+    return record
 
 
 # --- section IV-C: FP8 accumulation ------------------------------------------------------------
@@ -282,7 +282,7 @@ def accumulation(largest: int = 32768, seed: int = 2025) -> dict[str, Any]:
     import ml_dtypes
 
     lengths = [2**e for e in range(7, largest.bit_length())]
-    found: dict[str, Any] = {"seed": seed, "K": lengths, "units": []}
+    record: dict[str, Any] = {"seed": seed, "K": lengths, "units": []}
     for label, name, reduction in _fp8_units():
         model = row_named(name).model
         rng = np.random.default_rng(seed)
@@ -295,18 +295,18 @@ def accumulation(largest: int = 32768, seed: int = 2025) -> dict[str, Any]:
             exact = a @ b
             got = gemm(a, b, model=model, reduction=reduction)
             errors.append(float(np.max(np.abs(got - exact) / exact)))
-        found["units"].append({"label": label, "model": name, "reduction": str(reduction), "error": errors})
-    return found
+        record["units"].append({"label": label, "model": name, "reduction": str(reduction), "error": errors})
+    return record
 
 
 def fp8_bits() -> list[dict[str, Any]]:
     """Bits kept beside a cancelling pair (section II-D) by every FP8 arithmetic."""
-    found = []
+    records = []
     for row, names in representatives():
         if row.model.a_format.name in ("e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"):
             box = black_box(row.model)
-            found.append({"unit": row.name, "rows": len(names), "bits": kept_bits(box, (0, 1), 4)})
-    return found
+            records.append({"unit": row.name, "rows": len(names), "bits": kept_bits(box, (0, 1), 4)})
+    return records
 
 
 # --- section IV-C: CDNA2 flushes subnormal numbers, CDNA3 overflows ----------------------------
@@ -347,16 +347,16 @@ def flush() -> list[dict[str, Any]]:
             "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
         ),
     }
-    found = []
+    records = []
     for title, operand, lanes, c in cases:
         results = {}
         for name in units[operand]:
             box = black_box(row_named(name).model)
-            left = {lane: word_of(box.a_format, pair[0]) for lane, pair in lanes.items()}
+            words = {lane: word_of(box.a_format, pair[0]) for lane, pair in lanes.items()}
             right = {lane: word_of(box.b_format, pair[1]) for lane, pair in lanes.items()}
-            results[name] = box.d_format.describe(box.words([(left, right, word_of(box.c_format, c))])[0])
-        found.append({"case": title, "operands": operand, "results": results})
-    return found
+            results[name] = box.d_format.describe(box.words([(words, right, word_of(box.c_format, c))])[0])
+        records.append({"case": title, "operands": operand, "results": results})
+    return records
 
 
 # --- published beside ours ---------------------------------------------------------------------

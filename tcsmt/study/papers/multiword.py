@@ -132,10 +132,10 @@ def multiply(
     model = next(iter(models.values()))
     fmt = float_format(model.a_format)
     limit = min(float(fmt.largest_finite), float(np.sqrt(float(model.d_format.largest_finite) / a.shape[1])))
-    left = 2.0 ** np.floor(np.log2(limit / np.abs(a).max(axis=1)))[:, None]
+    scale = 2.0 ** np.floor(np.log2(limit / np.abs(a).max(axis=1)))[:, None]
     right = 2.0 ** np.floor(np.log2(limit / np.abs(b).max(axis=0)))[None, :]
     split, scaled = splitting(fmt, words, rounding), splitting(fmt, 1, "RNE")
-    a_words, b_words = [floats(fmt, word) for word in _words(split, left * a)], _words(split, b * right)
+    a_words, b_words = [floats(fmt, word) for word in _words(split, scale * a)], _words(split, b * right)
     u = 2.0**-fmt.precision
     sums: dict[str, Array] = {label: np.zeros((len(a), b.shape[1]), np.float32) for label in models}
     for j in range(words):
@@ -143,7 +143,7 @@ def multiply(
             (x,) = _words(scaled, a_words[j] * u ** (j + k))
             for label, unit in models.items():
                 sums[label] = chained(x, b_words[k], sums[label], model=unit)
-    return {label: total.astype(float) / left / right for label, total in sums.items()}
+    return {label: total.astype(float) / scale / right for label, total in sums.items()}
 
 
 def experiment_inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
@@ -169,7 +169,7 @@ def figure_seven(
     ``before``: points of an earlier run, which are not computed again. The random numbers of a panel
     follow those of the same format's panels before it, so that ``panels`` should begin with one word.
     """
-    known = {(point["panel"], point["n"]): dict(point) for point in before}
+    points_before = {(point["panel"], point["n"]): dict(point) for point in before}
     streams = {panel.operand: np.random.RandomState(seed) for panel in panels}
     marked = published()["n"]
     if jit.available():  # the small products, too, are many enough for a compiler
@@ -179,10 +179,10 @@ def figure_seven(
     for panel in panels:
         for n in LENGTHS:
             rng = streams[panel.operand]
-            if n > largest or (panel.name, n) in known:
+            if n > largest or (panel.name, n) in points_before:
                 rng.random_sample(40 * n)
                 if n <= largest:
-                    yield known[panel.name, n]
+                    yield points_before[panel.name, n]
                 continue
             a, b = experiment_inputs(rng, n)
             exact = a @ b
@@ -190,8 +190,8 @@ def figure_seven(
             point: dict[str, Any] = {"panel": panel.name, "n": n}
             for key, rounding in (("errors", "RTZ"), ("nearest_words", "RNE")):
                 if rounding == "RTZ" or n in marked:
-                    found = multiply(panel.units, a, b, panel.words, rounding)
-                    point[key] = {label: norm(product - exact) / size for label, product in found.items()}
+                    errors = multiply(panel.units, a, b, panel.words, rounding)
+                    point[key] = {label: norm(product - exact) / size for label, product in errors.items()}
             yield point
 
 
@@ -203,8 +203,8 @@ def norm(x: Array) -> float:
 def published() -> dict[str, Any]:
     """The published numbers: ``n``, and for each panel and unit the errors at these n."""
     data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = data["figure7"]
-    return found
+    figure: dict[str, Any] = data["figure7"]
+    return figure
 
 
 def _errors(points: Sequence[Mapping[str, Any]], panel: str) -> dict[int, dict[str, float]]:
@@ -329,11 +329,11 @@ class _Figure:
 
 def _nearest_trend(points: Sequence[Mapping[str, Any]], last: int) -> str:
     """The V100's lead, with words to nearest."""
-    found = {p["panel"]: p.get("nearest_words", {}) for p in points if p["n"] == last}
+    errors = {p["panel"]: p.get("nearest_words", {}) for p in points if p["n"] == last}
     ratios = [
-        f"{found[panel]['B200'] / found[panel]['V100']:.0f} times ({panel})"
+        f"{errors[panel]['B200'] / errors[panel]['V100']:.0f} times ({panel})"
         for panel in ("f16 2", "f16 3")
-        if "V100" in found.get(panel, {})
+        if "V100" in errors.get(panel, {})
     ]
     return f"with them the V100 leads the B200 by {', '.join(ratios) or 'what is not computed'} at n = {last}"
 
@@ -358,9 +358,9 @@ def plot(path: Path, points: Sequence[Mapping[str, Any]]) -> None:
                 seen.setdefault(
                     {"B200": "H100, H200, B200", "B200, F = 23": "B200 with F = 23"}.get(label, label), line
                 )
-                given = theirs["published"][panel.name].get(label)
-                if given:
-                    dots = axis.plot(theirs["n"], given, "o", color=colour, markersize=3.5, fillstyle="none")
+                values = theirs["published"][panel.name].get(label)
+                if values:
+                    dots = axis.plot(theirs["n"], values, "o", color=colour, markersize=3.5, fillstyle="none")
                     seen.setdefault("published", dots[0])
             axis.set_title(
                 f"{panel.words} word{'s' * (panel.words > 1)} ({_LABELS[panel.operand]})", fontsize=9

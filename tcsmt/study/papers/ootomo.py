@@ -63,11 +63,11 @@ class SweepRecords:
     ) -> float | None:
         """The residual on the unit whose label names it; None where it was not swept."""
         units = self.records.get((distribution, k or self.longest, algorithm), {})
-        for label, found in units.items():
+        for label, errors in units.items():
             plain, _, rest = label.partition(", RNE" if variant == "RNE" else ", all RNE")
             wanted = label != plain and not rest if variant else "RNE" not in label
-            if wanted and unit in plain.split(", ") and "residual" in found:
-                return float(found["residual"])
+            if wanted and unit in plain.split(", ") and "residual" in errors:
+                return float(errors["residual"])
         return None
 
     def line(
@@ -107,8 +107,8 @@ def _said(question: str, published: str, ours: str, agrees: bool | None) -> dict
 
 
 def _kept(split: Split, exponents: Sequence[int]) -> float:
-    found = [counted(split, exponent + F32.bias) for exponent in exponents]
-    return sum(float(tally.kept) for tally in found if tally is not None) / len(exponents)
+    tallies = [counted(split, exponent + F32.bias) for exponent in exponents]
+    return sum(float(tally.kept) for tally in tallies if tally is not None) / len(exponents)
 
 
 def _mantissa() -> dict[str, Any]:
@@ -196,12 +196,12 @@ def _accuracy(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
 
 
 def _ratios(sweep: SweepRecords, algorithm: str, distributions: Sequence[str], unit: str) -> dict[str, float]:
-    found = {}
+    ratios = {}
     for name in distributions:
-        one, base = sweep.error(name, algorithm, unit), sweep.error(name, "fp32-fma", "ordinary cores")
-        if one is not None and base:
-            found[name] = one / base
-    return found
+        own, base = sweep.error(name, algorithm, unit), sweep.error(name, "fp32-fma", "ordinary cores")
+        if own is not None and base:
+            ratios[name] = own / base
+    return ratios
 
 
 def _residuals(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
@@ -230,9 +230,9 @@ def _closest(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
         shares: dict[str, list[float]] = {}
         for (distribution, _, name), units in sweep.records.items():
             if name == algorithm and distribution in _HELD:
-                for label, found in units.items():
-                    if "closest" in found:
-                        shares.setdefault(label, []).append(found["closest"])
+                for label, errors in units.items():
+                    if "closest" in errors:
+                        shares.setdefault(label, []).append(errors["closest"])
         if len(shares) > 1:
             means = sorted(((sum(s) / len(s), label) for label, s in shares.items()), reverse=True)
             yield _said(
@@ -246,18 +246,18 @@ def _closest(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
 def _signs(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     """Worst cases, apart for CDNA2, which flushes subnormal words: a product can become zero there."""
     for where, flushed in (("", False), (", on CDNA2", True)):
-        found = [
-            (one, algorithm, f"{name}, K = {k}, {label}")
+        signs = [
+            (record, algorithm, f"{name}, K = {k}, {label}")
             for (name, k, algorithm), units in sweep.records.items()
             if name in _HELD
-            for label, one in units.items()
-            if "wrong_sign" in one and (label == "cdna2") == flushed
+            for label, record in units.items()
+            if "wrong_sign" in record and (label == "cdna2") == flushed
         ]
         wrong: dict[str, tuple[float, str]] = {}
-        for one, algorithm, place in found:
-            if one["wrong_sign"] > wrong.get(algorithm, (0.0, ""))[0]:
-                wrong[algorithm] = one["wrong_sign"], place
-        if found:
+        for record, algorithm, place in signs:
+            if record["wrong_sign"] > wrong.get(algorithm, (0.0, ""))[0]:
+                wrong[algorithm] = record["wrong_sign"], place
+        if signs:
             yield _said(
                 f"results of the wrong sign, zeros included (largest share of elements){where}",
                 "",
@@ -265,7 +265,9 @@ def _signs(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
                 or "none",
                 None,
             )
-        split = [(one["relative"], one["cancellation"], a, p) for one, a, p in found if a in _EMULATED]
+        split = [
+            (record["relative"], record["cancellation"], a, p) for record, a, p in signs if a in _EMULATED
+        ]
         if split:
             relative, size, algorithm, place = max(split)
             yield _said(
@@ -282,7 +284,9 @@ def _promotion(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
         name: (sweep.error(name, "fp8", unit), sweep.error(name, "fp8-promoted", unit))
         for name in ("uniform", "positive")
     }
-    parts = [f"{name}: {one:.1e} to {other:.1e}" for name, (one, other) in pairs.items() if one and other]
+    parts = [
+        f"{name}: {before:.1e} to {after:.1e}" for name, (before, after) in pairs.items() if before and after
+    ]
     if parts:
         yield _said(
             f"FP8 on Hopper (wgmma), partial sums promoted every 128 products (K = {sweep.longest})",
@@ -295,24 +299,24 @@ def _promotion(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
 # --- asked of the models ----------------------------------------------------------------------------
 
 
-def last_bit_conclusion(found: Mapping[str, Any]) -> dict[str, Any]:
+def last_bit_conclusion(record: Mapping[str, Any]) -> dict[str, Any]:
     """What the slides conclude from :func:`last_bit`'s experiment."""
-    residuals = found["residuals"]
+    residuals = record["residuals"]
     markidis, cleared = residuals["Markidis"], residuals["SGEMM, last bit cleared"]
     return _said(
         "the lost mantissa is not the cause",
         "Markidis' method is less accurate than an SGEMM whose inputs keep 22.5 bits",
         ", ".join(f"{label} {residual:.1e}" for label, residual in residuals.items())
-        + f" (K = {found['k']})",
+        + f" (K = {record['k']})",
         markidis > cleared,
     )
 
 
-def residual_product_conclusion(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def residual_product_conclusion(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What :func:`residual_product` says of the slides' claim."""
-    proved = all(one["answer"] == "proved" for one in found)
-    units = [one for one in found if "unit" in one]
-    differ = [one for one in units if one["without"] != one["exact"] == one["with"]]
+    proved = all(record["answer"] == "proved" for record in records)
+    units = [record for record in records if "unit" in record]
+    differ = [record for record in units if record["without"] != record["exact"] == record["with"]]
     return _said(
         "ΔA·ΔB is negligible, in one product",
         "negligible to FP32's 23 bits",
@@ -330,7 +334,7 @@ def last_bit(k: int = 1024, seeds: int = 4) -> dict[str, Any]:
     16 x k x 16 with entries between -1 and 1. And Markidis' split, c added outside.
     """
     draw = DISTRIBUTIONS["uniform"].a
-    found: dict[str, list[float]] = {}
+    errors: dict[str, list[float]] = {}
     for seed in range(seeds):
         rng = np.random.default_rng([seed, k])
         a, b = draw(rng, (16, k)), draw(rng, (k, 16))
@@ -344,8 +348,8 @@ def last_bit(k: int = 1024, seeds: int = 4) -> dict[str, Any]:
         ):
             algorithm, _ = algorithm_named(name, "ampere")
             error = exact.error(multiply(algorithm, *inputs))
-            found.setdefault(label, []).append(float(np.linalg.norm(error) / np.linalg.norm(exact.high)))
-    return {"k": k, "residuals": {label: sum(values) / seeds for label, values in found.items()}}
+            errors.setdefault(label, []).append(float(np.linalg.norm(error) / np.linalg.norm(exact.high)))
+    return {"k": k, "residuals": {label: sum(values) / seeds for label, values in errors.items()}}
 
 
 def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -374,9 +378,9 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
             ]
             (output,) = substitute([t.output], {t.c: const(0, unit.c_format.width)})
             verdict = solving.settled(all_of(zeros) & output.ne(0))
-            one = np.full((1, 1), 1 + 2.0**-11, np.float32)
+            x = np.full((1, 1), 1 + 2.0**-11, np.float32)
             without, with_it = (
-                float(multiply(recipe_named(n).on(unit, unit.k), one, one)[0, 0]) for n in (name, f"{name}-4")
+                float(multiply(recipe_named(n).on(unit, unit.k), x, x)[0, 0]) for n in (name, f"{name}-4")
             )
             yield {
                 "algorithm": name,
@@ -446,7 +450,7 @@ def _shown_by_type(sweep: SweepRecords) -> Iterator[object]:
 def _shown_bias(sweep: SweepRecords) -> Iterator[object]:
     for name, distribution in _BIASED:
         records = sweep.records.get((distribution, sweep.longest, name), {})
-        yield from ("quantiles" in found for found in records.values())
+        yield from ("quantiles" in record for record in records.values())
 
 
 def _shown_by_rounding(sweep: SweepRecords) -> Iterator[object]:
@@ -456,10 +460,10 @@ def _shown_by_rounding(sweep: SweepRecords) -> Iterator[object]:
                 yield from (error for _, error in sweep.line(distribution, name, unit))
 
 
-def _line(axis: Any, found: Iterator[tuple[int, float | None]], colour: str, label: str) -> None:
-    known = [(k, error) for k, error in found if error]
-    if known:
-        axis.loglog(*zip(*known, strict=True), marker="o", markersize=3, color=colour, label=label)
+def _line(axis: Any, points: Iterator[tuple[int, float | None]], colour: str, label: str) -> None:
+    kept = [(k, error) for k, error in points if error]
+    if kept:
+        axis.loglog(*zip(*kept, strict=True), marker="o", markersize=3, color=colour, label=label)
 
 
 def plot_splits(path: Path) -> None:
@@ -474,12 +478,12 @@ def plot_splits(path: Path) -> None:
             "TF32, 2^11": RECIPES["ootomo-tf32tf32"].split,
         }
         for colour, (label, split) in zip(COLOURS, splits.items(), strict=False):
-            found = [(e, t) for e in exponents if (t := counted(split, e + F32.bias)) is not None]
-            x = [e for e, _ in found]
+            points = [(e, t) for e in exponents if (t := counted(split, e + F32.bias)) is not None]
+            x = [e for e, _ in points]
             for axis, kinds, line in ((axes[0], (1,), "-"), (axes[1], (1, 2), "-")):
-                shares = [sum(t.kinds[kind] for kind in kinds) / t.inputs for _, t in found]
+                shares = [sum(t.kinds[kind] for kind in kinds) / t.inputs for _, t in points]
                 axis.plot(x, shares, line, color=colour, label=label)
-            axes[2].plot(x, [float(t.kept) for _, t in found], color=colour, label=label)
+            axes[2].plot(x, [float(t.kept) for _, t in points], color=colour, label=label)
         for axis, title in zip(
             axes, ("P(underflow)", "P(underflow or gradual)", "expected bits kept, of 23"), strict=True
         ):
@@ -522,9 +526,9 @@ def _by_type(sweep: SweepRecords, figure: Any) -> None:
     for axis, unit in zip(axes, _TYPE_UNITS, strict=True):
         for number, (colour, name) in enumerate(zip(COLOURS, PLOTTED, strict=True)):
             values = [(place, sweep.error(d, name, _unit(name, unit))) for place, d in enumerate(_TYPES)]
-            known = [(place + 0.08 * (number - 3.5), error) for place, error in values if error]
-            if known:
-                axis.semilogy(*zip(*known, strict=True), "o", markersize=4, color=colour, label=name)
+            points = [(place + 0.08 * (number - 3.5), error) for place, error in values if error]
+            if points:
+                axis.semilogy(*zip(*points, strict=True), "o", markersize=4, color=colour, label=name)
         axis.set_xticks(range(len(_TYPES)), _TYPES, rotation=30)
         axis.set_title(f"{unit}, K = {sweep.longest}", fontsize=9)
         axis.grid(alpha=0.3)
@@ -537,28 +541,28 @@ def _bias(sweep: SweepRecords, figure: Any) -> None:
     axes = figure.subplots(2, 2)
     for axis, (name, distribution) in zip(axes.flat, _BIASED, strict=True):
         records = sweep.records.get((distribution, sweep.longest, name), {})
-        units = {label: found for label, found in records.items() if "quantiles" in found}
+        units = {label: record for label, record in records.items() if "quantiles" in record}
         # CDNA2 flushes subnormal residuals: its error has another scale, and ends at the frame
         ends = [
-            found["quantiles"][QUANTILES.index(share)]
-            for label, found in units.items()
+            record["quantiles"][QUANTILES.index(share)]
+            for label, record in units.items()
             for share in (0.05, 0.95)
             if label != "cdna2"
         ]
         room = 0.05 * (max(ends, default=1.0) - min(ends, default=0.0))
         left, right = min([0.0, *ends]) - room, max([0.0, *ends]) + room
         axis.set_xlim(left, right)
-        for place, found in enumerate(units.values()):
-            at = [min(max(q, left), right) for q in found["quantiles"]]
+        for place, record in enumerate(units.values()):
+            at = [min(max(q, left), right) for q in record["quantiles"]]
             for low, high, width, label in ((0.05, 0.95, 1, "90% of the elements"), (0.25, 0.75, 5, "50%")):
                 span = [at[QUANTILES.index(share)] for share in (low, high)]
                 axis.plot(span, [place, place], color=COLOURS[0], linewidth=width, label=label)
-            axis.plot([found["mean"]], [place], "o", color=COLOURS[1], markersize=5, label="mean")
+            axis.plot([record["mean"]], [place], "o", color=COLOURS[1], markersize=5, label="mean")
         axis.axvline(0, color="#999999", linewidth=1)
         places = range(len(units))
         axis.set_yticks(places, [label.replace(", ", ",\n") for label in units], fontsize=8)
         axis.secondary_yaxis("right").set_yticks(
-            places, [_signed(found["mean"]) for found in units.values()], fontsize=8
+            places, [_signed(record["mean"]) for record in units.values()], fontsize=8
         )
         axis.invert_yaxis()
         axis.set_title(f"{name}, {distribution}, K = {sweep.longest}", fontsize=9)

@@ -34,8 +34,8 @@ WORDS = (2, 3)
 
 def _units() -> dict[str, FusedDotAdd]:
     names = {"V100": "volta/mma.m8n8k4.f32.f16.f16.f32", "B200": "blackwell/mma.m16n8k16.f32.f16.f16.f32"}
-    found = {label: row_named(name).model for label, name in names.items()}
-    return {label: model for label, model in found.items() if isinstance(model, FusedDotAdd)}
+    models = {label: row_named(name).model for label, name in names.items()}
+    return {label: model for label, model in models.items() if isinstance(model, FusedDotAdd)}
 
 
 def one_at_a_time() -> dict[str, FusedDotAdd]:
@@ -71,7 +71,7 @@ def points(
     error: norm-wise, as in Fig. 7. toward_zero: of the elements of the product, how many are too
     small in magnitude (truncation's bias; a half without it). ``before``: points that are known.
     """
-    known = {(p["n"], p["signs"], p["words"]): dict(p) for p in before}
+    points_before = {(p["n"], p["signs"], p["words"]): dict(p) for p in before}
     variants = one_at_a_time()
     for n in LENGTHS:
         if n > largest:
@@ -82,25 +82,25 @@ def points(
             exact = left @ right
             size = norm(left) * norm(right)
             for words in WORDS:
-                if (n, signs, words) in known:
-                    yield known[n, signs, words]
+                if (n, signs, words) in points_before:
+                    yield points_before[n, signs, words]
                     continue
-                found = multiply(variants, left, right, words)
+                errors = multiply(variants, left, right, words)
                 yield {
                     "n": n,
                     "signs": signs,
                     "words": words,
-                    "error": {label: norm(product - exact) / size for label, product in found.items()},
+                    "error": {label: norm(product - exact) / size for label, product in errors.items()},
                     "toward_zero": {
-                        label: float(np.mean(abs(product) < abs(exact))) for label, product in found.items()
+                        label: float(np.mean(abs(product) < abs(exact))) for label, product in errors.items()
                     },
                 }
 
 
-def conclusions(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def conclusions(records: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """What each parameter does to the error at the largest n, with two words."""
-    last = max((p["n"] for p in found), default=0)
-    here = {p["signs"]: p for p in found if (p["n"], p["words"]) == (last, 2)}
+    last = max((p["n"] for p in records), default=0)
+    here = {p["signs"]: p for p in records if (p["n"], p["words"]) == (last, 2)}
     if set(here) != set(SIGNS):
         return
     error, positive = (here[signs]["error"] for signs in SIGNS)
@@ -123,7 +123,7 @@ def conclusions(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     }
 
 
-def plot(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
+def plot(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Error against n: a column for each unit and its variants, a row for signs and number of words.
 
     Curves that coincide are one line, which names them all.
@@ -134,7 +134,7 @@ def plot(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
     def draw(figure: Any) -> None:
         axes = figure.subplots(len(rows), len(units), sharex=True, sharey="row", squeeze=False)
         for line, (words, signs) in zip(axes, rows, strict=True):
-            here = [p for p in found if (p["words"], p["signs"]) == (words, signs)]
+            here = [p for p in records if (p["words"], p["signs"]) == (words, signs)]
             for axis, unit in zip(line, units, strict=True):
                 groups = _coinciding(
                     {n: [p["error"][n] for p in here] for n in here[0]["error"] if unit in n[:4]}

@@ -54,24 +54,24 @@ def shipped() -> Path:
 
 def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
     """Every property by name; a module in a later folder replaces one of the same name."""
-    found: dict[str, Property] = {}
+    result: dict[str, Property] = {}
     for folder in (shipped(), *folders):
         if not folder.is_dir():
             raise TcsmtError(f"there is no folder of property modules {folder}")
         for path in sorted(p for p in folder.resolve().glob("[!_]*.py") if p.is_file()):
             name = path.stem.replace("_", "-")
-            found[name] = Property(name, path)
-    return dict(sorted(found.items()))
+            result[name] = Property(name, path)
+    return dict(sorted(result.items()))
 
 
 def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     """The property of that name. Raises :class:`.TcsmtError`."""
-    known = properties(folders)
-    if name not in known:
-        raise UnknownName("property", name, known, "tcsmt properties")
-    found = known[name]
-    label = f"tcsmt_property_{found.path.stem}"
-    spec = importlib.util.spec_from_file_location(label, found.path)
+    shipped_and_own = properties(folders)
+    if name not in shipped_and_own:
+        raise UnknownName("property", name, shipped_and_own, "tcsmt properties")
+    chosen = shipped_and_own[name]
+    label = f"tcsmt_property_{chosen.path.stem}"
+    spec = importlib.util.spec_from_file_location(label, chosen.path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -83,13 +83,13 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
         message = str(error) if plain else repr(error)
         if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "tcsmt":
             message = f"{error}; property modules import all that they need of tcsmt from tcsmt.investigation"
-        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{message}") from None
+        raise TcsmtError(f"{chosen.path}: {_place(error, chosen.path)}{message}") from None
     if not callable(getattr(module, "investigate", None)):
-        raise TcsmtError(f"{found.path}: a property module must define investigate(ask)")
+        raise TcsmtError(f"{chosen.path}: a property module must define investigate(ask)")
     claims = getattr(module, "CLAIMS", ())
     if not (isinstance(claims, tuple) and all(isinstance(claim, Claim) for claim in claims)):
-        raise TcsmtError(f"{found.path}: CLAIMS must be a tuple of tcsmt.investigation.Claim")
-    return LoadedProperty(found, module)
+        raise TcsmtError(f"{chosen.path}: CLAIMS must be a tuple of tcsmt.investigation.Claim")
+    return LoadedProperty(chosen, module)
 
 
 @dataclass(frozen=True)

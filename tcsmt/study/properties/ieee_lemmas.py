@@ -240,9 +240,9 @@ class IeeeLemmas:
         product, addend, possible, exact = self._terms(difference)
         field = product.exponent.plus(-difference)
         words = [_word_of(product, wide), _word_of(replace(addend, exponent=field), wide), exact]
-        one, other, result = (_value(wide, f"{{{place}}}") for place in range(3))
+        x, y, result = (_value(wide, f"{{{place}}}") for place in range(3))
         down = f"(ite (fp.isZero {result}) {_value(wide, '{3}')} {result})"
-        same = [f"(= {result} (fp.add RTP {one} {other}))", f"(= {down} (fp.add RTN {one} {other}))"]
+        same = [f"(= {result} (fp.add RTP {x} {y}))", f"(= {down} (fp.add RTN {x} {y}))"]
         minus = const(1 << wide.sign_bit, wide.width)
         script = _script([*words, minus], f"(not (and {' '.join(same)}))", possible)
         return f"sum, difference {difference}", script
@@ -345,9 +345,9 @@ def _rounded(fmt: Format, mode: str, value: str) -> str:
     return f"((_ to_fp {_sizes(fmt)}) {mode} {value})"
 
 
-def _script(terms: Sequence[Term], statement: str, given: Term = TRUE) -> str:
-    """Can the statement hold, ``{0}`` in it being the first term and so on, where ``given`` does?"""
-    lines, texts = definitions([*terms, given])
+def _script(terms: Sequence[Term], statement: str, premise: Term = TRUE) -> str:
+    """Can the statement hold, ``{0}`` in it being the first term and so on, where ``premise`` does?"""
+    lines, texts = definitions([*terms, premise])
     return "\n".join(
         [
             "(set-logic QF_BVFP)",

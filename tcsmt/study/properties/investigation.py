@@ -88,14 +88,14 @@ def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
     return IeeeDotAdd(**(chosen | parameters))
 
 
-def concluded(verdict: Verdict, found: str, absent: str, question: str) -> str:
-    """What follows from a verdict: ``found`` from an input, ``absent`` from a proof that there is none.
+def concluded(verdict: Verdict, present: str, absent: str, question: str) -> str:
+    """What follows from a verdict: ``present`` from an input, ``absent`` from a proof that there is none.
 
     question: what stays unknown without either, as "it can be seen".
     """
     match verdict:
         case Distinguished():
-            return found
+            return present
         case Equivalent():
             return absent
         case Unknown():
@@ -224,17 +224,17 @@ def on_instruction(
     formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
     lanes that the instruction deals to its first block. A zero that has no place is no loss.
     """
-    known = model.input_formats
+    own = model.input_formats
     lanes: Sequence[int] = range(model.k)
     used = sum(name[0] == "a" for name in formats)
     if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
         lanes = model.blocks[0]
-    placed = dict.fromkeys(known, 0)
+    placed = dict.fromkeys(own, 0)
     for name, fmt in formats.items():
         target, word = name, values.get(name, 0)
         if name[0] in "ab" and name[1:].isdigit() and int(name[1:]) < len(lanes):
             target = f"{name[0]}{lanes[int(name[1:])]}"
-        if target in known and known[target].width == fmt.width:
+        if target in own and own[target].width == fmt.width:
             placed[target] = word
         elif word:
             return None
@@ -247,6 +247,6 @@ def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[st
     placed = on_instruction(model, question.formats, verdict.values)
     if placed is None or any(side.format is not model.d_format for side in question.sides):
         return ()
-    (known,) = evaluate([model.trace.output], placed)
-    given = evaluate([side.trace.output for side in question.sides], verdict.values)
-    return tuple(s.label for s, w in zip(question.sides, given, strict=True) if w == known)
+    (of_unit,) = evaluate([model.trace.output], placed)
+    words = evaluate([side.trace.output for side in question.sides], verdict.values)
+    return tuple(s.label for s, w in zip(question.sides, words, strict=True) if w == of_unit)

@@ -128,11 +128,11 @@ def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
     products = [s.term.eq(0) for s in volta.trace.of(Kind.PRODUCT)]
     all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
     domain = Domain().holds(volta.input_formats, volta.trace)
-    one, two = (_at(model.trace, Kind.LARGEST_EXPONENT) for model in (volta, other))
+    first, second = (_at(model.trace, Kind.LARGEST_EXPONENT) for model in (volta, other))
     info = _info("unsat", "MMA-Sim 2025, III-C, and mmasim 2.1.1")
     differ = volta.trace.output.ne(other.trace.output)
     yield "zero-exponent-volta-131-126-zeros", script(domain & all_zero & differ, info=info)
-    yield "zero-exponent-volta-131-126-others", script(domain & ~all_zero & one.ne(two), info=info)
+    yield "zero-exponent-volta-131-126-others", script(domain & ~all_zero & first.ne(second), info=info)
 
 
 def _unit(name: str) -> FusedDotAdd:
@@ -161,8 +161,8 @@ def _pair(
     domain: Domain | None = None,
 ) -> tuple[str, str]:
     """Do two models differ (at a stage, if named)? Inputs a0..., b0..., c are raw words."""
-    one, two = (_at(model.trace, stage) for model in (left, right))
-    goal = (domain or Domain()).holds(left.input_formats, left.trace) & one.ne(two)
+    first, second = (_at(model.trace, stage) for model in (left, right))
+    goal = (domain or Domain()).holds(left.input_formats, left.trace) & first.ne(second)
     labels: dict[Term, str] = {}
     for side, trace in (("left", left.trace), ("right", right.trace)):
         for number, term in enumerate(trace.stages):
@@ -174,5 +174,5 @@ def _pair(
 def _at(trace: Trace, stage: Kind | None) -> Term:
     if stage is None:
         return trace.output
-    (found,) = trace.of(stage)
-    return found.term
+    (chosen,) = trace.of(stage)
+    return chosen.term

@@ -40,7 +40,7 @@ def test_a_text_is_compiled_once(kept: Path, monkeypatch: pytest.MonkeyPatch) ->
     (entry,) = (path for path in kept.rglob("*") if path.is_file())
     target = cc._target()
     monkeypatch.setattr(cc, "_target", lambda: target)
-    monkeypatch.setattr(cc, "_said", lambda *options, given="": pytest.fail("compiled again"))
+    monkeypatch.setattr(cc, "_said", lambda *options, source="": pytest.fail("compiled again"))
     assert called(TEXT, "twice", 5) == 10
     monkeypatch.undo()
     monkeypatch.setenv("TCSMT_CACHE", str(kept))

@@ -15,7 +15,7 @@ def test_parts_are_told_and_named() -> None:
     clock = ReadingTime("f.c", 0.2, lambda *seen: told.append(seen))
     clock.at("the first part")
     clock.at("the second part", 3, 7)
-    assert 0 < clock.left() < 0.2
+    assert 0 < clock.remaining() < 0.2
     time.sleep(0.25)
     with pytest.raises(
         TcsmtError, match=r"f.c: not read in 0.2 s; it was at: the second part \(3 of 7 done\)"
