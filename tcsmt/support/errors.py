@@ -129,10 +129,3 @@ def choose(kind: str, given: str, allowed: Iterable[str], see: str = "") -> str:
         if name.lower() == text.lower():
             return name
     raise UnknownName(kind, text, names, see)
-
-
-def whole_number(name: str, text: str, least: int) -> int:
-    """The number in a text. Raises :class:`TcsmtError` for what is none, or is less than ``least``."""
-    if not text.isdecimal() or int(text) < least:
-        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
-    return int(text)

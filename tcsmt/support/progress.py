@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Seen", "shown", "told", "unseen"]
+__all__ = ["ProgressCallback", "shown", "told", "unseen"]
 
 #: Takes what is done, of how many, and what was done last.
-Seen = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 
 
 def unseen(done: int, count: int, what: str) -> None:
@@ -36,7 +36,7 @@ def told() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def shown(*, lines: bool = True) -> Iterator[Seen]:
+def shown(*, lines: bool = True) -> Iterator[ProgressCallback]:
     """Something to call with what is done, of how many, and what was done last.
 
     lines: whether there are lines where standard error is no terminal.

@@ -8,7 +8,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 
 TYPES = "f32.f16.f16.f32"
 NAMES = (

@@ -11,7 +11,6 @@ from tcsmt.support.errors import (
     TcsmtError,
     UnknownName,
     choose,
-    whole_number,
 )
 from tests.support.command_line import refused
 
@@ -80,10 +79,3 @@ def test_exit_codes() -> None:
     ]
     assert Contradiction("a", "b").exit_code is Exit.CONTRADICTION
     assert str(Contradiction("a", "b")).endswith("evidence contradicts a proof; proved: a; found: b")
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "", " 3"])
-def test_what_is_no_whole_number(text: str) -> None:
-    with pytest.raises(TcsmtError, match=r"^slices = .*: must be an integer, 1 or more$"):
-        whole_number("slices", text, 1)
-    assert [whole_number("slices", given, 0) for given in ("0", "07", "12")] == [0, 7, 12]

@@ -120,11 +120,11 @@ def budget(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: 
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"
         chain.know(f"{what} of {bits} bits at most (all of them tried)")
-    return _Spending(chain, algorithm, domain, sides[0], sides[1]).budget()
+    return _BudgetBuilder(chain, algorithm, domain, sides[0], sides[1]).budget()
 
 
 @dataclass(frozen=True)
-class _Spending:
+class _BudgetBuilder:
     chain: StepwiseProof
     algorithm: Algorithm
     domain: Domain
@@ -409,17 +409,18 @@ class _Spending:
             cases.append((self.reach(before), size if losses.truncates else None))
         # a sum of -1 unit is one of numbers that cancel: its products have half of them, nearly
         rest = 1 - losses.cut - Fraction(4, 2**bits)
-        if losses.miscounted and rest <= 0:
+        if losses.wrong_unit_loss and rest <= 0:
             raise Unbounded("terms that nearly cancel may be those that alignment leaves of others")
-        miscounted = losses.miscounted * max(size, largest) / rest if losses.miscounted else Fraction(0)
+        wrong_unit = losses.wrong_unit_loss
+        miscounted = wrong_unit * max(size, largest) / rest if wrong_unit else Fraction(0)
         most_lost = losses.cut * max(top for top, _ in cases) + miscounted
         self.stays_below(limit, reach + most_lost, shift, "a fused sum")
         # of sums of some products on grids of their own: their exponents are those of products of their own
         # (elsewhere the committed bounds are without this, and no referee has attacked it there)
-        apart = losses.apart if step.parts is not None else ()
+        apart = losses.group_loss if step.parts is not None else ()
         own = max(apart, default=Fraction(0)) * largest + miscounted
         cut = losses.cut - sum(apart, Fraction(0))
-        lost = losses.small / self.least
+        lost = losses.tiny_c_loss / self.least
         for top, most in cases:
             ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
             for place in range(fused.precision, fused.sum.word.width - 1):

@@ -50,17 +50,17 @@ class Losses:
 
     cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
     nothing where it is largest. share: by the last rounding, of the result's last bit (1: less than it).
-    small: where every product is zero, and c is tiny. apart: of ``cut``, what sums of some products that are
-    aligned to their own largest exponent lose, each relative to 2 to the power of that. miscounted: by a sum
-    of -1 unit that is rounded to another number, relative to 2^T.
+    tiny_c_loss: where every product is zero, and c is tiny. group_loss: of ``cut``, what sums of some
+    products that are aligned to their own largest exponent lose, each relative to 2 to the power of that.
+    wrong_unit_loss: by a sum of -1 unit that is rounded to another number, relative to 2^T.
     """
 
     cut: Fraction
     share: Fraction
     truncates: bool
-    small: Fraction
-    apart: tuple[Fraction, ...] = ()
-    miscounted: Fraction = Fraction(0)
+    tiny_c_loss: Fraction
+    group_loss: tuple[Fraction, ...] = ()
+    wrong_unit_loss: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)

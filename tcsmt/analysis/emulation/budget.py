@@ -91,13 +91,13 @@ def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -
     apart = domain.high - domain.low if k > 1 else 0
     a, b = (kept(slicing, apart, bits) for bits in domain.bits_in(wide))
     chain.know(_IEEE)
-    shares = _Spending(emulation, domain, k, a, b).shares()
-    largest = _Spending(emulation, domain, k, present(a.of_largest), present(b.of_largest)).shares()
+    shares = _BudgetBuilder(emulation, domain, k, a, b).shares()
+    largest = _BudgetBuilder(emulation, domain, k, present(a.of_largest), present(b.of_largest)).shares()
     return Spent({name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0)))
 
 
 @dataclass(frozen=True)
-class _Spending:
+class _BudgetBuilder:
     emulation: Emulation
     domain: Domain
     k: int

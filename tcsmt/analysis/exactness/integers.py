@@ -36,7 +36,7 @@ from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.invariants import present
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["InexactSum", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
 
@@ -231,7 +231,7 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
 
 
 def integer_records(
-    rows: Sequence[Row], store: Checkpoint, asking: Asking, progress: Seen = unseen
+    rows: Sequence[Row], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
 ) -> dict[str, Record]:
     """What is known of the sums of integers of each unit, by its name, as :meth:`.IntegerSums.as_json`.
 

@@ -26,7 +26,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["LARGEST", "Everything", "Tally", "Worst", "middles"]
+__all__ = ["LARGEST", "InputSpace", "Tally", "Worst", "middles"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -68,7 +68,7 @@ class Worst:
 
 
 @dataclass(frozen=True)
-class Everything:
+class InputSpace:
     """All inputs of a domain, for dot products of k numbers of the format ``wide``.
 
     Raises TcsmtError for more than 2^32.
@@ -234,13 +234,13 @@ class _Constant:
         return np.full(count, self.value)
 
 
-def middles(domain: Domain, wide: Format, k: int, most: int) -> Iterator[Everything]:
+def middles(domain: Domain, wide: Format, k: int, most: int) -> Iterator[InputSpace]:
     """The domain, and its parts with exponents -3 to 3, -1 to 1, and 0, of 2^most inputs at most."""
     before = None
     for reach in (max(-domain.low, domain.high), *_REACHES):
         low, high = max(domain.low, -reach), min(domain.high, reach)
         if low <= high and before != (low, high):
             before = low, high
-            tried = Everything(replace(domain, exponents=(low, high)), wide, k)
+            tried = InputSpace(replace(domain, exponents=(low, high)), wide, k)
             if tried.width <= most:
                 yield tried

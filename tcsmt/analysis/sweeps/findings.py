@@ -51,7 +51,7 @@ from tcsmt.prove.statements.verdict import Distinguished, Equivalent, said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.tables import markdown
 
 __all__ = ["TYPE1", "Effort", "entries", "table", "write"]
@@ -368,7 +368,7 @@ def write(
     tasks: Sequence[Task],
     workers: Workers,
     trust: Trust,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
     certificates: Path | None = None,
     only: str = "",
 ) -> tuple[dict[str, Record], dict[str, str]]:

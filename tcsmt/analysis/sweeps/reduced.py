@@ -28,7 +28,7 @@ from typing import Any
 
 from tcsmt.analysis.search import compare, result_flaws
 from tcsmt.analysis.search.compare import AlgorithmPair
-from tcsmt.analysis.search.exhaustive import LARGEST, Everything, middles
+from tcsmt.analysis.search.exhaustive import LARGEST, InputSpace, middles
 from tcsmt.analysis.search.records import case_json, inputs_json, judged_json
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw
 from tcsmt.compose.recipes.algorithm import Algorithm
@@ -50,7 +50,7 @@ from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
 from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = [
     "FACTS",
@@ -294,7 +294,7 @@ def survey(
     kept: Checkpoint,
     limits: Limits,
     workers: Workers,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Computed:
     """Every entry by its key. One that is kept, decided or with the same limits, is not computed again,
     unless it is a proof that does not count.
@@ -395,7 +395,7 @@ def _settled(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
 
 
 def _enumerated(
-    fact: ReducedFact, algorithms: Sequence[Algorithm], everything: Everything, domain: Domain, seconds: float
+    fact: ReducedFact, algorithms: Sequence[Algorithm], everything: InputSpace, domain: Domain, seconds: float
 ) -> dict[str, Any]:
     start, tried = time.monotonic(), everything.domain
     question = _question(fact, algorithms, tried)
@@ -440,7 +440,7 @@ def _witness(
     raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
 
 
-def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict[str, Any]:
+def _error(algorithm: Algorithm, everything: InputSpace, seconds: float) -> dict[str, Any]:
     start, fmt = time.monotonic(), everything.wide
     worst = everything.worst(algorithm, seconds=seconds)
     share = worst.relative * (1 << fmt.precision)

@@ -26,7 +26,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.version import __version__
 
 __all__ = ["DomainGroups", "Invariance", "invariance", "telling_k"]
@@ -114,7 +114,7 @@ def invariance(
     epilogue: Epilogue = PLAIN,
     narrow: bool = True,
     kept: bool | None = None,
-    seen: Seen = unseen,
+    seen: ProgressCallback = unseen,
 ) -> Invariance:
     """Compare reductions, all with the same unit and epilogue.
 
@@ -181,7 +181,7 @@ class _Search:
     few: FewProducts
     solving: Solving
     lemmas: Lemmas
-    seen: Seen
+    seen: ProgressCallback
     #: Decisions with witnesses, by the pair.
     told: dict[tuple[int, int], list[Decision]] = field(default_factory=dict)
     asked: int = 0

@@ -10,9 +10,9 @@ from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import rounding_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model
-from tcsmt.support.errors import choose, whole_number
+from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["INSTRUCTION", "PARAMETERS", "Recipe"]
+__all__ = ["INSTRUCTION", "PARAMETERS", "Recipe", "whole_number"]
 
 #: As ``Sum.every``: as many products as one instruction takes.
 INSTRUCTION = -1
@@ -43,6 +43,13 @@ class Recipe:
             k=k, unit=unit, split=self.split, sums=sums, interleaved=self.interleaved,
             c_enters=self.c_enters, rounding=rounding_named(self.rounding),
         )  # fmt: skip
+
+
+def whole_number(name: str, text: str, least: int) -> int:
+    """The number in a text. Raises :class:`.TcsmtError` for what is none, or is less than ``least``."""
+    if not text.isdecimal() or int(text) < least:
+        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
+    return int(text)
 
 
 _ORDINARY = IeeeDotAdd(

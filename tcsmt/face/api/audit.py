@@ -38,11 +38,11 @@ from tcsmt.study.survey.audit import (
 )
 from tcsmt.study.survey.model_pairs import proved_by
 from tcsmt.study.survey.neighbours import value_text
-from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.study.survey.vectors import smallest
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.stopping import on_stop
 from tcsmt.support.tables import columns
@@ -139,7 +139,7 @@ def audit(
     kept: bool | None = None,
     store: str | os.PathLike[str] | None = None,
     certificate: str | os.PathLike[str] | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Audited:
     """Which hypotheses test vectors tell apart, and which short vectors would close the gaps.
 
@@ -199,14 +199,16 @@ def vectors_given(row: Row | None, parts: Sequence[Vectors], published: Sequence
     return row, joined([*parts, *more])
 
 
-def audited(row: Row, several: Vectors, published: Sequence[str], progress: Seen = unseen) -> Audited:
+def audited(
+    row: Row, several: Vectors, published: Sequence[str], progress: ProgressCallback = unseen
+) -> Audited:
     """What vectors tell apart, without solvers."""
     readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
     return Audited(audit_of(row, several, progress), readings=readings)
 
 
 def solved(
-    found: Audited, asking: Asking, store: Path | None, progress: Seen = unseen,
+    found: Audited, asking: Asking, store: Path | None, progress: ProgressCallback = unseen,
     stopped: Callable[[Audited], object] = lambda so_far: None,
 ) -> Audited:  # fmt: skip
     """The same with what solvers say of pairs that no vector tells apart; store: keeps their verdicts.

@@ -14,9 +14,9 @@ from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.chained import ChainedAtlas, chained_groups, run_chained
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["SHARED", "chained_atlas", "chained_atlas_of"]
 
@@ -66,7 +66,7 @@ def chained_atlas_of(
     k: int | None,
     store: Checkpoint,
     asking: Asking,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> ChainedAtlas:
     """:func:`chained_atlas` of rows, with a store that is open and all that can be asked."""
     groups = chained_groups(having, types, k)

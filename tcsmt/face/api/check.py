@@ -29,7 +29,7 @@ from tcsmt.simulate.measured.datasets import find_datasets, objection
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
 
@@ -318,7 +318,7 @@ def _objection(dataset: DataSet, row: Row) -> str:
     return reason
 
 
-def of_file(row: Row, path: Path, progress: Seen = unseen) -> Check:
+def of_file(row: Row, path: Path, progress: ProgressCallback = unseen) -> Check:
     """The same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
     parts = []
     for dataset in find_datasets([path], row.name):

@@ -27,7 +27,7 @@ from tcsmt.prove.statements.shared_inputs import words_given_to
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, in_a_word, reason_of
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["Comparison", "compare"]
 
@@ -145,7 +145,7 @@ def compare(
     exhaustive: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     jobs: int = 1,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Comparison:
     """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
 

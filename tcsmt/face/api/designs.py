@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tcsmt.face.api.units import Unit, UnitLike, row_of
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["design"]
 
@@ -30,7 +30,7 @@ def design(
     define: Sequence[str] = (),
     timeout: float = 300.0,
     query_timeout: float = 60.0,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Unit:
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 

@@ -28,7 +28,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
@@ -71,7 +71,7 @@ class KernelIdentified(Result):
         timeout: float = 20.0,
         memory: int = 8192,
         seed: int = 1,
-        progress: Seen = unseen,
+        progress: ProgressCallback = unseen,
     ) -> KernelPlan:
         """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
@@ -299,7 +299,7 @@ def kernel_identify(
     operands: str | None = None,
     seed: int = 1,
     time_limit: float | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
     explained: Callable[[Kernel], None] = lambda kernel: None,
 ) -> KernelIdentified:
     """Which units, reductions and epilogues give D of A and B (and C), bit for bit.

@@ -23,7 +23,7 @@ from tcsmt.prove.statements.certified import Certified, certificate_json
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
 from tcsmt.support.errors import Exit
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
@@ -209,7 +209,7 @@ def kernel_invariant(
     confirm: bool = True,
     kept: bool | None = None,
     certificate: str | os.PathLike[str] | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> KernelInvariant:
     """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
 

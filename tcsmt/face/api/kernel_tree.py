@@ -11,7 +11,7 @@ from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -118,7 +118,7 @@ def kernel_tree(
     shape: tuple[int, int] | None = None,
     products: int = PRODUCTS,
     unit: UnitLike | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> KernelTree:
     """Read the order in which a function that multiplies matrices adds up the products of an element.
 

@@ -29,7 +29,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -132,7 +132,7 @@ def probe(
     memory: int = 8192,
     folders: Sequence[str | os.PathLike[str]] = (),
     say: Callable[[str], None] = lambda line: None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Probe:
     """Vectors for an instruction: ``text()`` is a program that asks it, ``run()`` asks it on this machine.
 
@@ -164,7 +164,7 @@ def witnesses(
     solving: Solving,
     folders: Sequence[Path],
     say: Callable[[str], None],
-    showing: Callable[[], AbstractContextManager[Seen]],
+    showing: Callable[[], AbstractContextManager[ProgressCallback]],
 ) -> list[Vector]:
     """The witnesses of properties; or, where none applies, the vectors that decide.
 

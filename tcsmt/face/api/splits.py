@@ -32,7 +32,7 @@ from tcsmt.prove.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
@@ -143,7 +143,7 @@ def analyses(
     certificate: str | os.PathLike[str] | None,
     output: Path | None,
     said: Callable[[str], None] = _unsaid,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Iterator[SplitAnalysis]:
     """What :func:`split` returns, one after the other; said: is told what is being done."""
     if certificate is not None and not prove:
@@ -217,7 +217,7 @@ def _sure(what: str, found: Any) -> bool:
     return what != "proof" or all(sure(one) for one in found if one["verdict"] == "equivalent")
 
 
-def _all_inputs(one: Split, progress: Seen) -> Record:
+def _all_inputs(one: Split, progress: ProgressCallback) -> Record:
     started = time.perf_counter()
     found = enumerated(one, lambda done: progress(done, 512, name_of(one)))
     tallies = found.tallies

@@ -30,7 +30,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -122,7 +122,7 @@ def sweep(
     jobs: int = 0,
     scheduler: str = "",
     output: str | Path | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Sweep:
     """Measure the error of products of random matrices as K grows, for each algorithm and unit.
 

@@ -15,10 +15,10 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import is_model_file
 from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.simulate.measured.row_files import rows_as
-from tcsmt.study.survey.vectors import Made, vectors_of
+from tcsmt.study.survey.vectors import VectorSet, vectors_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
@@ -42,7 +42,7 @@ class TestVectors(Result):
     made: the rows. unit: how files name the unit.
     """
 
-    made: Made
+    made: VectorSet
     unit: str
     __test__ = False  # not a test of pytest's
 
@@ -153,7 +153,7 @@ def made(
     kind: str,
     rows: int | None,
     seed: int,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
     first: Callable[[TestVectors], object] = lambda some: None,
 ) -> TestVectors:
     """The same of a row. given: its name as the user wrote it, which a model file's is.

@@ -24,7 +24,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import groups, run
 from tcsmt.study.survey.chained import ChainedAtlas, chained_groups
 from tcsmt.study.survey.chained_table import as_chained_table
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import shown

@@ -28,7 +28,7 @@ from tcsmt.outside.implementations.check import check as checked
 from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.rows import Words, words_of_row
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers

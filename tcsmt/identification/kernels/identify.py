@@ -23,7 +23,7 @@ from tcsmt.identification.kernels.missing_step import StepSign, signs
 from tcsmt.identification.kernels.regions import Region, regions
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.set_cover import cover
 from tcsmt.support.text import counted
 
@@ -59,7 +59,7 @@ class Watch:
     ``time.monotonic``; None: never.
     """
 
-    seen: Seen = unseen
+    seen: ProgressCallback = unseen
     found: Callable[[Kernel], None] = lambda kernel: None
     end: float | None = None
 

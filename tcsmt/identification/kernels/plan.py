@@ -28,7 +28,7 @@ from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.text import counted
 
 __all__ = ["Plan", "planned"]
@@ -66,7 +66,7 @@ def planned(
     most: int,
     solving: Solving | None = None,
     seed: int = 1,
-    seen: Seen = unseen,
+    seen: ProgressCallback = unseen,
 ) -> Plan:
     """Few inputs, ``most`` at most, that separate kernels over so many products.
 

@@ -31,7 +31,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.simulate.rows import prepare
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["TreeReading", "TreeRegion", "read"]
 
@@ -79,7 +79,7 @@ def read(
     *,
     products: int,
     units: Sequence[Row] | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> TreeReading:
     """The trees of a matrix product.
 
@@ -124,7 +124,7 @@ class _Reader:
     product: MatrixProduct
     units: Sequence[Row] | None
     products: int
-    progress: Seen
+    progress: ProgressCallback
 
     def regions(self) -> list[TreeRegion]:
         """The first element's first."""

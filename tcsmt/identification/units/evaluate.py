@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.units.courses import BlockKind, Courses, Doubt, whole_courses
+from tcsmt.identification.units.block_routes import BlockKind, BlockRoutes, Doubt, whole_routes
 from tcsmt.identification.units.family import Family, Table
 from tcsmt.identification.units.open_block import (
     ALIGNMENT_TABLES,
@@ -77,12 +77,12 @@ def predictions(family: Family, table: Table, questions: Questions) -> Array:
     result = np.zeros((len(table), count), np.uint64)
     for number in np.unique(table[:, 0]):
         rows = np.flatnonzero(table[:, 0] == number)
-        courses = whole_courses(family, family.structures[int(number)], questions)
+        routes = whole_routes(family, family.structures[int(number)], questions)
         step = max(1, (1 << 22) // max(1, count))
         for start in range(0, len(rows), step):
             part = table[rows[start : start + step]]
             row, asked = np.repeat(np.arange(len(part)), count), np.tile(np.arange(count), len(part))
-            found = chain(family, courses, SplitRows.of(part), row, asked)
+            found = chain(family, routes, SplitRows.of(part), row, asked)
             words = found.words[found.word]
             if family.structures[int(number)].order == "last":
                 parameters, parameter = _columns(part, (7, 9, 10, 11))
@@ -120,7 +120,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class ChainResults:
-    """What the blocks leave: some words, and for each pair of a row and a course the number of its own.
+    """What the blocks leave: some words, and for each pair of a row and a route the number of its own.
 
     doubtful: pairs on whose way a column from 6 on can matter.
     """
@@ -131,23 +131,23 @@ class ChainResults:
 
 
 def chain(
-    family: Family, courses: Courses, rows: SplitRows, row: Array | slice, course: Array
+    family: Family, routes: BlockRoutes, rows: SplitRows, row: Array | slice, route: Array
 ) -> ChainResults:
-    """The blocks of courses, each word the next one's c. row, course: of every pair, by their numbers."""
+    """The blocks of routes, each word the next one's c. row, route: of every pair, by their numbers."""
     front, back = rows.front[row], rows.back[row]
-    words, word = _numbered(courses.starts)
-    word = word[course]
-    doubtful = np.zeros(len(course), bool)
-    for turn in courses.turns:
-        block, live = turn[course], np.arange(0)
+    words, word = _numbered(routes.starts)
+    word = word[route]
+    doubtful = np.zeros(len(route), bool)
+    for turn in routes.turns:
+        block, live = turn[route], np.arange(0)
         if ended := bool((turn < 0).any()):
             live = np.flatnonzero(block >= 0)
             f, q, w, b = (each[live] for each in (front, block, word, back))
         else:
             f, q, w, b = front, block, word, back
         (f, q, w), pair = distinct(f, q, w)
-        unclear = _unclear(family, courses, q, words[w])
-        sums = _sums(family, courses, rows.fronts[f], q, words[w])
+        unclear = _unclear(family, routes, q, words[w])
+        sums = _sums(family, routes, rows.fronts[f], q, words[w])
         values, total_of = _distinct_rows(sums)
         (s, b), result = distinct(total_of[pair], b)
         new, numbers = _numbered(_rounded(family, values, s, rows.backs[b]))
@@ -169,13 +169,13 @@ def _either(one: Array, place: Array, other: Array, place_of_other: Array) -> Ar
     return np.logical_or.reduce(parts) if parts else None
 
 
-def _unclear(family: Family, courses: Courses, blocks: Array, c: Array) -> Array:
+def _unclear(family: Family, routes: BlockRoutes, blocks: Array, c: Array) -> Array:
     """Whether blocks with these words as c depend on a column from 6 on."""
-    doubt = courses.doubt[blocks]
+    doubt = routes.doubt[blocks]
     found: Array = doubt == Doubt.ALWAYS
     least = least_exponent(family)
-    for number, kind in enumerate(courses.kinds):
-        rows = np.flatnonzero((doubt == Doubt.SMALL) & (courses.kind[blocks] == number))
+    for number, kind in enumerate(routes.kinds):
+        rows = np.flatnonzero((doubt == Doubt.SMALL) & (routes.kind[blocks] == number))
         fmt, words = kind.c_format, c[rows]
         found[rows] = (exponent_field(fmt, words) < least + fmt.bias) & ~zero_words(fmt, words)
     return found
@@ -187,16 +187,16 @@ _SUM = ("sign", "magnitude", "lsb", "infinite", "infinity sign", "nan", "all min
 _LOW, _HIGH = -(1 << 15), 1 << 15
 
 
-def _sums(family: Family, courses: Courses, fronts: Array, blocks: Array, c: Array) -> Array:
+def _sums(family: Family, routes: BlockRoutes, fronts: Array, blocks: Array, c: Array) -> Array:
     """A row of the sum's fields for each (front, block, c)."""
     found = np.empty((len(blocks), len(_SUM)), np.uint64)
-    kinds = courses.kind[blocks]
+    kinds = routes.kind[blocks]
     for number in np.unique(kinds):
         rows = np.flatnonzero(kinds == number)
-        places = courses.place[blocks[rows]]
+        places = routes.place[blocks[rows]]
         alone = bool((places == places[0]).all())
-        words = courses.words[number][places[:1] if alone else places]
-        found[rows] = _sums_of(family, courses.kinds[number], fronts[rows], words, c[rows])
+        words = routes.words[number][places[:1] if alone else places]
+        found[rows] = _sums_of(family, routes.kinds[number], fronts[rows], words, c[rows])
     return found
 
 

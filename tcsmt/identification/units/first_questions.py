@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.units.courses import lanes_used, signature
+from tcsmt.identification.units.block_routes import lanes_used, signature
 from tcsmt.identification.units.evaluate import predictions, with_c
 from tcsmt.identification.units.family import COLUMNS, Family, Table
 from tcsmt.identification.units.grid import Grid
@@ -87,11 +87,11 @@ class Opening:
     def _foreseen(self, sample: Sequence[tuple[int, Array]], pool: Questions) -> tuple[Array, Array]:
         """What each row of a sample answers to each question, and where no other column matters to that."""
         rows = self.grid.rows(np.concatenate([own for _, own in sample]))
-        courses = [(number, asked) for number, _ in sample for asked in range(len(pool))]
+        routes = [(number, asked) for number, _ in sample for asked in range(len(pool))]
         place = np.repeat(np.arange(len(sample)), [len(own) for _, own in sample])
         row, asked = (one.reshape(-1) for one in np.indices((len(place), len(pool))))
-        course = place[row] * len(pool) + asked
-        found = outcomes(self.family, rows, row, pool, courses, course, rounded=self.rounded)
+        route = place[row] * len(pool) + asked
+        found = outcomes(self.family, rows, row, pool, routes, route, rounded=self.rounded)
         words, last = found.words[found.word], found.last
         parameters = np.zeros((len(self.family.roundings), 4), np.int64)
         parameters[:, 3] = np.arange(len(parameters))
@@ -110,9 +110,9 @@ class Opening:
         for several in _batches(self._alike(question)):
             rows = self.grid.rows(np.concatenate([group.rows for group in several]))
             sizes = [len(group.rows) for group in several]
-            courses = [(group.structures[0], 0) for group in several]
-            course = np.repeat(np.arange(len(several)), sizes)
-            left = outcomes(self.family, rows, slice(None), question, courses, course, rounded=self.rounded)
+            routes = [(group.structures[0], 0) for group in several]
+            route = np.repeat(np.arange(len(several)), sizes)
+            left = outcomes(self.family, rows, slice(None), question, routes, route, rounded=self.rounded)
             fits = np.split(left.fitting(word), np.cumsum(sizes)[:-1])
             found += [
                 _Group(group.structures, group.rows[own])
@@ -178,10 +178,8 @@ class Opening:
         """Rows of one structure with all other parameters; what is certain is not looked at again."""
         asked = Questions.joined([question for question, _ in self.asked])
         row, number = (one.reshape(-1) for one in np.indices((len(rows), len(asked))))
-        courses = [(structure, place) for place in range(len(asked))]
-        sure = outcomes(
-            self.family, self.grid.rows(rows), row, asked, courses, number, rounded=True
-        ).certain()
+        routes = [(structure, place) for place in range(len(asked))]
+        sure = outcomes(self.family, self.grid.rows(rows), row, asked, routes, number, rounded=True).certain()
         zero = zero_words(self.family.d_format, np.array([word for _, word in self.asked], np.uint64))
         certain = (sure & ~zero[number]).reshape(len(rows), len(asked)).T
         part = self.grid.table(rows, structure)

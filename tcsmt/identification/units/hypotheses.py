@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["Hypotheses", "Left", "Opened", "TooMany"]
+__all__ = ["Hypotheses", "Opened", "Remaining", "TooMany"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
@@ -100,7 +100,7 @@ class Hypotheses(Protocol):
 
 
 @dataclass(frozen=True)
-class Left:
+class Remaining:
     """Hypotheses of several kinds: a kind with its rows, in order."""
 
     parts: tuple[tuple[Hypotheses, Table], ...] = ()
@@ -118,7 +118,7 @@ class Left:
         """The rows of a kind."""
         return np.concatenate([table for one, table in self.parts if one == kind])
 
-    def taken(self, rows: Array) -> Left:
+    def taken(self, rows: Array) -> Remaining:
         """Some of them, by their numbers, or a mask."""
         numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
         parts, start = [], 0
@@ -126,9 +126,9 @@ class Left:
             own = numbers[(numbers >= start) & (numbers < start + len(table))] - start
             parts.append((kind, table[own]))
             start += len(table)
-        return Left(tuple(parts))
+        return Remaining(tuple(parts))
 
-    def sampled(self, random: Random, count: int) -> Left:
+    def sampled(self, random: Random, count: int) -> Remaining:
         """At most so many of them, of each kind no more than twice as many as of the kind with the fewest.
 
         So a question that tells the kinds apart scores well where one kind has thousands of rows: it
@@ -148,9 +148,9 @@ class Left:
         found = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
         return np.concatenate([empty, *found])
 
-    def distinct(self) -> Left:
+    def distinct(self) -> Remaining:
         """One for each set that a range argument makes equal."""
-        return Left(
+        return Remaining(
             tuple(
                 (kind, np.unique(kind.canonical(table), axis=0) if len(table) else table)
                 for kind, table in self.parts

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.units.courses import used_courses
+from tcsmt.identification.units.block_routes import used_routes
 from tcsmt.identification.units.evaluate import SplitRows, chain, distinct, ends
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.questions import Questions, neither_zero_nor_normal, zero_words
@@ -76,24 +76,24 @@ def outcomes(
     rows: SplitRows,
     row: Array | slice,
     questions: Questions,
-    courses: Sequence[tuple[int, int]],
-    course: Array,
+    routes: Sequence[tuple[int, int]],
+    route: Array,
     *,
     rounded: bool = False,
 ) -> Outcomes:
     """What rows can answer to questions, whatever the columns from 6 on are.
 
-    courses: numbers of structures, and of questions. row, course: of the pairs, by their numbers.
+    routes: numbers of structures, and of questions. row, route: of the pairs, by their numbers.
     rounded: column 11 (``c_rounding``) is known. The questions must be ordinary: every word is zero
     or normal (see :func:`ordinary_rows`). The other columns matter to them only where a zero's exponent
     can be a block's largest, or a result on the way is subnormal or special (such pairs are doubtful),
     and in the sign of a zero result.
     """
-    structures = [family.structures[number] for number, _ in courses]
-    asked = [number for _, number in courses]
-    left = chain(family, used_courses(family, structures, asked, questions), rows, row, course)
-    last = np.flatnonzero(np.array([one.order == "last" for one in structures])[course])
-    (w, v), end = distinct(left.word[last], np.array(asked)[course[last]])
+    structures = [family.structures[number] for number, _ in routes]
+    asked = [number for _, number in routes]
+    left = chain(family, used_routes(family, structures, asked, questions), rows, row, route)
+    last = np.flatnonzero(np.array([one.order == "last" for one in structures])[route])
+    (w, v), end = distinct(left.word[last], np.array(asked)[route[last]])
     after = ends(family, left.words[w], questions.c[v], np.zeros(len(w), bool))
     rounding = rows.last[row][last] if rounded else None
     return Outcomes(family, left.words, left.word, last, after, end, left.doubtful, rounding)

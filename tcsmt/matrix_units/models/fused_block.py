@@ -24,7 +24,7 @@ from tcsmt.matrix_units.models.stages import Kind, Value
 __all__ = ["BlockSum", "LastAddition", "ResultParameters", "SumParameters", "block_result", "block_sum"]
 
 #: Told of every stage: its kind, value and term, and the lane or group that it is of.
-Seen = Callable[[Kind, Value, Term, int | None], None]
+StageObserver = Callable[[Kind, Value, Term, int | None], None]
 
 NOTHING_LESS = Exponent.constant(0)
 _TRUNCATE = ROUNDINGS["RTZ"]
@@ -130,7 +130,12 @@ class BlockSum:
 
 
 def block_sum(
-    p: SumParameters, a: Sequence[Term], b: Sequence[Term], c: Term, scales: Sequence[Number], seen: Seen
+    p: SumParameters,
+    a: Sequence[Term],
+    b: Sequence[Term],
+    c: Term,
+    scales: Sequence[Number],
+    seen: StageObserver,
 ) -> BlockSum:
     """The sum of c and the products of the words in a and b, in lane order.
 
@@ -168,7 +173,7 @@ class _Terms:
 
 
 def _groups(
-    p: SumParameters, lanes: Sequence[Number], scales: Sequence[Number], seen: Seen
+    p: SumParameters, lanes: Sequence[Number], scales: Sequence[Number], seen: StageObserver
 ) -> Sequence[Number]:
     """The terms that are aligned: products, or sums of groups of them, by their scales if there are any."""
     groups = lanes
@@ -185,7 +190,7 @@ def _groups(
     return groups
 
 
-def _sum_on_one_grid(p: SumParameters, x: _Terms, seen: Seen) -> Fixed:
+def _sum_on_one_grid(p: SumParameters, x: _Terms, seen: StageObserver) -> Fixed:
     """All terms aligned to the largest exponent among them, and added."""
     leading = None if p.c_enters == "always" else Leading.of(x.lanes, x.scales, x.c)
     addend = x.c if leading is None else leading.c

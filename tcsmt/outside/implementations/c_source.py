@@ -26,7 +26,7 @@ from tcsmt.outside.implementations.reading_time import ReadingTime
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["C_SUFFIXES", "CFunction", "available"]
 
@@ -84,7 +84,7 @@ class CFunction:
     define: Sequence[str] = ()
     timeout: float = 300.0
     query: float = 60.0
-    progress: Seen = unseen
+    progress: ProgressCallback = unseen
 
     @property
     def btor2(self) -> str:

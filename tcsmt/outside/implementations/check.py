@@ -23,7 +23,7 @@ from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.study.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, gaps_so_far, joined
 from tcsmt.study.survey.rows import edges, random_rows
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.stopping import on_stop
 
 __all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded"]
@@ -90,7 +90,7 @@ def check(
     seed: int,
     asking: Asking | None = None,
     store: Checkpoint | None = None,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
     differs: Callable[[ShortMismatch], None] = lambda first: None,
     again: Implementation | None = None,
     stopped: Stopped = lambda asked, mismatches, known: None,
@@ -154,7 +154,7 @@ def check(
     return Examination(row, asked, mismatches, made, found, answers, first, changed)
 
 
-def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -> Examination:
+def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback = unseen) -> Examination:
     """The same of answers that were recorded: nothing more can be asked.
 
     The hypotheses are held against the first rows, of so many that all of them go into memory. first: of the

@@ -21,7 +21,7 @@ from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.reading import read_bytes
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
@@ -65,7 +65,7 @@ class DesignFiles:
     define: Sequence[str] = ()
     timeout: float = 300.0
     query: float = 60.0
-    progress: Seen = unseen
+    progress: ProgressCallback = unseen
 
     def like(self, model: Model) -> DesignFiles:
         """With a model's formats and k where none are said."""

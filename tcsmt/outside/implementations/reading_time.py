@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["ReadingTime"]
 
@@ -20,7 +20,7 @@ class ReadingTime:
 
     file: object
     seconds: float
-    progress: Seen = unseen
+    progress: ProgressCallback = unseen
     _part: str = "it was not begun"
     _end: float = field(init=False)
 

@@ -36,7 +36,7 @@ from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.statements.question import Question
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import InternalError, TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["LAYOUT", "Enumeration"]
 
@@ -118,7 +118,7 @@ class Enumeration:
         """The digest of the script that has no solution where nothing is found."""
         return digest(script(self.question.goal))
 
-    def run(self, kept: Checkpoint | None = None, jobs: int = 1, seen: Seen = unseen) -> Answer:
+    def run(self, kept: Checkpoint | None = None, jobs: int = 1, seen: ProgressCallback = unseen) -> Answer:
         """``unsat``: no input; ``sat`` with the first one that was found.
 
         kept: how far it has come, to go on from there. jobs: threads.

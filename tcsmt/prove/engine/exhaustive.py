@@ -17,7 +17,7 @@ from tcsmt.prove.statements.verdict import Unknown, joined
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import present
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.version import __version__
 
 __all__ = ["compare_exhaustively"]
@@ -34,7 +34,7 @@ def compare_exhaustively(
     lanes: int | None = None,
     kept: Checkpoint | None = None,
     jobs: int = 1,
-    seen: Seen = unseen,
+    seen: ProgressCallback = unseen,
 ) -> Decision:
     """As :func:`.compare_models`; every finite input is run (:class:`.Enumeration`).
 

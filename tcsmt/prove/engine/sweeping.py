@@ -1,8 +1,8 @@
 """Two graphs merged word by word: for graphs of strangers, whose stages have no names.
 
 Both graphs are run on many rows of the question's domain. A word of the second that looks like one of the
-first (:mod:`tcsmt.prove.engine.alike`) is put to the solvers, arguments first: is there an input at which
-they differ? What is proved equal is merged, and left free in the queries that follow, which
+first (:mod:`.candidate_equalities`) is put to the solvers, arguments first: is there an input at which they
+differ? What is proved equal is merged, and left free in the queries that follow, which
 over-approximates: sound for "equal", while an input that only this allows proves nothing. A real input at
 which they differ is one more row.
 """
@@ -17,9 +17,9 @@ import numpy as np
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import TRUE, Term, operands_first, substitute
 from tcsmt.prove.certificates.derivation import Close, Equal, characterised
-from tcsmt.prove.engine.alike import Alike, values_of
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.boundary_inputs import rows
+from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, values_of
 from tcsmt.prove.engine.proof_steps import Proving
 from tcsmt.prove.engine.stage_by_stage import levels
 from tcsmt.prove.engine.witnesses import Replayed, replayed
@@ -77,7 +77,7 @@ class Sweeping:
         own = set(nodes)
         right = [node for node in operands_first([self.right]) if node not in own]
         values = values_of([*nodes, *right], self._rows())
-        self.alike = Alike(values)
+        self.alike = CandidateEqualities(values)
         self.alike.add(nodes)
         for node in right:
             if node.op in _WORTH and node not in self.merged and node in values:

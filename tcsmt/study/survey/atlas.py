@@ -13,9 +13,9 @@ from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import settle
+from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.version import __version__
 
 __all__ = ["Atlas", "Group", "groups", "run"]
@@ -143,8 +143,8 @@ def run(
     domain: Domain,
     store: Checkpoint,
     asking: Asking,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> Atlas:
-    """Ask every pair that the store has no verdict on; see :func:`tcsmt.study.survey.settle.settle`."""
+    """Ask every pair that the store has no verdict on; see :func:`.verdict_store.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
     return Atlas(tuple(chosen), domain, settle(pairs, store, asking, progress))

@@ -30,11 +30,11 @@ from tcsmt.simulate.measured.unit_files import is_unit_file
 from tcsmt.simulate.rows import Words, run_together
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.study.survey.neighbours import neighbours, value_text
-from tcsmt.study.survey.settle import settle, settled
+from tcsmt.study.survey.verdict_store import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import present
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.set_cover import Cover, cover
 from tcsmt.support.text import counted
@@ -279,7 +279,7 @@ def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
     return sets
 
 
-def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
+def audit_of(row: Row, vectors: Vectors, progress: ProgressCallback = unseen) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
     what = f"rows of {counted(len(hypotheses), 'hypothesis')}"
@@ -310,7 +310,7 @@ def gaps(
     audit: Audit,
     store: Checkpoint,
     asking: Asking,
-    progress: Seen = unseen,
+    progress: ProgressCallback = unseen,
 ) -> list[Gap]:
     """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
 

@@ -32,10 +32,10 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.shared_inputs import chain
 from tcsmt.study.survey.ladder import columns_in, includes, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import settle
+from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.version import __version__
 
 __all__ = ["ChainedAtlas", "ChainedGroup", "ChainedUnit", "OnDomain", "chained_groups", "run_chained"]
@@ -317,11 +317,11 @@ def _inputs_json(group: ChainedGroup, values: Values) -> dict[str, dict[str, str
 
 
 def run_chained(
-    groups: Sequence[ChainedGroup], store: Checkpoint, asking: Asking, progress: Seen = unseen
+    groups: Sequence[ChainedGroup], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
 ) -> ChainedAtlas:
     """Separate the classes of each group on each domain, and ask what no input separates.
 
-    Verdicts are kept in the store as those of :func:`tcsmt.study.survey.settle.settle`.
+    Verdicts are kept in the store as those of :func:`tcsmt.study.survey.verdict_store.settle`.
     """
     return ChainedAtlas(
         tuple(groups), tuple(_Sweep(group, store, asking, progress).run() for group in groups)
@@ -346,7 +346,7 @@ class _Sweep:
     group: ChainedGroup
     store: Checkpoint
     asking: Asking
-    progress: Seen
+    progress: ProgressCallback
     hard: set[tuple[tuple[int, int], _Kind]] = field(default_factory=set)
 
     def run(self) -> tuple[OnDomain, ...]:
@@ -386,7 +386,7 @@ class _Sweep:
                 self._take(here, group.columns(witnesses))
         return here
 
-    def _said(self, domain: Domain) -> Seen:
+    def _said(self, domain: Domain) -> ProgressCallback:
         return lambda done, count, what: self.progress(done, count, f"{self.group.types}, {domain}: {what}")
 
     def _pair(self, pair: tuple[int, int], domain: Domain) -> Pair:

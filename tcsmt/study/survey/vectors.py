@@ -13,9 +13,9 @@ from tcsmt.simulate.rows import Words, run_words
 from tcsmt.study.survey.audit import Audit, Vectors, audit_of, joined
 from tcsmt.study.survey.rows import edges, random_rows
 from tcsmt.support.errors import choose
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 
-__all__ = ["KINDS", "Made", "smallest", "vectors_of"]
+__all__ = ["KINDS", "VectorSet", "smallest", "vectors_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Which inputs there are: those that decide, those near boundaries, random words, and all of these.
@@ -23,7 +23,7 @@ KINDS = ("deciding", "edge", "random", "all")
 
 
 @dataclass(frozen=True)
-class Made:
+class VectorSet:
     """Vectors and their results, words of shape (rows,).
 
     excluded, hypotheses: how many of the other units, and changes of one parameter, the vectors that decide
@@ -40,7 +40,7 @@ class Made:
         return len(self.vectors)
 
 
-def smallest(audit: Audit) -> Made:
+def smallest(audit: Audit) -> VectorSet:
     """The fewest of an audit's vectors that tell apart as much as all, what decides most first."""
     chosen, sets = list(audit.enough.chosen), audit.sets
     covered, order = 0, []
@@ -57,16 +57,16 @@ def smallest(audit: Audit) -> Made:
         text = "; ".join(told[:6]) + (f"; and {len(told) - 6} more" if len(told) > 6 else "")
         names.append(f"deciding: not {text}" if told else "deciding: tells other units apart")
     inputs = audit.vectors.inputs.map(lambda words: words[order])
-    return Made(
+    return VectorSet(
         audit.row, Vectors(tuple(names), inputs), audit.words[0, order], int(excluded.sum()),
         len(audit.hypotheses) - 1,
     )  # fmt: skip
 
 
 def vectors_of(
-    row: Row, kind: str = "all", rows: int | None = None, seed: int = 1, progress: Seen = unseen,
-    first: Callable[[Made], object] = lambda made: None,
-) -> Made:  # fmt: skip
+    row: Row, kind: str = "all", rows: int | None = None, seed: int = 1, progress: ProgressCallback = unseen,
+    first: Callable[[VectorSet], object] = lambda made: None,
+) -> VectorSet:  # fmt: skip
     """Vectors of one of the :data:`KINDS`, the same for a seed.
 
     rows: at most; None: all that decide, and 1000 of other kinds. first: is given those that decide as soon
@@ -99,7 +99,7 @@ def vectors_of(
         if rows < len(vectors):
             excluded = hypotheses = None  # a part of them excludes less
         vectors = _taken(vectors, np.arange(min(rows, len(vectors))))
-    return Made(row, vectors, run_words(row.model, vectors.inputs), excluded, hypotheses)
+    return VectorSet(row, vectors, run_words(row.model, vectors.inputs), excluded, hypotheses)
 
 
 def _taken(vectors: Vectors, chosen: Array) -> Vectors:

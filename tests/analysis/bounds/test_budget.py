@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.analysis.bounds.budget import Budget, Partial, _Spending, budget
+from tcsmt.analysis.bounds.budget import Budget, Partial, _BudgetBuilder, budget
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.split_constants import WordsKept, kept
@@ -421,9 +421,9 @@ TINY = Domain(exponents=(-70, -66))
 WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
-def spending(chain: StepwiseProof) -> _Spending:
+def spending(chain: StepwiseProof) -> _BudgetBuilder:
     algorithm = Algorithm(k=1, unit=ieee_unit(1), split=Split(format=F32, words=1), sums=(Sum(((0, 0),)),))
-    return _Spending(chain, algorithm, TINY, WHOLE, WHOLE)
+    return _BudgetBuilder(chain, algorithm, TINY, WHOLE, WHOLE)
 
 
 def ieee(x: Fraction, rounding: str, flush: str) -> Fraction:

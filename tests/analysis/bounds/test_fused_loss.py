@@ -244,7 +244,7 @@ def held_losses(sum_: FusedSum, rows: Rows, found: Losses | None, seed: object) 
     if found is None:
         found = Losses(Fraction(0), Fraction(0), truncates=False, small=Fraction(0))
     below = rows.top < sum_.lowest
-    assert (off <= float(found.small))[below].all(), (seed, found)
+    assert (off <= float(found.tiny_c_loss))[below].all(), (seed, found)
     last = np.exp2(np.frexp(np.abs(rows.total))[1] - sum_.precision)
     most = float(found.cut) * np.exp2(rows.top) + float(found.share) * last
     fits = ~below & (np.abs(rows.total) < 2.0**sum_.format.e_max)

@@ -20,7 +20,7 @@ from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 
 #: (unit, size of the smallest sum that is not exact): 2^(F + 1) + 1 on Hopper's FP8 unit, whose F is 13.
 SIZES = [

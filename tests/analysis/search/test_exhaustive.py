@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from tcsmt.analysis.search.compare import AlgorithmPair
-from tcsmt.analysis.search.exhaustive import Everything, middles
+from tcsmt.analysis.search.exhaustive import InputSpace, middles
 from tcsmt.analysis.search.result_flaws import FLAWS
 from tcsmt.analysis.sweeps.reduced import FACTS, narrow_format
 from tcsmt.compose.recipes.arrays import simulate
@@ -25,7 +25,7 @@ def test_every_input_of_the_domain_is_there_once(
 ) -> None:
     domain = domain_of(low, 0, bits, c_zero=c_zero)
     wide = wide_of(2)
-    everything = Everything(domain, wide, k)
+    everything = InputSpace(domain, wide, k)
     seen: dict[tuple[Fraction, ...], int] = {}
     for number in range(1 << everything.width):
         values = everything.values(number)
@@ -71,7 +71,7 @@ def test_counts_of_comparisons_follow_the_papers(
     for order, count in ((1, expected[0]), (-1, expected[1])):
         pair = AlgorithmPair(names[::order], algorithms[::order], domain)
         unsure, goal = pair.doubts
-        everything = Everything(domain, wide_of(p), 1)
+        everything = InputSpace(domain, wide_of(p), 1)
         tally = everything.count(algorithms[0], goal, unsure, seconds=60)
         assert tally.whole
         assert tally.unsure == 0
@@ -101,7 +101,7 @@ def test_monotonicity_follows_the_papers(unit: str, low: int, bits: tuple[int, i
                 falling |= {(a, b)} if growth < 0 else set()
     flaw = FLAWS["monotone"]("markidis", on("markidis", unit, 2), domain)
     goal = any_of([goal for _, goal in flaw.goals()])
-    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
+    tally = InputSpace(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
     assert tally.whole
     assert tally.holds == len(falling) > 0
 
@@ -116,7 +116,7 @@ def test_wrong_signs_follow_the_papers() -> None:
     )
     flaw = FLAWS["sign"]("markidis", on("markidis", "volta", 2), domain)
     ((_, goal),) = flaw.goals()
-    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
+    tally = InputSpace(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
     assert tally.whole
     assert tally.holds == wrong > 0
 
@@ -140,7 +140,7 @@ def test_the_largest_error_follows_the_papers(name: str, c_zero: bool) -> None:
         if a * b or c
     )
     full = {"single": "single-f16", "ootomo": "ootomo-halfhalf"}.get(name, name)
-    worst = Everything(domain, wide_of(2), 1).worst(on(full, "volta", 2), seconds=60)
+    worst = InputSpace(domain, wide_of(2), 1).worst(on(full, "volta", 2), seconds=60)
     assert worst.whole
     assert worst.relative == expected > 0
     a, b, c = (wide_of(2).value(worst.values[n]) for n in ("a0", "b0", "c"))
@@ -151,11 +151,11 @@ def test_enumeration_stops_in_time_and_says_so() -> None:
     domain = FACTS["monotone-1-c"].domain(narrow_format(3))
     flaw = FLAWS["monotone"]("single-f16", on("single-f16", "volta", 3), domain)
     goal = any_of([goal for _, goal in flaw.goals()])
-    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=1e-9)
+    tally = InputSpace(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=1e-9)
     assert not tally.whole
-    assert 0 < tally.gone < 1 << Everything(domain, flaw.wide, 1).width
+    assert 0 < tally.gone < 1 << InputSpace(domain, flaw.wide, 1).width
     domain = FACTS["fma-sign-c"].domain(narrow_format(8))
-    everything, fma = Everything(domain, wide_of(8), 1), on("fp32-fma", "volta", 8)
+    everything, fma = InputSpace(domain, wide_of(8), 1), on("fp32-fma", "volta", 8)
     with pytest.raises(TcsmtError, match="at most 2"):
         everything.count(fma, fma.trace.c.eq(0), seconds=1)
 
@@ -174,7 +174,7 @@ def test_arrays_of_reduced_words_are_the_terms() -> None:
 
     for name in ("markidis", "ootomo-halfhalf", "fp32-fma"):
         algorithm = on(name, "hopper", 3)
-        everything = Everything(domain_of(-7, 6, (8, 8), c_zero=False), algorithm.wide, 1)
+        everything = InputSpace(domain_of(-7, 6, (8, 8), c_zero=False), algorithm.wide, 1)
         some = [everything.values(n * 7919 % (1 << everything.width)) for n in range(1, 40)]
         a, b = (np.array([[v[f"{side}0"]] for v in some], np.uint32) for side in "ab")
         found = simulate(algorithm, a, b, np.array([v["c"] for v in some], np.uint32))

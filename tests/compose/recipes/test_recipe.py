@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from tcsmt.compose.recipes.algorithm import Sum
-from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
+from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, whole_number
 from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
@@ -85,3 +85,10 @@ def test_on_a_unit() -> None:
     unit = ordinary.on(VOLTA, 16).unit
     assert isinstance(unit, IeeeDotAdd) and unit.method == "fma" and unit.k == 1
     assert {field.name for field in fields(Recipe)} >= {"name", "title", "source", "ordinary"}
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "", " 3"])
+def test_what_is_no_whole_number(text: str) -> None:
+    with pytest.raises(TcsmtError, match=r"^slices = .*: must be an integer, 1 or more$"):
+        whole_number("slices", text, 1)
+    assert [whole_number("slices", given, 0) for given in ("0", "07", "12")] == [0, 7, 12]

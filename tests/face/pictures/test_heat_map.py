@@ -19,7 +19,7 @@ from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import Atlas, run
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tests.support.paths import ROOT
 from tests.support.results import result_text
 from tests.support.sampling import mostly_long

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tcsmt.identification.units.courses import lanes_used, signature
+from tcsmt.identification.units.block_routes import lanes_used, signature
 from tcsmt.identification.units.evaluate import SplitRows, predictions
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.outcomes import outcomes

@@ -35,7 +35,7 @@ from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.audit import audit_of, closing, gaps, listed
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.work import Task
 from tests.oracles import exact, tiny

@@ -10,7 +10,7 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import MOST_BITS
-from tcsmt.identification.units.hypotheses import Left
+from tcsmt.identification.units.hypotheses import Remaining
 from tcsmt.identification.units.report import as_text, nearest
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
@@ -95,7 +95,7 @@ def test_a_sample_weighs_kinds_alike() -> None:
     few = np.repeat(ieee.family.first()[:1], 40, axis=0)
 
     def drawn(count: int) -> list[int]:
-        left = Left(((fused, many), (ieee, few[:count])))
+        left = Remaining(((fused, many), (ieee, few[:count])))
         return [len(table) for _, table in left.sampled(np.random.default_rng(1), 256).parts]
 
     assert drawn(40) == [80, 40]

@@ -20,7 +20,7 @@ from tcsmt.face.cli import main
 from tcsmt.face.cli.accuracy import findings as cli_findings
 from tcsmt.identification.units import search
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Hypotheses, Left
+from tcsmt.identification.units.hypotheses import Hypotheses, Remaining
 from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
@@ -37,7 +37,7 @@ from tcsmt.prove.statements.verdict import Equivalent, Unknown
 from tcsmt.study.survey import audit
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.study.survey.settle import settle, verdicts_in
+from tcsmt.study.survey.verdict_store import settle, verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.work import Task
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
@@ -173,7 +173,7 @@ def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
         kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
         one, other = (kind.family.row(replace(VOLTAS_MODEL, zero_exponent=e)) for e in (-131, -126))
         self.exchanges = []
-        self._left(Left(((kind, np.array([one, other])),)))
+        self._left(Remaining(((kind, np.array([one, other])),)))
 
     patch.setattr(search.Identification, "_first", two)
     patch.setattr(search.Identification, "_beside", lambda self: False)

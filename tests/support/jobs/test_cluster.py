@@ -16,7 +16,7 @@ import pytest
 from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import run
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs import cluster
 from tests.support.command_line import refused

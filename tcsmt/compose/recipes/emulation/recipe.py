@@ -15,11 +15,12 @@ from tcsmt.compose.recipes.emulation.schemes import (
     moduli,
 )
 from tcsmt.compose.recipes.emulation.slicing import Slicing
+from tcsmt.compose.recipes.recipe import whole_number
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, rounding_named
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import TcsmtError, choose, whole_number
+from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["EmulationRecipe", "ResiduesRecipe", "SlicesRecipe"]
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tcsmt.identification.units.courses import lanes_used, signature, used_courses
+from tcsmt.identification.units.block_routes import lanes_used, signature, used_routes
 from tcsmt.identification.units.evaluate import SplitRows, predictions
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.outcomes import outcomes
@@ -28,8 +28,8 @@ def test_many_rows_and_questions_at_once_fit_what_each_row_answers(formats, k, c
     bare = rows.copy()
     bare[:, 6:11] = 0
     row, asked = np.array(list(product(range(len(rows)), range(len(questions))))).T
-    courses = list(zip(rows[row, 0].tolist(), asked.tolist(), strict=True))
-    found = outcomes(family, SplitRows.of(bare), row, questions, courses, np.arange(len(row)), rounded=True)
+    routes = list(zip(rows[row, 0].tolist(), asked.tolist(), strict=True))
+    found = outcomes(family, SplitRows.of(bare), row, questions, routes, np.arange(len(row)), rounded=True)
     wrong = 0
     for pair, (one, question) in enumerate(zip(row, asked, strict=True)):
         answer = int(words[one, question])
@@ -48,9 +48,9 @@ def test_structures_of_one_signature_take_one_course():
     seen = {}
     for one in family.structures:
         if one.order != "every":  # a block with all of its lanes has as many zeros as it has
-            courses = used_courses(family, [one], [0], question)
-            blocks = [(courses.kinds[courses.kind[n]], *courses.words[courses.kind[n]][courses.place[n]])
-                      for n in courses.turns[:, 0]]  # fmt: skip
+            routes = used_routes(family, [one], [0], question)
+            blocks = [(routes.kinds[routes.kind[n]], *routes.words[routes.kind[n]][routes.place[n]])
+                      for n in routes.turns[:, 0]]  # fmt: skip
             own = seen.setdefault(signature(one, used, c=c), blocks)
             assert own == blocks
     assert 1 < len(seen) < len(family.structures) // 4

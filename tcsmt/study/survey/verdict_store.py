@@ -15,7 +15,7 @@ from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, wi
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.jobs.tasks import Workers, computed, counting
 from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.version import __version__
 
 __all__ = ["settle", "settled", "verdicts_in"]
@@ -30,7 +30,7 @@ def verdicts_in(path: Path | None) -> Checkpoint:
 
 
 def settle(
-    pairs: Sequence[Pair], store: Checkpoint, asking: Asking, progress: Seen = unseen
+    pairs: Sequence[Pair], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
 ) -> dict[str, dict[str, Any]]:
     """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 

@@ -1,7 +1,7 @@
-"""Which blocks a structure puts a question through: its course.
+"""Which blocks a structure puts a question through: its route.
 
-Courses of many structures and questions are numbered together, and so are their blocks, so that blocks of one
-kind are computed at once, whichever course they are of.
+Routes of many structures and questions are numbered together, and so are their blocks, so that blocks of one
+kind are computed at once, whichever route they are of.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tcsmt.identification.units.family import Family, Structure
 from tcsmt.identification.units.questions import Questions, last_place, least_exponent, product_exponents
 from tcsmt.matrix_units.arithmetic.formats import Format
 
-__all__ = ["BlockKind", "Courses", "Doubt", "lanes_used", "signature", "used_courses", "whole_courses"]
+__all__ = ["BlockKind", "BlockRoutes", "Doubt", "lanes_used", "signature", "used_routes", "whole_routes"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,12 +38,12 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Courses:
-    """Blocks by their numbers, and courses as these numbers.
+class BlockRoutes:
+    """Blocks by their numbers, and routes as these numbers.
 
     kinds: those there are. kind: of every block. words: of a block, in a row of its kind's array: a's, then
     b's. place: which row. doubt: of every block, as :class:`Doubt`. turns: of shape (blocks of the longest
-    course, courses); -1 beyond the end. starts: the first block's c, of every course.
+    route, routes); -1 beyond the end. starts: the first block's c, of every route.
     """
 
     kinds: Sequence[BlockKind]
@@ -100,8 +100,8 @@ class _Blocks:
         numbers: Array = start + alike.reshape(-1)
         return numbers
 
-    def courses(self, turns: Array, starts: Array) -> Courses:
-        return Courses(
+    def routes(self, turns: Array, starts: Array) -> BlockRoutes:
+        return BlockRoutes(
             list(self.kinds), [np.array(words, np.uint64) for words in self.words],
             np.array(self.kind), np.array(self.place), np.array(self.doubt), turns, starts,
         )  # fmt: skip
@@ -113,14 +113,14 @@ def _starts(structures: Sequence[Structure], questions: Questions) -> Array:
     return np.where(last, np.uint64(0), questions.c)
 
 
-def whole_courses(family: Family, one: Structure, questions: Questions) -> Courses:
-    """A course for each question: all blocks of a structure."""
+def whole_routes(family: Family, one: Structure, questions: Questions) -> BlockRoutes:
+    """A route for each question: all blocks of a structure."""
     blocks = _Blocks(family)
     turns = []
     for turn, lanes in enumerate(map(list, one.blocks)):
         words = np.concatenate([questions.a[:, lanes], questions.b[:, lanes]], axis=1)
         turns.append(blocks.several(blocks.kind_of(one, len(lanes), first=not turn), words))
-    return blocks.courses(np.array(turns), _starts([one] * len(questions), questions))
+    return blocks.routes(np.array(turns), _starts([one] * len(questions), questions))
 
 
 def blocks_used(one: Structure, used: frozenset[int], *, c: bool) -> list[tuple[int, ...]]:
@@ -164,10 +164,10 @@ def lanes_used(questions: Questions) -> list[frozenset[int]]:
     return [frozenset(np.flatnonzero(row).tolist()) for row in questions.a]
 
 
-def used_courses(
+def used_routes(
     family: Family, structures: Sequence[Structure], asked: Sequence[int], questions: Questions
-) -> Courses:
-    """A course for each of some structures, with the ordinary question of that number.
+) -> BlockRoutes:
+    """A route for each of some structures, with the ordinary question of that number.
 
     It has the blocks that it uses; a block has the lanes that it uses, and as many zeros that blocks of many
     sizes have few kinds.
@@ -183,9 +183,9 @@ def used_courses(
         list(zip(*rows, strict=True)) for rows in zip(questions.a.tolist(), questions.b.tolist(), strict=True)
     ]
     lanes_of, large, with_c = lanes_used(questions), exponents >= least, (questions.c != 0).tolist()
-    courses: list[list[int]] = []
+    routes: list[list[int]] = []
     for one, number in zip(structures, asked, strict=True):
-        course: list[int] = []
+        route: list[int] = []
         lanes_in = lanes_of[number]
         for lanes in blocks_used(one, lanes_in, c=with_c[number]):
             if one.order == "every" and not coarse[number]:
@@ -195,15 +195,13 @@ def used_courses(
             else:
                 doubt = Doubt.NEVER if large[number, list(lanes)].any() else Doubt.ALWAYS
             pairs = _padded(one, lanes, [words[number][lane] for lane in lanes], lanes_in)
-            kind = blocks.kind_of(one, len(pairs), first=not course)
-            course.append(
-                blocks.one(kind, tuple(x for side in zip(*pairs, strict=True) for x in side), doubt)
-            )
-        courses.append(course)
-    turns = np.full((max(map(len, courses)), len(courses)), -1)
-    for number, course in enumerate(courses):
-        turns[: len(course), number] = course
-    return blocks.courses(turns, _starts(structures, questions[np.asarray(asked)]))
+            kind = blocks.kind_of(one, len(pairs), first=not route)
+            route.append(blocks.one(kind, tuple(x for side in zip(*pairs, strict=True) for x in side), doubt))
+        routes.append(route)
+    turns = np.full((max(map(len, routes)), len(routes)), -1)
+    for number, route in enumerate(routes):
+        turns[: len(route), number] = route
+    return blocks.routes(turns, _starts(structures, questions[np.asarray(asked)]))
 
 
 def _padded(

@@ -14,9 +14,9 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.study.survey import settle
+from tcsmt.study.survey import verdict_store
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import verdicts_in
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
 from tests.support.questions import unit
 
@@ -54,7 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def run(path: Path, *pairs: Pair, asking: Asking = ASKING) -> dict[str, dict[str, Any]]:
     with verdicts_in(path) as store:
-        return settle.settle(pairs, store, asking)
+        return verdict_store.settle(pairs, store, asking)
 
 
 #: What the first run stores: every test begins with it.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tcsmt.language.terms import Term, const, operands_first, total, var
-from tcsmt.prove.engine.alike import Alike, Values, values_of
+from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, Values, values_of
 from tests.oracles import terms
 from tests.oracles.wordmath import described
 from tests.support.computations import constructed
@@ -19,7 +19,7 @@ ROWS = {"x": np.arange(256) * 37 % 256, "y": np.arange(256) * 91 % 251}
 
 def offered(node: Term, *ours: Term) -> list[Term]:
     nodes = operands_first([node, *ours])
-    alike = Alike(values_of(nodes, ROWS))
+    alike = CandidateEqualities(values_of(nodes, ROWS))
     alike.add(operands_first(ours))
     return list(alike.to(node))
 
@@ -57,7 +57,7 @@ def test_what_is_offered_has_the_same_values(seed: int) -> None:
             start = len(nodes) - (len(nodes) - 5)
             nodes.append(constructed(node, [nodes[start + place] for place in node.args]))
     every = operands_first(nodes)
-    alike = Alike(values_of(every, ROWS))
+    alike = CandidateEqualities(values_of(every, ROWS))
     alike.add(every)
     count = 0
     for node in every:

@@ -15,7 +15,7 @@ import numpy as np
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import Term, const
 
-__all__ = ["Alike", "Values", "values_of"]
+__all__ = ["CandidateEqualities", "Values", "values_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of fewer bits look alike too often.
@@ -76,7 +76,7 @@ def _key(words: Array) -> tuple[int, ...] | bytes:
 
 
 @dataclass
-class Alike:
+class CandidateEqualities:
     """The words of one graph, ``ours``, by what they look like, simplest first."""
 
     values: Mapping[Term, Values]
