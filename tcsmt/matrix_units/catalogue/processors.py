@@ -65,17 +65,14 @@ def _arm(about: str, *features: str) -> Processor:
 
 
 _ZEN4, _ZEN5 = _x86("AMD Zen 4", *_AVX512), _x86("AMD Zen 5", *_AVX512, "avx_vnni")
-_BEFORE_ZEN4 = {name: _x86(f"AMD {about}") for name, about in (
-    ("zen", "Zen 1"), ("zen 1", "Zen 1"), ("zen 2", "Zen 2"), ("zen 3", "Zen 3"), ("naples", "Zen 1"),
-    ("rome", "Zen 2"), ("milan", "Zen 3"),
-)}  # fmt: skip
-_V1, _V2 = (_arm(f"Arm Neoverse {name}", *_NEOVERSE) for name in ("V1", "V2"))
+_ZEN1, _ZEN2, _ZEN3 = _x86("AMD Zen 1"), _x86("AMD Zen 2"), _x86("AMD Zen 3")
+_V1, _V2 = _arm("Arm Neoverse V1", *_NEOVERSE), _arm("Arm Neoverse V2", *_NEOVERSE)
 _N1, _N2 = _arm("Arm Neoverse N1"), _arm("Arm Neoverse N2", *_NEOVERSE)
 
 PROCESSORS = {
-    **{name: _x86(f"Intel {about}") for name, about in (
-        ("haswell", "Haswell"), ("broadwell", "Broadwell"), ("skylake", "Skylake"),
-    )},
+    "haswell": _x86("Intel Haswell"),
+    "broadwell": _x86("Intel Broadwell"),
+    "skylake": _x86("Intel Skylake"),
     "cascade lake": _x86("Intel Cascade Lake", *_VNNI),
     "ice lake": _x86("Intel Ice Lake", *_VNNI),
     "tiger lake": _x86("Intel Tiger Lake", *_VNNI),
@@ -88,7 +85,8 @@ PROCESSORS = {
     "alder lake": _x86("Intel Alder Lake", "avx_vnni"),
     "raptor lake": _x86("Intel Raptor Lake", "avx_vnni"),
     "xeon": _x86("an Intel Xeon from Sapphire Rapids on (give an older one by its name)", *_AMX),
-    **_BEFORE_ZEN4,
+    "zen": _ZEN1, "zen 1": _ZEN1, "zen 2": _ZEN2, "zen 3": _ZEN3,
+    "naples": _ZEN1, "rome": _ZEN2, "milan": _ZEN3,
     "zen 4": _ZEN4, "genoa": _ZEN4, "bergamo": _ZEN4, "siena": _ZEN4,
     "zen 5": _ZEN5, "turin": _ZEN5,
     "epyc": _x86("an AMD EPYC from Zen 4 on (give an older one by its name)", *_AVX512),

@@ -1,7 +1,8 @@
 """The catalogue's rows, from the tables of its files: ``architectures/NAME.toml``.
 
-A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`), ``preferred`` (how
-the names of instructions begin that GEMM libraries use for operands below 16 bits), and:
+A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`); where programs can
+be written for it ``compiler_target``; ``preferred``, how the names of those instructions begin that GEMM
+libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
     whose first line names a key for each and whose other lines are a row each
@@ -39,7 +40,17 @@ _ABOUT = {
 }
 _NEEDED = [name for name, default in _ABOUT.items() if default is MISSING]
 #: What a file may have.
-_KEYS = ("vendor", "aliases", "gpus", "preferred", "defaults", "shared", "rows", "sequences")
+_KEYS = (
+    "vendor",
+    "compiler_target",
+    "aliases",
+    "gpus",
+    "preferred",
+    "defaults",
+    "shared",
+    "rows",
+    "sequences",
+)
 
 
 @dataclass

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, rows_of
+from tcsmt.matrix_units.catalogue.gpus import contents
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.outside.hardware.layouts import (
     Tile,
@@ -20,12 +21,9 @@ from tcsmt.support.errors import TcsmtError
 __all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of", "unsupported"]
 
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
-TARGETS = {
-    "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
-    "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
-    "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
-    "x86": "x86-64", "arm": "aarch64",
-}  # fmt: skip
+TARGETS: dict[str, str] = {
+    name: contents(name)["compiler_target"] for name in ARCHITECTURES if "compiler_target" in contents(name)
+}
 
 #: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
 _AMD = {
