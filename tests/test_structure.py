@@ -16,7 +16,7 @@ import pytest
 
 import tcsmt
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
 from tests.support.code_size import code_lines, functions
 from tests.support.paths import ROOT
 
@@ -247,7 +247,7 @@ def named_architectures(path: Path) -> list[str]:
             texts.append(re.sub(r"__\w+?__", "", node.value))
         names = (getattr(node, field, None) for field in ("id", "attr", "name", "arg"))
         texts += [name for name in names if isinstance(name, str)]
-    known = [*ARCHITECTURES, *ALIASES, *GPUS, *VENDORS]
+    known = [*ARCHITECTURES, *aliases(), *gpus(), *VENDORS]
     pattern = re.compile(rf"(?<![a-z0-9])({'|'.join(map(re.escape, known))})(?![a-z])", re.IGNORECASE)
     return [text for text in texts if pattern.search(text.replace("_", " ")) or pattern.search(text)]
 

@@ -18,7 +18,7 @@ from trusted import closure
 import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.catalogue.table import arithmetic
 from tcsmt.support.results import Result
@@ -107,10 +107,10 @@ class Gpus(Published):
             "     - GPUs and processors",
         ]
         for name in ARCHITECTURES:
-            also = ", ".join(alias for alias, other in ALIASES.items() if other == name)
-            chips = {**GPUS, **{chip: one.architecture for chip, one in PROCESSORS.items()}}
-            gpus = ", ".join(chip for chip, other in chips.items() if other == name)
-            lines += [f"   * - ``{name}``", f"     - {also}", f"     - {gpus}"]
+            also = ", ".join(alias for alias, other in aliases().items() if other == name)
+            chips = {**gpus(), **{chip: one.architecture for chip, one in PROCESSORS.items()}}
+            named = ", ".join(chip for chip, other in chips.items() if other == name)
+            lines += [f"   * - ``{name}``", f"     - {also}", f"     - {named}"]
         return self._parse(lines)
 
 

@@ -33,11 +33,11 @@ class _Name(click.ParamType[str]):
 
 class _Architecture(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+        from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
         from tcsmt.matrix_units.catalogue.naming import THIS_PROCESSOR
         from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 
-        names = (*ARCHITECTURES, *GPUS, *ALIASES, *PROCESSORS, THIS_PROCESSOR)
+        names = (*ARCHITECTURES, *gpus(), *aliases(), *PROCESSORS, THIS_PROCESSOR)
         return [name.replace(" ", "-") for name in names]
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:

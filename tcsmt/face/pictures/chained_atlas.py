@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tcsmt.matrix_units.catalogue.gpus import VENDORS
+from tcsmt.matrix_units.catalogue.gpus import vendors
 from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
 
 __all__ = ["as_chained_page", "as_chained_svg"]
@@ -33,7 +33,7 @@ def _kind(
 
 def _vendor(group: ChainedGroup, number: int) -> str:
     """Of a class: the vendors of its rows."""
-    return " ".join(dict.fromkeys(VENDORS[row.architecture] for row in group.units[number].rows))
+    return " ".join(dict.fromkeys(vendors()[row.architecture] for row in group.units[number].rows))
 
 
 def _label(group: ChainedGroup, number: int) -> str:
@@ -62,10 +62,10 @@ def as_chained_svg(atlas: ChainedAtlas) -> str:
 
 
 def _svg_cells(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]) -> Iterator[str]:
-    vendors = list(dict.fromkeys(VENDORS.values()))
+    order = list(dict.fromkeys(vendors().values()))
     for row in range(len(group.units)):
         y = _TOP + row * _CELL
-        colour = _VENDOR_COLOURS[vendors.index(_vendor(group, row).split()[0]) % len(_VENDOR_COLOURS)]
+        colour = _VENDOR_COLOURS[order.index(_vendor(group, row).split()[0]) % len(_VENDOR_COLOURS)]
         yield (
             f'<text x="{_LABEL - 8}" y="{y + 13}" text-anchor="end" fill="{colour}">'
             f"{escape(_label(group, row))} {row + 1}</text>"
@@ -193,7 +193,7 @@ def as_chained_page(atlas: ChainedAtlas) -> str:
     rows = [row for group in atlas.groups for unit in group.units for row in unit.rows]
     filters = [
         _boxes("types", "formats", {group.types: group.types for group in atlas.groups}),
-        _boxes("vendor", "vendor", {v: v for v in dict.fromkeys(VENDORS[r.architecture] for r in rows)}),
+        _boxes("vendor", "vendor", {v: v for v in dict.fromkeys(vendors()[r.architecture] for r in rows)}),
         _boxes("evidence", "evidence", {e: e for e in dict.fromkeys(r.evidence for r in rows)}),
         _boxes("kind", "verdict", {"equal": "equal", "somewhere": "equal on a smaller domain",
                                    "differs": "differs", "unknown": "unknown"}),
@@ -221,11 +221,11 @@ def _table(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]
     count = len(group.units)
     lines = []
     for row, unit in enumerate(group.units):
-        vendors = "|".join(dict.fromkeys(VENDORS[r.architecture] for r in unit.rows))
+        makers = "|".join(dict.fromkeys(vendors()[r.architecture] for r in unit.rows))
         evidence = "|".join(dict.fromkeys(r.evidence for r in unit.rows))
         names = ", ".join(f"{r.name} ({r.evidence})" for r in unit.rows)
         head = (
-            f'<th data-vendor="{escape(vendors)}" data-evidence="{escape(evidence)}" '
+            f'<th data-vendor="{escape(makers)}" data-evidence="{escape(evidence)}" '
             f'title="{escape(names)}">{row + 1}: {escape(_label(group, row))}</th>'
         )
         cells = []

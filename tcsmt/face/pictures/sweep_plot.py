@@ -8,7 +8,7 @@ from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.gpus import VENDORS
+from tcsmt.matrix_units.catalogue.gpus import vendors
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = ["is_of_units", "plot_algorithms", "plot_units"]
@@ -123,12 +123,12 @@ def plot_units(path: Path, records: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _vendor(label: str) -> str:
-    return VENDORS.get(label.partition(",")[0].partition("/")[0], "others")
+    return vendors().get(label.partition(",")[0].partition("/")[0], "others")
 
 
 def _by_vendor(panel: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The units of a panel, vendors in the catalogue's order."""
-    order = [*dict.fromkeys(VENDORS.values()), "others"]
+    order = [*dict.fromkeys(vendors().values()), "others"]
     labels = dict.fromkeys(label for units in panel.values() for label in units)
     return sorted(labels, key=lambda label: order.index(_vendor(label)))
 
@@ -146,7 +146,7 @@ def _draw_units(
     says: str,
     figure: Any,
 ) -> None:
-    colours = dict(zip([*dict.fromkeys(VENDORS.values()), "others"], COLOURS, strict=False))
+    colours = dict(zip([*dict.fromkeys(vendors().values()), "others"], COLOURS, strict=False))
     ratios = [len(labels[name]) + 1 for name in panels]
     axes = figure.subplots(len(panels), 2, sharex="col", sharey="row", squeeze=False, height_ratios=ratios)
     for (error, bias), (name, panel) in zip(axes, panels.items(), strict=True):

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, GPUS
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.matrix_units.catalogue.mnemonics import means
 from tcsmt.matrix_units.catalogue.naming import named
 from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
@@ -20,7 +20,6 @@ from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
     "ARCHITECTURES",
-    "GPUS",
     "Row",
     "architecture_named",
     "disputes",

@@ -7,14 +7,23 @@ table of AMD's processors.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "ALIASES", "ARCHITECTURES", "BRANDS", "FOLDER", "GPUS", "SERIES", "VARIANTS", "VENDORS", "WITHOUT_UNITS",
+    "ARCHITECTURES",
+    "BRANDS",
+    "FOLDER",
+    "SERIES",
+    "VARIANTS",
+    "WITHOUT_UNITS",
+    "aliases",
     "contents",
-]  # fmt: skip
+    "gpus",
+    "vendors",
+]
 
 FOLDER = Path(__file__).with_name("architectures")
 #: In the order in which they are shown; each has a file in ``FOLDER``.
@@ -30,14 +39,24 @@ def contents(architecture: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{architecture}.toml").read_text(encoding="utf-8"))
 
 
-def _names(key: str) -> dict[str, str]:
-    return {name: one for one in ARCHITECTURES for name in contents(one).get(key, ())}
+@cache
+def aliases() -> Mapping[str, str]:
+    """The architecture of each other name of one."""
+    return {name: one for one in ARCHITECTURES for name in contents(one).get("aliases", ())}
 
 
-ALIASES = _names("aliases")
-GPUS = _names("gpus")
-#: Who makes or specifies them, in the order of ``ARCHITECTURES``.
-VENDORS: dict[str, str] = {one: contents(one)["vendor"] for one in ARCHITECTURES}
+@cache
+def gpus() -> Mapping[str, str]:
+    """The architecture of each GPU."""
+    return {name: one for one in ARCHITECTURES for name in contents(one).get("gpus", ())}
+
+
+@cache
+def vendors() -> Mapping[str, str]:
+    """Who makes or specifies each architecture, in the order of ``ARCHITECTURES``."""
+    return {name: contents(name)["vendor"] for name in ARCHITECTURES}
+
+
 #: Words before a GPU's name that say only whose it is.
 BRANDS = {
     "nvidia": "NVIDIA", "geforce": "NVIDIA", "tesla": "NVIDIA",

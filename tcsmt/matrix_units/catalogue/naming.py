@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from tcsmt.matrix_units.catalogue.gpus import (
-    ALIASES,
     ARCHITECTURES,
     BRANDS,
-    GPUS,
     SERIES,
     VARIANTS,
-    VENDORS,
     WITHOUT_UNITS,
+    aliases,
+    gpus,
+    vendors,
 )
 from tcsmt.matrix_units.catalogue.processors import MODELS, PROCESSORS, Processor
 from tcsmt.matrix_units.catalogue.this_processor import this_processor
@@ -42,6 +42,8 @@ class Named:
 
 def named(name: str) -> Named:
     """What a name stands for. Raises :class:`.UnknownName`, or says why the catalogue does not have it."""
+    if name in ARCHITECTURES:  # without the other architectures' files
+        return Named(name)
     words = _words(name)
     if words == [THIS_PROCESSOR]:
         machine = platform.machine()
@@ -54,7 +56,7 @@ def named(name: str) -> Named:
     brands = {BRANDS[word] for word in words if word in BRANDS}
     for text in _spellings(words):
         known = _index().get(text)
-        if known is not None and brands <= {VENDORS[known]}:
+        if known is not None and brands <= {vendors()[known]}:
             return Named(known)
     processor = _processor(name)
     if processor is not None:
@@ -62,7 +64,7 @@ def named(name: str) -> Named:
     for pattern, why in WITHOUT_UNITS:
         if any(re.fullmatch(pattern, text) for text in _spellings(words)):
             raise TcsmtError(f"{name!r}: {why}; see `tcsmt models`")
-    names = [*ARCHITECTURES, *ALIASES, *GPUS, *PROCESSORS, THIS_PROCESSOR]
+    names = [*ARCHITECTURES, *aliases(), *gpus(), *PROCESSORS, THIS_PROCESSOR]
     parts = [one for one in names if words and {*words} <= {*one.split()}]
     raise UnknownName("architecture", name, names, "tcsmt models", meant=parts, similarity=_SIMILAR)
 
@@ -83,8 +85,8 @@ def _spellings(words: list[str]) -> Iterator[str]:
 def _index() -> dict[str, str]:
     """The architecture of every name, without spaces; of GPUs also without brands and series."""
     found = {"".join(_words(name)): name for name in ARCHITECTURES}
-    found |= {"".join(_words(name)): target for name, target in ALIASES.items()}
-    for name, target in GPUS.items():
+    found |= {"".join(_words(name)): target for name, target in aliases().items()}
+    for name, target in gpus().items():
         words = _words(name)
         found.setdefault("".join(words), target)
         words = [word for word in words if word not in BRANDS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, architecture_named, rows, rows_of
-from tcsmt.matrix_units.catalogue.gpus import ALIASES, GPUS, VENDORS
+from tcsmt.matrix_units.catalogue.gpus import aliases, gpus, vendors
 
 #: Khattak and Mikaitis, Table II; MMA-Sim, section IV; and relatives of the same architecture.
 NAMED = {
@@ -37,15 +37,15 @@ def test_gpus_by_name(architecture: str) -> None:
 
 
 def test_every_name_leads_to_an_architecture_with_rows() -> None:
-    assert set(ALIASES.values()) | set(GPUS.values()) <= set(ARCHITECTURES)
+    assert set(aliases().values()) | set(gpus().values()) <= set(ARCHITECTURES)
     assert {row.architecture for row in rows()} == set(ARCHITECTURES)
-    assert not (set(ALIASES) & set(GPUS) or set(ARCHITECTURES) & {*ALIASES, *GPUS})
-    for name, target in {**ALIASES, **GPUS}.items():
+    assert not (set(aliases()) & set(gpus()) or set(ARCHITECTURES) & {*aliases(), *gpus()})
+    for name, target in {**aliases(), **gpus()}.items():
         assert architecture_named(name) == architecture_named(name.upper()) == target
 
 
 def test_vendors_are_in_the_order_of_the_architectures() -> None:
-    assert list(VENDORS) == list(ARCHITECTURES)
-    assert [VENDORS[architecture_named(gpu)] for gpu in ("h100", "mi300x", "gfx1201", "n150")] == [
+    assert list(vendors()) == list(ARCHITECTURES)
+    assert [vendors()[architecture_named(gpu)] for gpu in ("h100", "mi300x", "gfx1201", "n150")] == [
         "NVIDIA", "AMD", "AMD", "Tenstorrent",
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, instruction_named, rows_of, stands_for, this_processor
-from tcsmt.matrix_units.catalogue.gpus import ALIASES, GPUS
+from tcsmt.matrix_units.catalogue.gpus import aliases, gpus
 from tcsmt.matrix_units.catalogue.naming import named
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -41,7 +41,7 @@ def test_a_brand_is_not_thrown_away() -> None:
 
 
 def test_no_spelling_of_one_gpu_is_that_of_another() -> None:
-    for name, architecture in {**{one: one for one in ARCHITECTURES}, **ALIASES, **GPUS}.items():
+    for name, architecture in {**{one: one for one in ARCHITECTURES}, **aliases(), **gpus()}.items():
         for spelled in (name, name.upper(), name.replace(" ", ""), name.replace(" ", "-")):
             assert named(spelled).architecture == architecture
 
