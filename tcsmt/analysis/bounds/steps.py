@@ -24,6 +24,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof, free_products
 from tcsmt.language.terms import TRUE, Term, any_of, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.datapath import (
+    Exponent,
     Fixed,
     Number,
     as_fixed,
@@ -421,34 +422,13 @@ class _Reader:
                 w[lane]: var(f"{s}{place}", w[lane].width) for s, w in zip("ab", self._words, strict=True)
             }
 
-        def now(term: Term) -> Term:
-            return substitute([term], new)[0]
-
-        def number(x: Number) -> Number:
-            return Number(
-                now(x.sign), replace(x.exponent, term=now(x.exponent.term)), now(x.significand),
-                x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
-            )  # fmt: skip
-
-        def fixed(x: Fixed) -> Fixed:
-            source = x.source
-            if (
-                isinstance(source, Number)
-                and source.summed is not None
-                and as_number(source.summed) == source
-            ):
-                source = source.summed
-            if source is not None:
-                source = number(source) if isinstance(source, Number) else fixed(source)
-            exponent = replace(x.exponent, term=now(x.exponent.term))
-            return Fixed(now(x.word), exponent, x.fraction_bits, source, tuple(map(fixed, x.addends)))
-
-        numbers = {place: number(x) for place, x in enumerate(products)}
-        whole = fixed(total)
+        renamed = _Renaming(new)
+        numbers = {place: renamed.number(x) for place, x in enumerate(products)}
+        whole = renamed.fixed(total)
         numbers[C], drops = self._addend(new[c], c_format, whole)
         kept = getattr(self.unit, "round_fraction_bits", None) or fmt.fraction_bits
         return FusedSum(
-            tuple(lanes), numbers, whole, now(stages[-1].term), fmt, kept + 1,
+            tuple(lanes), numbers, whole, renamed.term(stages[-1].term), fmt, kept + 1,
             flushes=getattr(self.unit, "flush_outputs", False), drops_below=c_format.e_min if drops else None,
         )  # fmt: skip
 
@@ -472,6 +452,35 @@ class _Reader:
     @property
     def _words(self) -> tuple[Sequence[Term], Sequence[Term]]:
         return self.trace.a, self.trace.b
+
+
+@dataclass(frozen=True)
+class _Renaming:
+    """Other terms in the place of some."""
+
+    terms: dict[Term, Term]
+
+    def term(self, term: Term) -> Term:
+        return substitute([term], self.terms)[0]
+
+    def exponent(self, x: Exponent) -> Exponent:
+        return replace(x, term=self.term(x.term))
+
+    def number(self, x: Number) -> Number:
+        return Number(
+            self.term(x.sign), self.exponent(x.exponent), self.term(x.significand), x.fraction_bits,
+            self.term(x.zero), self.term(x.infinite), self.term(x.nan),
+        )  # fmt: skip
+
+    def fixed(self, x: Fixed) -> Fixed:
+        """With its source and addends; a number that is a sum's is the sum."""
+        source = x.source
+        if isinstance(source, Number) and source.summed is not None and as_number(source.summed) == source:
+            source = source.summed
+        if source is not None:
+            source = self.number(source) if isinstance(source, Number) else self.fixed(source)
+        addends = tuple(map(self.fixed, x.addends))
+        return Fixed(self.term(x.word), self.exponent(x.exponent), x.fraction_bits, source, addends)
 
 
 def _as_aligned(number: Number, x: Fixed) -> Number:

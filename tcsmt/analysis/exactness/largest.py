@@ -79,27 +79,7 @@ def exact(
     """
     start = time.monotonic()
     of_a, of_b, _ = subject.formats
-    if integers is None:
-        k = present(k)
-        all_of_them = max(_size(fmt, 1 << 60) for fmt in (of_a, of_b))
-        most = min(all_of_them, LARGEST_INTEGER)
-        limit, ends = largest_proved(lambda q: subject.proved(q, k), most)
-        limit = max(_size(fmt, limit) for fmt in (of_a, of_b))
-        ends = (
-            ends
-            or f"no integer {'of the formats is' if most == all_of_them else 'that is asked about is'} larger"
-        )
-        length = k if limit else 0
-        tries = [(limit + 1, k)] if limit < most else []
-    elif k is None:
-        limit = integers
-        length, ends = largest_proved(lambda n: subject.proved(limit, n), subject.longest)
-        ends = ends or f"no K over {subject.longest} is asked about"
-        tries = [(limit, more) for more in _lengths(subject, length)]
-    else:
-        limit, ends = integers, subject.proved(integers, k)
-        length = 0 if ends else k
-        tries = [(limit, k)] if ends else []
+    limit, length, ends, tries = _proved(subject, integers, k)
     if search and 0 < length <= _CHECKED:
         within = counterexample(subject, limit, length)
         if within is not None:
@@ -115,6 +95,32 @@ def exact(
     a, b = (integers_up_to(fmt, limit) for fmt in (of_a, of_b))
     proof = chain.verdict(time.monotonic() - start) if length else None
     return Exactness(length, limit, a, b, ends, beyond, closed, proof, time.monotonic() - start)
+
+
+def _proved(
+    subject: Subject, integers: int | None, k: int | None
+) -> tuple[int, int, str, list[tuple[int, int]]]:
+    """The magnitude and K that are proved, what ends there, and what to try beyond, the nearest first."""
+    if integers is None:
+        return _largest_integers(subject, present(k))
+    if k is None:
+        length, ends = largest_proved(lambda n: subject.proved(integers, n), subject.longest)
+        ends = ends or f"no K over {subject.longest} is asked about"
+        return integers, length, ends, [(integers, more) for more in _lengths(subject, length)]
+    ends = subject.proved(integers, k)
+    return integers, 0 if ends else k, ends, [(integers, k)] if ends else []
+
+
+def _largest_integers(subject: Subject, k: int) -> tuple[int, int, str, list[tuple[int, int]]]:
+    """The largest magnitude that is proved for a K."""
+    formats = subject.formats[:2]
+    every = max(_size(fmt, 1 << 60) for fmt in formats)
+    most = min(every, LARGEST_INTEGER)
+    limit, ends = largest_proved(lambda size: subject.proved(size, k), most)
+    limit = max(_size(fmt, limit) for fmt in formats)
+    if not ends:
+        ends = f"no integer {'of the formats is' if most == every else 'that is asked about is'} larger"
+    return limit, k if limit else 0, ends, [(limit + 1, k)] if limit < most else []
 
 
 def _size(fmt: AnyFormat, limit: int) -> int:

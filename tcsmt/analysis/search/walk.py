@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.analysis.error import value
-from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.algorithm import Algorithm, Step
 from tcsmt.compose.recipes.split import F32
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -50,6 +50,10 @@ class Move:
         }  # fmt: skip
 
 
+#: Each stage and its word, by its place.
+StageOf = Mapping[Place, tuple[Stage, int]]
+
+
 def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
     """Every step on one input (words by name); what is zero and loses nothing is left out."""
     trace = algorithm.trace
@@ -59,54 +63,64 @@ def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
     return [m for m in _moves(algorithm, values, stage_of) if m.word & ~(1 << m.format.sign_bit) or m.lost]
 
 
-def _moves(
-    algorithm: Algorithm, values: Mapping[str, int], stage_of: Mapping[Place, tuple[Stage, int]]
-) -> Iterator[Move]:
-    split, fmt = algorithm.split, algorithm.split.format
+def _moves(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -> Iterator[Move]:
+    yield from _splits(algorithm, values, stage_of)
+    outside = values["c"] if algorithm.c_enters == "first" else None
+    for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
+        inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
+        for step in steps:
+            move = _instruction(algorithm, inside, step, shift, stage_of)
+            inside = move.word
+            yield move
+        if outside is None:
+            outside = inside
+            continue
+        x, y = value(inside), value(outside)
+        exact = None if x is None or y is None else x / 2**shift + y
+        move = _outside(stage_of[None, Kind.SUM_OUTSIDE, number], exact)
+        outside = move.word
+        yield move
+    x, y = value(values["c"]), value(outside or 0)
+    exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
+    yield _outside(stage_of[None, Kind.RESULT, None], exact)
 
-    def word_of(side: str, lane: int, number: int) -> int:
-        return stage_of[OperandPlace(side, lane), Kind.WORD, number][1]
 
-    def minus(exact: Fraction | None, word: int) -> Fraction | None:
-        got = value(word)
-        return None if exact is None or got is None else exact - got
-
+def _splits(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -> Iterator[Move]:
+    """The words of each number; the last one loses what none of them has."""
+    split = algorithm.split
     for lane in range(algorithm.k):
         for side in "ab":
             rest = value(values[f"{side}{lane}"])
             for number in range(split.words):
                 stage, word = stage_of[OperandPlace(side, lane), Kind.WORD, number]
-                got = value(word, fmt)
-                rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
-                last = number == split.words - 1
-                lost = rest if last else Fraction(0)
-                shift = split.scale * number
-                yield Move(stage, "split", fmt, word, lost, {}, shift)
-    outside = values["c"] if algorithm.c_enters == "first" else None
-    for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
-        inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
-        for i, j, part in steps:
-            unit = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": inside}
-            for place, lane in enumerate(part):
-                unit |= {f"a{place}": word_of("a", lane, i), f"b{place}": word_of("b", lane, j)}
-            terms = [value(inside)]
-            for place in range(len(part)):
-                x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
-                terms.append(None if x is None or y is None else x * y)
-            exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
-            stage, inside = stage_of[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
-            yield Move(stage, "unit", F32, inside, minus(exact, inside), unit, shift)
-        if outside is None:
-            outside = inside
-            continue
-        x, y = value(inside), value(outside)
-        stage, outside = stage_of[None, Kind.SUM_OUTSIDE, number]
-        exact = None if x is None or y is None else x / 2**shift + y
-        yield Move(stage, "outside", F32, outside, minus(exact, outside), {})
-    stage, result = stage_of[None, Kind.RESULT, None]
-    x, y = value(values["c"]), value(outside or 0)
-    exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
-    yield Move(stage, "outside", F32, result, minus(exact, result), {})
+                got, shift = value(word, split.format), split.scale * number
+                rest = None if rest is None or got is None else rest - got / 2**shift
+                lost = rest if number == split.words - 1 else Fraction(0)
+                yield Move(stage, "split", split.format, word, lost, {}, shift)
+
+
+def _instruction(algorithm: Algorithm, c: int, step: Step, shift: int, stage_of: StageOf) -> Move:
+    """One instruction of the unit: its words, and what it loses of the exact sum of their products and c."""
+    i, j, part = step
+    words = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": c}
+    exact = value(c)
+    for place, lane in enumerate(part):
+        pair = [stage_of[OperandPlace(s, lane), Kind.WORD, n][1] for s, n in (("a", i), ("b", j))]
+        words |= {f"a{place}": pair[0], f"b{place}": pair[1]}
+        x, y = (value(word, algorithm.split.format) for word in pair)
+        exact = None if exact is None or x is None or y is None else exact + x * y
+    stage, result = stage_of[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
+    return Move(stage, "unit", F32, result, _minus(exact, result), words, shift)
+
+
+def _outside(step: tuple[Stage, int], exact: Fraction | None) -> Move:
+    stage, word = step
+    return Move(stage, "outside", F32, word, _minus(exact, word), {})
+
+
+def _minus(exact: Fraction | None, word: int) -> Fraction | None:
+    got = value(word)
+    return None if exact is None or got is None else exact - got
 
 
 def parting(left: list[Move], right: list[Move]) -> Stage | None:

@@ -125,10 +125,7 @@ class _Drawing:
         if result is not None and self._decided(result):
             yield Listing(title, (Note(self._special_inputs()), self._listed(result)))
             return
-        merged: list[list[Stage]] = []  # a sum and what is made of it before it is rounded
-        for stage in summed:
-            same = merged and _addends(stage) and _addends(stage) is _addends(merged[-1][0])
-            merged = [*merged[:-1], [*merged[-1], stage]] if same else [*merged, [stage]]
+        merged = _merged(summed)
         for number, whole in enumerate(merged, 1):
             last = number == len(merged)
             names = [s.name for s in block[: block.index(whole[0])] if isinstance(s.value, Exponent)]
@@ -405,6 +402,17 @@ def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
 
 def _is_sum(x: Fixed) -> bool:
     return bool(x.addends) or x.source is None
+
+
+def _merged(summed: Sequence[Stage]) -> list[list[Stage]]:
+    """Each sum, and what is made of it before it is rounded."""
+    merged: list[list[Stage]] = []
+    for stage in summed:
+        if merged and _addends(stage) and _addends(stage) is _addends(merged[-1][0]):
+            merged[-1].append(stage)
+        else:
+            merged.append([stage])
+    return merged
 
 
 def _addends(stage: Stage) -> tuple[Fixed, ...]:

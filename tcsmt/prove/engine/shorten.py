@@ -103,11 +103,8 @@ def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Ite
     """Changes that may make a witness simpler."""
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
-    unit_scales = {
-        name: _nearest_to_one(fmt)
-        for name, fmt in formats.items()
-        if isinstance(fmt, Format) and not fmt.signed
-    }
+    scaled = {name: fmt for name, fmt in formats.items() if isinstance(fmt, Format) and not fmt.signed}
+    unit_scales = {name: _nearest_to_one(fmt) for name, fmt in scaled.items()}
     scales = list(unit_scales)
     for names in [scales, *([name] for name in scales)]:
         yield {name: unit_scales[name] for name in names}
@@ -116,12 +113,19 @@ def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Ite
     yield from _alike(pairs, values)
     for name, fmt in formats.items():
         yield from ({name: word} for word in _simpler_words(fmt, values[name]))
-    moves = [{x: step, y: -step} for x, y in pairs for step in (-4, -1, 1, 4)]  # from one factor to the other
+    for steps in _rescalings(list(formats), pairs, scales):
+        yield from _rescaled(formats, values, steps)
+
+
+def _rescalings(
+    names: Sequence[str], pairs: Sequence[Sequence[str]], scales: Sequence[str]
+) -> Iterator[dict[str, int]]:
+    """Powers of two that words are multiplied by: one factor against the other; a side, or a scale, and c."""
+    for x, y in pairs:
+        yield from ({x: step, y: -step} for step in (-4, -1, 1, 4))
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):
         for side in ["a", "b", *scales]:
-            moves.append({name: step for name in formats if name[0] in (side, "c") or name == side})
-    for move in moves:
-        yield from _rescaled(formats, values, move)
+            yield {name: step for name in names if name[0] in (side, "c") or name == side}
 
 
 def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
