@@ -49,7 +49,9 @@ def disputes(row: Row) -> list[Row]:
         return []
     readings = _rows_in(row.architecture, claims=True)
     of_row = f"{row.instruction}@"
-    return [one for one in readings if one.status == "disputed" and one.instruction.startswith(of_row)]
+    return [
+        other for other in readings if other.status == "disputed" and other.instruction.startswith(of_row)
+    ]
 
 
 def status_text(row: Row) -> str:
@@ -58,7 +60,7 @@ def status_text(row: Row) -> str:
 
 
 def selected(
-    found: Iterable[Row],
+    candidates: Iterable[Row],
     *,
     formats: Mapping[str, str | None] | None = None,
     k: int | None = None,
@@ -73,7 +75,7 @@ def selected(
         choose("evidence", evidence, EVIDENCE)
     return [
         row
-        for row in found
+        for row in candidates
         if all(getattr(row.model, name).name == text for name, text in wanted.items())
         and (k is None or row.model.k == k)
         and (evidence is None or row.evidence == evidence)
@@ -94,21 +96,22 @@ def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
     Raises :class:`.TcsmtError` for unknown names, and for a processor that has none.
     """
     meant = named(architecture)
-    found = _rows_in(meant.architecture, claims)
-    return found if meant.processor is None else _that_it_has(meant.processor, found)
+    of_architecture = _rows_in(meant.architecture, claims)
+    return of_architecture if meant.processor is None else _that_it_has(meant.processor, of_architecture)
 
 
-def _that_it_has(processor: Processor, found: Sequence[Row]) -> list[Row]:
+def _that_it_has(processor: Processor, of_architecture: Sequence[Row]) -> list[Row]:
     """The rows of a processor's instructions, the most used first."""
     prefixes = instructions_of(processor.features)
     places = {
-        row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None) for row in found
+        row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None)
+        for row in of_architecture
     }
-    own = [row for row in found if places[row.name] is not None]
+    own = [row for row in of_architecture if places[row.name] is not None]
     if not own:
-        known = ", ".join(name for name in INSTRUCTIONS if any(map(_of_feature(name), found)))
+        features = ", ".join(name for name in INSTRUCTIONS if any(map(_of_feature(name), of_architecture)))
         raise TcsmtError(
-            f"{processor.about} has none of the dot products of the catalogue, which need one of: {known}"
+            f"{processor.about} has none of the dot products of the catalogue, which need one of: {features}"
         )
     return sorted(own, key=lambda row: (places[row.name], "@" in row.instruction))
 
@@ -123,11 +126,12 @@ def stands_for(name: str) -> str:
     processor = named(alone).processor
     if slash:
         return "" if processor is None else f"{alone} is {processor.about}"
-    found = rows_of(alone)
-    if not any(one.architecture == found[0].architecture for one in PROCESSORS.values()):
+    of_architecture = rows_of(alone)
+    if not any(other.architecture == of_architecture[0].architecture for other in PROCESSORS.values()):
         return ""
     about = "" if processor is None else f" is {processor.about}, and"
-    return f"{alone}{about} has {', '.join(row.instruction for row in found)}: the first that fits is meant"
+    names = ", ".join(row.instruction for row in of_architecture)
+    return f"{alone}{about} has {names}: the first that fits is meant"
 
 
 def _is_of(row: Row, prefix: str) -> bool:
@@ -155,11 +159,11 @@ def instruction_named(architecture: str, instruction: str) -> Row:
     name = meant.architecture if meant.processor is None else meant.processor.about
     table = rows_of(architecture, claims=True)
     sequences = sequences_of(architecture)
-    found = _meant(instruction, table) or _meant(instruction, sequences)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(found)}")
+    matches = _meant(instruction, table) or _meant(instruction, sequences)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(matches)}")
     names = [row.instruction for row in (*table, *sequences)]
     raise UnknownName(
         f"instruction of {name}", instruction, names, f"tcsmt models --arch {shlex.quote(architecture)}"
@@ -177,9 +181,9 @@ def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:
     )
 
 
-def _listed(found: Sequence[Row], most: int = 8) -> str:
-    names = ", ".join(r.instruction for r in found[:most])
-    return f"{names}, and {len(found) - most} more; see `tcsmt models`" if len(found) > most else names
+def _listed(matches: Sequence[Row], most: int = 8) -> str:
+    names = ", ".join(r.instruction for r in matches[:most])
+    return f"{names}, and {len(matches) - most} more; see `tcsmt models`" if len(matches) > most else names
 
 
 def rows_named(name: str) -> list[Row]:
@@ -190,12 +194,12 @@ def rows_named(name: str) -> list[Row]:
     try:
         return rows_of(architecture)
     except UnknownName:
-        found = [row for row in rows(claims=False) if means(name, row.instruction)]
-        if not found:
+        matches = [row for row in rows(claims=False) if means(name, row.instruction)]
+        if not matches:
             raise
-        if len(found) == 1:
-            return found
-    several = ", ".join(dict.fromkeys(row.architecture for row in found))
+        if len(matches) == 1:
+            return matches
+    several = ", ".join(dict.fromkeys(row.architecture for row in matches))
     raise TcsmtError(f"{name!r} is an instruction of several architectures ({several}): give ARCH/{name}")
 
 

@@ -37,20 +37,20 @@ def digest_of_unit(name: str) -> str:
 
 def stale(data: Any) -> list[str]:
     """What is named in JSON data, and has another digest now than the data say, or none there."""
-    said: dict[str, str] = {}
+    stamped: dict[str, str] = {}
     for models in _stamps(data):
-        said |= {name: digest for name, digest in models.items() if name in _units()}
-    return [name for name, digest in models_named(data).items() if said.get(name) != digest]
+        stamped |= {name: digest for name, digest in models.items() if name in _units()}
+    return [name for name, digest in models_named(data).items() if stamped.get(name) != digest]
 
 
 @cache
 def _units() -> dict[str, Model | Mapping[str, Model]]:
-    known: dict[str, Model | Mapping[str, Model]] = {row.name: row.model for row in rows()}
+    by_row: dict[str, Model | Mapping[str, Model]] = {row.name: row.model for row in rows()}
     floating = (row for row in rows(claims=False) if not isinstance(row.model, IntegerDotAdd))
-    by_name: dict[str, dict[str, Model]] = {name: {} for name in ARCHITECTURES}
+    by_architecture: dict[str, dict[str, Model]] = {name: {} for name in ARCHITECTURES}
     for row in floating:
-        by_name[row.architecture][row.name] = row.model
-    return known | by_name
+        by_architecture[row.architecture][row.name] = row.model
+    return by_row | by_architecture
 
 
 def _strings(data: Any) -> Iterator[str]:

@@ -42,13 +42,13 @@ def contents(architecture: str) -> dict[str, Any]:
 @cache
 def aliases() -> Mapping[str, str]:
     """The architecture of each other name of one."""
-    return {name: one for one in ARCHITECTURES for name in contents(one).get("aliases", ())}
+    return {name: target for target in ARCHITECTURES for name in contents(target).get("aliases", ())}
 
 
 @cache
 def gpus() -> Mapping[str, str]:
     """The architecture of each GPU."""
-    return {name: one for one in ARCHITECTURES for name in contents(one).get("gpus", ())}
+    return {name: target for target in ARCHITECTURES for name in contents(target).get("gpus", ())}
 
 
 @cache

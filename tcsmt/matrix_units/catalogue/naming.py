@@ -55,9 +55,9 @@ def named(name: str) -> Named:
         return Named(architecture, this_processor(architecture))
     brands = {BRANDS[word] for word in words if word in BRANDS}
     for text in _spellings(words):
-        known = _index().get(text)
-        if known is not None and brands <= {vendors()[known]}:
-            return Named(known)
+        architecture = _index().get(text)
+        if architecture is not None and brands <= {vendors()[architecture]}:
+            return Named(architecture)
     processor = _processor(name)
     if processor is not None:
         return Named(processor.architecture, processor)
@@ -65,7 +65,7 @@ def named(name: str) -> Named:
         if any(re.fullmatch(pattern, text) for text in _spellings(words)):
             raise TcsmtError(f"{name!r}: {why}; see `tcsmt models`")
     names = [*ARCHITECTURES, *aliases(), *gpus(), *PROCESSORS, THIS_PROCESSOR]
-    parts = [one for one in names if words and {*words} <= {*one.split()}]
+    parts = [other for other in names if words and {*words} <= {*other.split()}]
     raise UnknownName("architecture", name, names, "tcsmt models", meant=parts, similarity=_SIMILAR)
 
 
@@ -84,24 +84,24 @@ def _spellings(words: list[str]) -> Iterator[str]:
 @cache
 def _index() -> dict[str, str]:
     """The architecture of every name, without spaces; of GPUs also without brands and series."""
-    found = {"".join(_words(name)): name for name in ARCHITECTURES}
-    found |= {"".join(_words(name)): target for name, target in aliases().items()}
+    index = {"".join(_words(name)): name for name in ARCHITECTURES}
+    index |= {"".join(_words(name)): target for name, target in aliases().items()}
     for name, target in gpus().items():
         words = _words(name)
-        found.setdefault("".join(words), target)
+        index.setdefault("".join(words), target)
         words = [word for word in words if word not in BRANDS]
-        found.setdefault("".join(words), target)
+        index.setdefault("".join(words), target)
         while words[0] in SERIES and (words[0] != SERIES[-1] or not words[1].isdecimal()):
             words = words[1:]
-            found.setdefault("".join(words), target)
-    return found
+            index.setdefault("".join(words), target)
+    return index
 
 
 def _processor(name: str) -> Processor | None:
     plain = re.sub(r"\((r|tm|c)\)|@.*", " ", name.lower())
     kept = [word for word in plain.split() if not _OF_PROCESSORS.fullmatch(word)]
     compact = re.sub(r"[\s_-]", "", "".join(kept))
-    for one, processor in PROCESSORS.items():
-        if compact == one.replace(" ", ""):
+    for known_as, processor in PROCESSORS.items():
+        if compact == known_as.replace(" ", ""):
             return processor
-    return next((PROCESSORS[one] for pattern, one in MODELS if re.fullmatch(pattern, compact)), None)
+    return next((PROCESSORS[target] for pattern, target in MODELS if re.fullmatch(pattern, compact)), None)

@@ -19,8 +19,9 @@ def by_use(rows: Iterable[Row]) -> list[Row]:
 def is_preferred(row: Row) -> bool:
     """Whether GEMM libraries use it, and not the architecture's most used instruction, for its formats."""
     narrow = max(row.model.a_format.width, row.model.b_format.width) < 16
-    known = narrow and row.architecture in ARCHITECTURES
-    return known and row.instruction.partition(".")[0] in contents(row.architecture).get("preferred", ())
+    if not narrow or row.architecture not in ARCHITECTURES:
+        return False
+    return row.instruction.partition(".")[0] in contents(row.architecture).get("preferred", ())
 
 
 def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
@@ -31,12 +32,12 @@ def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
         return m.a_format, m.b_format, m.d_format, m.scale_format
 
     def same(row: Row) -> bool:
-        one, other = chosen.model, row.model
-        if type(one) is not type(other):
+        model, other = chosen.model, row.model
+        if type(model) is not type(other):
             return False
         # a sequence has both from its instructions
-        given = {each.name for each in fields(other) if each.init} & {"k", "c_format"}
-        return one == replace(other, **{name: getattr(one, name) for name in given})
+        names = {each.name for each in fields(other) if each.init} & {"k", "c_format"}
+        return model == replace(other, **{name: getattr(model, name) for name in names})
 
     return [
         row

@@ -27,17 +27,17 @@ def this_processor(architecture: str) -> Processor:
 
     Raises :class:`.TcsmtError` where nothing says what it is.
     """
-    said = facts(CPUINFO)
-    has = {*said.get("flags", said.get("Features", "")).split()}
+    entries = facts(CPUINFO)
+    has = {*entries.get("flags", entries.get("Features", "")).split()}
     singles = [feature for name in INSTRUCTIONS for feature in name.split() if feature in has]
     numbers = [
-        f"{label} {said[key]}"
+        f"{label} {entries[key]}"
         for key, label in (
             ("cpu family", "family"), ("model", "model"), ("CPU implementer", "implementer"),
             ("CPU part", "part"),
         )
-        if key in said
+        if key in entries
     ]  # fmt: skip
-    name = said.get("model name", "of unknown name")
+    name = entries.get("model name", "of unknown name")
     about = f"this processor, {name} ({', '.join(numbers)})" if numbers else f"this processor, {name}"
     return Processor(architecture, about, tuple(dict.fromkeys(singles)))
