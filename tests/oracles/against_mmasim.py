@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcsmt.language.run import jit
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.digests import models_named
@@ -101,23 +102,21 @@ def principal(row: Row) -> bool:
 def draw(model: Model, count: int, kind: str, rng: np.random.Generator) -> Words:
     """Random inputs of one kind: words of shape (count, k), (count,), (count, scales)."""
     k, scales = model.k, model.scales
-    shapes = {"a": (model.a_format, (count, k)), "b": (model.b_format, (count, k))}
-    shapes["c"] = (model.c_format, (count, 1))
+    a, b, c, d = map(float_format, (model.a_format, model.b_format, model.c_format, model.d_format))
+    shapes = {"a": (a, (count, k)), "b": (b, (count, k)), "c": (c, (count, 1))}
     if model.scale_format is not None:
-        shapes |= {f"scale_{side}": (model.scale_format, (count, scales)) for side in "ab"}
+        shapes |= {f"scale_{side}": (float_format(model.scale_format), (count, scales)) for side in "ab"}
     words: dict[str, np.ndarray] = {}
     if kind in ("packed", "ties"):
         near = {side: rng.integers(*_fields(shapes[side][0]), (count, 1)) for side in "ab"}
         reach = {side: rng.integers(0, 5, (count, 1)) for side in "ab"}
-        top = sum(near[side] - shapes[side][0].bias for side in "ab")
-        reach_of_c = getattr(model, "fraction_bits", model.d_format.fraction_bits) + 11
+        top = near["a"] - a.bias + near["b"] - b.bias
+        reach_of_c = getattr(model, "fraction_bits", d.fraction_bits) + 11
         distance = rng.integers(-reach_of_c, 9, (count, 1))
         if kind == "ties":
-            distance = (
-                model.d_format.fraction_bits - model.b_format.fraction_bits + rng.integers(-4, 6, (count, 1))
-            )
+            distance = d.fraction_bits - b.fraction_bits + rng.integers(-4, 6, (count, 1))
             reach |= {"a": 2 * reach["a"], "b": np.zeros((count, 1), int)}
-        near["c"] = top + model.c_format.bias + distance
+        near["c"] = top + c.bias + distance
         reach["c"] = np.zeros((count, 1), int)
     for name, (fmt, shape) in shapes.items():
         match kind:
@@ -175,18 +174,19 @@ def _tying(
     As many bits as b's fraction has; a becomes odd, and b the wanted bits over a modulo 2^bits. All
     lanes but one or two become zero.
     """
-    bits, one = np.uint64(model.b_format.fraction_bits), np.uint64(1)
+    a_format, b_format = float_format(model.a_format), float_format(model.b_format)
+    bits, one = np.uint64(b_format.fraction_bits), np.uint64(1)
     mask = (one << bits) - one
-    low = {side: np.uint64(getattr(model, f"{side}_format").ignored_low_bits) for side in "ab"}
+    low = {"a": np.uint64(a_format.ignored_low_bits), "b": np.uint64(b_format.ignored_low_bits)}
     a = a | one << low["a"]
-    odd = a >> low["a"] & (one << np.uint64(model.a_format.fraction_bits)) - one
-    odd |= one << np.uint64(model.a_format.fraction_bits)
-    inverse = odd.copy()
+    odd = a >> low["a"] & (one << np.uint64(a_format.fraction_bits)) - one
+    odd |= one << np.uint64(a_format.fraction_bits)
+    inverse: np.ndarray = odd.copy()
     for _ in range(6):  # Newton: twice as many correct bits each time
         inverse = inverse * (np.uint64(2) - odd * inverse)
     place = np.minimum(rng.integers(0, 4, a.shape).astype(np.uint64) + one, bits)
     power = one << bits - place
-    wanted = np.where(rng.random(a.shape) < 0.5, power + one, power - one) | one
+    wanted: np.ndarray = np.where(rng.random(a.shape) < 0.5, power + one, power - one) | one
     b = b & ~(mask << low["b"]) | (wanted * inverse & mask) << low["b"]
     kept = rng.permuted(np.arange(a.shape[1]) < rng.integers(1, 3, (len(a), 1)), axis=1)
     return np.where(kept, a, 0), np.where(kept, b, 0)
@@ -215,7 +215,7 @@ def answer(unit: Any, model: Model, words: Words) -> np.ndarray:
     """mmasim's results, as words."""
     import torch
 
-    def tensor(fmt: Format, array: np.ndarray, dtype: Any) -> Any:
+    def tensor(fmt: AnyFormat, array: np.ndarray, dtype: Any) -> Any:
         if dtype is torch.uint8 and fmt.width == 4:
             packed = getattr(unit, "packing", 1) == 2  # mmasim's order of a pair; both are in one exact sum
             array = array[:, ::2] << 4 | array[:, 1::2] if packed else array << 2
@@ -242,7 +242,7 @@ def differing(row: Row, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     ours = ours.astype(theirs.dtype)
     different = ours != theirs
     if row.architecture.startswith("cdna") or fmt == FORMATS["f64"]:
-        different &= ~(is_nan(fmt, ours) & is_nan(fmt, theirs))
+        different &= ~(is_nan(float_format(fmt), ours) & is_nan(float_format(fmt), theirs))
     return different
 
 
@@ -326,7 +326,8 @@ def freeze(path: Path, most: int, variants: int) -> None:
         rng = np.random.default_rng(zlib.crc32(row.name.encode()))
         each = -(-(most if principal(row) else variants) // len(KINDS))
         parts = [draw(row.model, each, kind, rng) for kind in KINDS]
-        words = Words(*(None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)))
+        columns: list[Any] = [None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)]
+        words = Words(*columns)
         theirs = answer(unit, row.model, words)
         kept = ~differing(row, run_words(row.model, Operands(*words)), theirs)
         arrays |= {f"{row.name}/{n}": w[kept] for n, w in words._asdict().items() if w is not None}
@@ -336,7 +337,7 @@ def freeze(path: Path, most: int, variants: int) -> None:
         f"results of mmasim {version} (PyTorch {torch.__version__}), not of hardware; "
         "written by tests/oracles/against_mmasim.py --freeze"
     )
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
 def main() -> int:

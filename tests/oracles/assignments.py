@@ -85,7 +85,7 @@ def _value(node: Term, v: list[Column]) -> Column:
         case "concat":
             return (v[0] << widths[1]) | v[1]
         case "extract":
-            return (v[0] >> int(node.data[1])) & mask  # type: ignore[index,arg-type]
+            return (v[0] >> int(node.data[1])) & mask  # type: ignore[index]
         case "zext":
             return v[0]
         case "sext":

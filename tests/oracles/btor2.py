@@ -141,7 +141,8 @@ def program(rng: Random, width: int, steps: int) -> str:
     """A random file with inputs a, b and c and the output d, all of one width."""
     lines = ["1 sort bitvec 1", f"2 sort bitvec {width}", f"3 sort bitvec {2 * width}"]
     lines += ["4 input 2 a", "5 input 2 b", "6 input 2 c"]
-    words, truths, number = [4, 5, 6], [], 7
+    words, number = [4, 5, 6], 7
+    truths: list[int] = []
 
     def add(line: str) -> int:
         nonlocal number

@@ -54,7 +54,8 @@ def changes(model: DotThenAdd) -> Iterator[tuple[str, Any]]:
 
 def changed(model: DotThenAdd, name: str, value: Any) -> DotThenAdd:
     """The model with another value of a parameter."""
-    return replace(model, **{name: ROUNDINGS[value] if name == "realignment" else value})
+    changes: dict[str, Any] = {name: ROUNDINGS[value] if name == "realignment" else value}
+    return replace(model, **changes)
 
 
 def find(path: Path) -> None:

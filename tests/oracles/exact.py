@@ -931,16 +931,16 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
                 whole = added(whole, other, d.decode(whole))
             return added(c, whole, addend)
         case "fma" if m.chains > 1:
-            sums = []
-            for chain in range(m.chains):
+            chains: list[Numbers] = []
+            for first_lane in range(m.chains):
                 running = fmt.decode(np.zeros(c.shape, np.int64))
-                for term in products[chain :: m.chains]:
+                for term in products[first_lane :: m.chains]:
                     running = plus(running, term)
-                sums.append(running)
-            whole = sums[0]
-            for other in sums[1:]:
-                whole = plus(whole, other)
-            result = plus(whole, addend)
+                chains.append(running)
+            result = chains[0]
+            for partial in chains[1:]:
+                result = plus(result, partial)
+            result = plus(result, addend)
         case "fma":
             if m.c_format != m.sum_format:
                 result = plus(addend)

@@ -46,7 +46,9 @@ def reference(algorithm: Algorithm, values: dict[str, int], fraction_bits: int, 
             c = rounded(total, 24, -126, "RTZ")
         return c
 
-    nearest = lambda x: rounded(x, 24, -126, "RNE")  # noqa: E731
+    def nearest(x: Fraction) -> Fraction:
+        return rounded(x, 24, -126, "RNE")
+
     c = value(values["c"])
     if algorithm.split.scale == 0:
         for i, j in ((0, 0), (1, 0), (0, 1), (1, 1)):

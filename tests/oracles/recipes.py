@@ -144,7 +144,7 @@ def largest_error(algorithm: Any, everything: Iterable[Columns]) -> tuple[Fracti
         for row in np.flatnonzero(relative >= float(best) * (1 - 1e-12)):
             if relative[row] < relative.max() * (1 - 1e-12) or not relative[row]:
                 continue
-            found = fraction(error, row) / fraction(size, row)
+            found = fraction(error, int(row)) / fraction(size, int(row))
             if found > best:
                 best, where = found, _input(columns, int(row))
     return best, where
@@ -178,7 +178,7 @@ def inputs(domain: Any, algorithm: Any) -> Everything:
     inside = x.zero | (normal & (x.exp >= domain.low) & (x.exp <= domain.high))
     if domain.positive:
         inside &= ~x.sign
-    found = {}
+    found: dict[str, Array] = {}
     for side, bits in zip("ab", domain.bits or (precision, precision), strict=True):
         kept = whole[inside & (x.mag & ((1 << (precision - bits)) - 1) == 0)]
         found |= {f"{side}{lane}": kept for lane in range(k)}

@@ -16,7 +16,7 @@ from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.datapath import decode
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.statements.domain import Domain
@@ -143,13 +143,11 @@ def hold(seed: int, most: int) -> int:
     """A model on all its inputs, or on ``most`` of them where there are more; how many were tried."""
     rng = Random(f"model {seed}")
     model = tiny.some_model(rng)
-    everything = tiny.Everything.of(
-        model.input_formats, Domain(finite=False, c_zero=model.c_format.width > 20)
-    )
+    formats = {name: float_format(fmt) for name, fmt in model.input_formats.items()}
+    everything = tiny.Everything.of(formats, Domain(finite=False, c_zero=model.c_format.width > 20))
     chunks: Any = everything if everything.count <= most else [everything.some(rng, most)]
     program, tried = Program([model.trace.output]), 0
     for columns in chunks:
-        formats = model.input_formats
         held = {name: words.astype(storage(formats[name].width)) for name, words in columns.items()}
         given, expected = program.run(held)[0].astype(np.int64), exact.results(model, columns)
         wrong = np.flatnonzero(given != expected)
@@ -232,9 +230,9 @@ def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
     """Every word of a and of c, the others 0; exponents that no number has are no number's."""
     for fmt in (fmt for fmt in FORMATS.values() if fmt.width <= 16 and fmt.signed):
         model = FusedDotAdd(
-            a_format=fmt, b_format=fmt, c_format=fmt, d_format="f32", k=1, n_fma=1, fraction_bits=8,
-            zero_exponent=None, rounding="RTZ",
-        )  # type: ignore[arg-type]  # fmt: skip
+            a_format=fmt, b_format=fmt, c_format=fmt, d_format=FORMATS["f32"], k=1, n_fma=1, fraction_bits=8,
+            zero_exponent=None, rounding=ROUNDINGS["RTZ"],
+        )  # fmt: skip
         for positive, subnormals, c_zero in (
             (False, True, False),
             (True, False, False),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials, float_format
 from tcsmt.matrix_units.arithmetic.nans import NanCase, NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
@@ -522,10 +522,10 @@ def some_domain(rng: Random, model: Model) -> Domain:
     """Which inputs count; exponents about those that the formats have."""
     exponents = None
     if rng.random() < 0.35:
-        low = min(model.a_format.e_min, model.b_format.e_min) - 1
-        high = max(model.a_format.e_max, model.b_format.e_max) + 1
-        exponents = tuple(sorted((rng.randint(low, high), rng.randint(low, high))))
-        exponents = (exponents[0], exponents[1])
+        a, b = float_format(model.a_format), float_format(model.b_format)
+        low, high = min(a.e_min, b.e_min) - 1, max(a.e_max, b.e_max) + 1
+        ends = sorted((rng.randint(low, high), rng.randint(low, high)))
+        exponents = (ends[0], ends[1])
     return Domain(
         finite=rng.random() < 0.6, positive=rng.random() < 0.25, subnormals=rng.random() < 0.7,
         c_zero=rng.random() < 0.2, exponents=exponents,

@@ -126,7 +126,7 @@ def value(node: Node, widths: Sequence[int], v: Sequence[int]) -> int:
         case "concat":
             return v[0] * (1 << widths[1]) + v[1]
         case "extract":
-            high, low = node.data  # type: ignore[misc]
+            high, low = node.data  # type: ignore[misc,str-unpack]
             return v[0] // 2 ** int(low) % 2 ** (int(high) - int(low) + 1)
         case "zext":
             return v[0]

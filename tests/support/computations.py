@@ -21,7 +21,7 @@ def constructed(node: Node, a: Sequence[Term]) -> Term:
         case "var":
             return var(str(node.data), node.width)
         case "extract":
-            high, low = node.data  # type: ignore[misc]
+            high, low = node.data  # type: ignore[misc,str-unpack]
             return a[0][high:low]
         case "zext" | "sext":
             return getattr(a[0], node.op)(node.width)

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import tcsmt
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
@@ -33,8 +34,8 @@ def boundary_words(fmt: Format) -> list[int]:
 def words_near(fmt: Format, rng: np.random.Generator, exponent: Array) -> Array:
     """Words of these exponents, as far as there are any, with random and with sparse fractions."""
     size = exponent.shape
-    fraction = rng.integers(0, 1 << fmt.fraction_bits, size)
-    fraction = np.where(rng.random(size) < 0.3, 0, fraction)
+    dense = np.asarray(rng.integers(0, 1 << fmt.fraction_bits, size))
+    fraction: Array = np.where(rng.random(size) < 0.3, 0, dense)
     fraction = np.where(rng.random(size) < 0.1, (1 << fmt.fraction_bits) - 1, fraction)
     field = np.clip(exponent + fmt.bias, 0, (1 << fmt.exponent_bits) - 2)
     return rng.integers(0, 2, size) << fmt.sign_bit | field << fmt.fraction_bits | fraction
@@ -43,7 +44,8 @@ def words_near(fmt: Format, rng: np.random.Generator, exponent: Array) -> Array:
 def some_rows(model: Model, seed: int, count: int) -> tuple[Array, Array, Array]:
     """Random words, boundary words, sums that cancel, and results about the smallest normal number."""
     rng = np.random.default_rng(seed)
-    a_format, b_format, c_format, shape = model.a_format, model.b_format, model.c_format, (count, model.k)
+    a_format, b_format, c_format = map(float_format, (model.a_format, model.b_format, model.c_format))
+    shape = (count, model.k)
     least = c_format.e_min
     top = np.where(
         rng.random((count, 1)) < 0.5, rng.integers(least - 30, least + 6, (count, 1)),
@@ -60,12 +62,12 @@ def some_rows(model: Model, seed: int, count: int) -> tuple[Array, Array, Array]
         b[undone, 1] = b[undone, 0]
     kind = np.arange(count) % 8
     for fmt, words in ((a_format, a), (b_format, b), (c_format, c)):
-        chance = np.choose(kind, [0, 0, 0, 0.2, 0.2, 0.9, 0, 0])
+        chance: Array = np.array([0, 0, 0, 0.2, 0.2, 0.9, 0, 0])[kind]
         chance = chance if words.ndim == 1 else chance[:, None]
         words[...] = np.where(
             rng.random(words.shape) < chance, rng.choice(boundary_words(fmt), words.shape), words
         )
-        wild = rng.integers(0, 1 << fmt.width, words.shape)
+        wild = np.asarray(rng.integers(0, 1 << fmt.width, words.shape))
         words[kind == 6] = wild[kind == 6]
     return a, b, c
 
@@ -86,8 +88,9 @@ def drawn(draw: st.DrawFn, name: str) -> tuple[Array, Array, Array]:
     """One row of words, many of them boundary words."""
     model = row_named(name).model
 
-    def word(fmt: Format) -> int:
-        return draw(st.sampled_from(boundary_words(fmt)) | st.integers(0, (1 << fmt.width) - 1))
+    def word(fmt: AnyFormat) -> int:
+        words = boundary_words(float_format(fmt))
+        return draw(st.sampled_from(words) | st.integers(0, (1 << fmt.width) - 1))
 
     a, b = ([[word(fmt) for _ in range(model.k)]] for fmt in (model.a_format, model.b_format))
     return np.array(a), np.array(b), np.array([word(model.c_format)])

@@ -11,6 +11,7 @@ from tcsmt.identification.units.hypotheses import Hypotheses
 from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.search import Outcome
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import run_words
 
@@ -21,7 +22,8 @@ __all__ = ["family_like", "fused_rows", "kinds_like", "random_row", "simulated"]
 
 def family_like(model: Model) -> Family:
     """The family with a model's formats and K."""
-    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+    a, b, c, d = map(float_format, (model.a_format, model.b_format, model.c_format, model.d_format))
+    return Family(a, b, c, d, model.k)
 
 
 def kinds_like(model: Model) -> tuple[Hypotheses, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -321,7 +321,7 @@ def simulated(unit: str) -> str:
 
 def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
     """The ratios of a group of units that mmasim has, too."""
-    groups = {
+    groups: dict[str, Callable[[str], bool]] = {
         "nvidia": lambda name: not name.startswith("cdna") and ".f64." not in name,
         "tf32": lambda name: ".tf32." in name,
         "cdna3": lambda name: name.startswith("cdna3/"),
@@ -642,8 +642,7 @@ def zero_exponents(fmt: str) -> tuple[str, ...]:
         f"hopper/mma.m16n8k16.{fmt}.f16.f16.{fmt}",
     )
     models = [row_named(name).model for name in names]
-    assert all(isinstance(model, FusedDotAdd) for model in models)
-    return tuple(digits(model.zero_exponent) for model in models)
+    return tuple(digits(model.zero_exponent or 0) for model in models if isinstance(model, FusedDotAdd))
 
 
 def _fused(architectures: str, operands: str) -> list[FusedDotAdd]:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model, Operands
 from tcsmt.simulate.rows import run_words
@@ -31,15 +32,15 @@ Rng = np.random.Generator
 SEEDS = st.integers(0, 1 << 32)
 #: As Ampere's unit is built.
 AMPERE = FusedDotAdd(
-    a_format="f16",
-    b_format="f16",
-    c_format="f32",
-    d_format="f32",
+    a_format=FORMATS["f16"],
+    b_format=FORMATS["f16"],
+    c_format=FORMATS["f32"],
+    d_format=FORMATS["f32"],
     k=8,
     n_fma=8,
     fraction_bits=24,
     zero_exponent=-132,
-    rounding="RTZ",
+    rounding=ROUNDINGS["RTZ"],
 )
 
 
@@ -81,7 +82,8 @@ def words_at(fmt: Format, rng: Rng, exponent: np.ndarray[Any, Any]) -> Array:
 
 def packed_rows(model: Model, rng: Rng, rows: int, window: int) -> tuple[Array, Array, Array]:
     """Products and c whose exponents lie in one window of alignment, some cancelling exactly."""
-    a, b, c, k = model.a_format, model.b_format, model.c_format, model.k
+    a, b, c = (float_format(fmt) for fmt in (model.a_format, model.b_format, model.c_format))
+    k = model.k
     low, high = a.e_min + b.e_min - 2, a.e_max + b.e_max
     low, high = max(low, c.e_min - 4), min(high, c.e_max)  # where c can meet them, if it can
     if low > high:
@@ -111,7 +113,8 @@ def make_rows(model: Model, seed: int, rows: int, window: int) -> tuple[Array, A
     k = model.k
     a, b, c = packed_rows(model, rng, rows, window)
     chance = np.choose(np.arange(rows) % 4, [0.0, 0.15, 0.9, 0.0])
-    for fmt, words in ((model.a_format, a), (model.b_format, b), (model.c_format, c[:, None])):
+    formats = [float_format(fmt) for fmt in (model.a_format, model.b_format, model.c_format)]
+    for fmt, words in zip(formats, (a, b, c[:, None]), strict=True):
         chosen = rng.random(words.shape) < chance[:, None]
         words[chosen] = rng.choice(boundary_words(fmt), words.shape)[chosen]
         if fmt.width <= 16:
@@ -119,9 +122,9 @@ def make_rows(model: Model, seed: int, rows: int, window: int) -> tuple[Array, A
             words[noisy] = random_words(fmt, rng, (int(noisy.sum()), words.shape[1]))
     wild = np.arange(rows) % 16 == 7
     count = int(wild.sum())
-    a[wild] = random_words(model.a_format, rng, (count, k))
-    b[wild] = random_words(model.b_format, rng, (count, k))
-    c[wild] = random_words(model.c_format, rng, (count,))
+    a[wild] = random_words(formats[0], rng, (count, k))
+    b[wild] = random_words(formats[1], rng, (count, k))
+    c[wild] = random_words(formats[2], rng, (count,))
     return a, b, c
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tcsmt.language.terms import Term, expand, operands_first, rebuild, total, umax
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -24,7 +25,14 @@ WIDE = Format(name="s4m3", exponent_bits=4, fraction_bits=3, bias=7)
 def small() -> Row:
     row = row_named("volta")
     assert isinstance(row.model, FusedDotAdd)
-    changes = {"a_format": NARROW, "b_format": NARROW, "c_format": WIDE, "d_format": WIDE, "k": 2, "n_fma": 2}
+    changes: dict[str, Any] = {
+        "a_format": NARROW,
+        "b_format": NARROW,
+        "c_format": WIDE,
+        "d_format": WIDE,
+        "k": 2,
+        "n_fma": 2,
+    }
     return replace(row, model=replace(row.model, fraction_bits=4, zero_exponent=-20, **changes))
 
 

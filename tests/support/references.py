@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, cast
 
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
@@ -74,13 +74,13 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
         n_fma=model.n_fma,
         **{name: getattr(model, name) for name in _ENDS},
         negative_zero=model.negative_zero,
-        method=model.method,
+        method=cast(Literal["sequential", "fma", "pairwise", "exact"], model.method),
         product_format=None if product is None else oracle_format(product),
         product_rounding=model.product_rounding.name,
         sum_format=oracle_format(model.sum_format),
         c_first=model.c_first,
         d_rounding=model.d_rounding.name,
-        nan=model.d_format.nan_word if model.nan is None else model.nan.otherwise,
+        nan=(model.d_format.nan_word or 0) if model.nan is None else model.nan.otherwise,
     )
 
 

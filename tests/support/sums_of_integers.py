@@ -13,6 +13,7 @@ from tcsmt.analysis.exactness.largest import Exactness, exact
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
@@ -44,7 +45,8 @@ def some_unit(rng: Random) -> Model:
     if kind == "ieee":
         method = rng.choice(("sequential", "fma", "pairwise", "exact"))
         flush = rng.random() < 0.3
-        return IeeeDotAdd(**given, method=method, sum_format=d, rounding=rounding, flush_outputs=flush)
+        given |= {"rounding": ROUNDINGS[rounding], "flush_outputs": flush}
+        return IeeeDotAdd(**given, method=method, sum_format=d)
     given |= {"n_fma": rng.choice([n for n in (1, 2) if k % n == 0]), "rounding": rounding}
     bits = rng.choice((2, 3, 3, 4, 5))
     if kind == "dot":

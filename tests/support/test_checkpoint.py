@@ -6,13 +6,13 @@ import errno
 import json
 import multiprocessing as mp
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcsmt.support import files
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, InternalError, TcsmtError
 
@@ -66,11 +66,11 @@ def test_a_full_disk_leaves_what_was_there(
     def fails(*arguments: Any, **options: Any) -> Any:
         raise full
 
-    made = files.tempfile.NamedTemporaryFile
+    made = tempfile.NamedTemporaryFile
 
     def made_full(*arguments: Any, **options: Any) -> Any:
         file = made(*arguments, **options)
-        file.write = fails
+        file.write = fails  # type: ignore[method-assign]
         return file
 
     with Checkpoint(file, Layout()) as kept:
@@ -79,11 +79,11 @@ def test_a_full_disk_leaves_what_was_there(
         with monkeypatch.context() as patched:
             match when:
                 case "opening":
-                    patched.setattr(files.tempfile, "NamedTemporaryFile", fails)
+                    patched.setattr(tempfile, "NamedTemporaryFile", fails)
                 case "writing":
-                    patched.setattr(files.tempfile, "NamedTemporaryFile", made_full)
+                    patched.setattr(tempfile, "NamedTemporaryFile", made_full)
                 case _:
-                    patched.setattr(files.os, "replace", fails)
+                    patched.setattr(os, "replace", fails)
             with pytest.raises(TcsmtError, match="No space left on device; what was finished before is kept"):
                 kept.keep("two", {"value": 2})
         assert file.read_bytes() == before

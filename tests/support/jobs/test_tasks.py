@@ -21,7 +21,6 @@ from click.testing import CliRunner
 from tcsmt.analysis.sweeps import findings
 from tcsmt.face.cli import main
 from tcsmt.face.cli.accuracy import findings as cli_findings
-from tcsmt.support import files
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.support.jobs import processes
@@ -144,7 +143,7 @@ def test_a_full_disk_leaves_nobody_working(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "a.json"
     run(path, tasks(1))
     with monkeypatch.context() as patched:
-        patched.setattr(files.os, "replace", full)
+        patched.setattr(os, "replace", full)
         with pytest.raises(TcsmtError, match="No space left on device; what was finished before is kept"):
             run(path, [*tasks(2), *tasks(4, sleeps)[2:]])
     assert not active_children()
@@ -197,7 +196,7 @@ def test_commands_on_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.
         real(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(files.os, "replace", once)
+        patched.setattr(os, "replace", once)
         stopped = CliRunner().invoke(main, arguments)
     assert stopped.exit_code == 2, stopped.output
     said = f"Error: cannot write {path}: No space left on device; what was finished before is kept"
