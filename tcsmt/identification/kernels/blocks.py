@@ -39,15 +39,15 @@ def _ends(name: str, numbers: range) -> str:
 
 def blocks_of(elements: Array) -> tuple[MatrixBlock, ...]:
     """Blocks that are together the elements, (M, N) of booleans, that are true: from the top left on."""
-    left = elements.copy()
-    found: list[MatrixBlock] = []
-    while left.any():
-        row, column = (int(place) for place in np.argwhere(left)[0])
-        width = _run(left[row, column:])
-        height = _run(np.all(left[row:, column : column + width], axis=1))
-        found.append(MatrixBlock(range(row, row + height), range(column, column + width)))
-        left[row : row + height, column : column + width] = False
-    return tuple(found)
+    remaining = elements.copy()
+    blocks: list[MatrixBlock] = []
+    while remaining.any():
+        row, column = (int(place) for place in np.argwhere(remaining)[0])
+        width = _run(remaining[row, column:])
+        height = _run(np.all(remaining[row:, column : column + width], axis=1))
+        blocks.append(MatrixBlock(range(row, row + height), range(column, column + width)))
+        remaining[row : row + height, column : column + width] = False
+    return tuple(blocks)
 
 
 def _run(values: Array) -> int:

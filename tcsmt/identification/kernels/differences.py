@@ -49,8 +49,8 @@ class Differences:
     @cached_property
     def differ(self) -> Array:
         """Where the words differ, and not only as two NaNs do."""
-        found: Array = (self.left != self.right) & ~(self._nan(self.left) & self._nan(self.right))
-        return found
+        result: Array = (self.left != self.right) & ~(self._nan(self.left) & self._nan(self.right))
+        return result
 
     @property
     def count(self) -> int:
@@ -65,8 +65,8 @@ class Differences:
     @cached_property
     def ulps(self) -> Array:
         """The distance of each pair, uint64; where one is a NaN, and the other is not, the largest uint64."""
-        one, two = (self._ordered(words) for words in (self.left, self.right))
-        low, high = np.minimum(one, two), np.maximum(one, two)
+        first, second = (self._ordered(words) for words in (self.left, self.right))
+        low, high = np.minimum(first, second), np.maximum(first, second)
         distance = high.view(np.uint64) - low.view(np.uint64)  # modulo 2^64: exact, as it is below 2^64
         distance[~self.differ] = 0
         distance[self._nan(self.left) != self._nan(self.right)] = np.iinfo(np.uint64).max
@@ -78,12 +78,12 @@ class Differences:
         unordered = apart == np.iinfo(np.uint64).max
         infinite = (self._infinite(self.left) != self._infinite(self.right))[self.differ] & ~unordered
         plain = apart[~unordered & ~infinite]
-        found = [Band(text, int(where.sum())) for text, where in _doubling(plain)]
-        found += [
+        bands = [Band(text, int(where.sum())) for text, where in _doubling(plain)]
+        bands += [
             Band("infinite on one side", int(infinite.sum())),
             Band("NaN on one side", int(unordered.sum())),
         ]
-        return [band for band in found if band.count]
+        return [band for band in bands if band.count]
 
     @property
     def first(self) -> tuple[int, int]:
@@ -114,15 +114,15 @@ class Differences:
 
     def _where(self, words: Array, holds: Callable[[int], bool]) -> Array:
         """Where a word is special in some way; only words that can be are asked one by one."""
-        found = np.zeros(words.shape, bool)
+        result = np.zeros(words.shape, bool)
         if isinstance(self.format, IntegerFormat):
-            return found
+            return result
         magnitude = words & words.dtype.type((1 << self.format.sign_bit) - 1)
         # a NaN or an infinity lies above the largest number, or is what would be the negative zero
         special = (magnitude > words.dtype.type(self.format.largest_finite_word)) | (magnitude == 0)
         values, places = np.unique(words[special], return_inverse=True)
-        found[special] = np.array([holds(int(word)) for word in values], bool)[places.reshape(-1)]
-        return found
+        result[special] = np.array([holds(int(word)) for word in values], bool)[places.reshape(-1)]
+        return result
 
     def _ordered(self, words: Array) -> Array:
         """Signed integers in the order of the values, neighbours one apart."""

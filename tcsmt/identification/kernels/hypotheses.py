@@ -66,28 +66,28 @@ def reductions(
         inner = Level(kind="promote", number=_PROMOTED)
         several = [
             *strided,
-            *(one for one in _split(length) if one.step in _STRIDES and one.order == "order"),
+            *(part for part in _split(length) if part.step in _STRIDES and part.order == "order"),
         ]
         nested = [Reduction((level, inner)) for level in several]
-    found = [CHAINED, *(Reduction((level,)) for level in levels), *nested]
+    result = [CHAINED, *(Reduction((level,)) for level in levels), *nested]
     if ordinary:
         few = [number for number in _LANES if 2 * number <= length]
         lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(few, _ORDERS)]
-        found += [Reduction((level,)) for level in lanes]
-        found += _vectors(length)
+        result += [Reduction((level,)) for level in lanes]
+        result += _vectors(length)
     if narrow is not None:
         kept = (("parts",), ("total",), ("parts", "total"))
-        through = [_through(reduction, names, narrow) for names in kept for reduction in found]
-        found += [reduction for reduction in through if reduction is not None]
-    return _distinct(found, length, k, c=c)
+        through = [_through(reduction, names, narrow) for names in kept for reduction in result]
+        result += [reduction for reduction in through if reduction is not None]
+    return _distinct(result, length, k, c=c)
 
 
 def _distinct(
-    found: Sequence[Reduction], length: int, k: int, *, c: bool = False
+    reductions: Sequence[Reduction], length: int, k: int, *, c: bool = False
 ) -> dict[Reduction, tuple[Reduction, ...]]:
     """One of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
-    for reduction in dict.fromkeys(found):  # some are made in two ways
+    for reduction in dict.fromkeys(reductions):  # some are made in two ways
         distinct.setdefault(expression(reduction, length, k, c=c), []).append(reduction)
     return {first: tuple(filter(_usual, others)) for first, *others in distinct.values()}
 
@@ -175,7 +175,11 @@ def hypotheses(
     Narrower results are also tried with parts and totals that are rounded to their format.
     """
     made = _converting(unit, output, ends)
-    return [Kernel(unit, one, end) for end in made for one in _tried(unit, output, length, c and end.c_first)]
+    return [
+        Kernel(unit, reduction, end)
+        for end in made
+        for reduction in _tried(unit, output, length, c and end.c_first)
+    ]
 
 
 def varying_hypotheses(
@@ -184,15 +188,16 @@ def varying_hypotheses(
     """The same of reductions that are not the same for all elements of a product (:func:`varying`)."""
     made = _converting(unit, output, ends)
     return [
-        Kernel(unit, one, end) for end, one in product(made, varying(shape, unit.model.k) if made else ())
+        Kernel(unit, reduction, end)
+        for end, reduction in product(made, varying(shape, unit.model.k) if made else ())
     ]
 
 
 def _converting(unit: Row, output: AnyFormat, ends: Sequence[Epilogue]) -> Sequence[Epilogue]:
     """Epilogues with a conversion to the output's format; none where the unit's results do not hold it."""
-    given = unit.model.d_format
-    if given != output:
-        fits = isinstance(given, Format) and isinstance(output, Format) and given.holds(output)
+    source = unit.model.d_format
+    if source != output:
+        fits = isinstance(source, Format) and isinstance(output, Format) and source.holds(output)
         if not fits or not isinstance(output, Format):
             return []
         saturate = not output.has_infinity

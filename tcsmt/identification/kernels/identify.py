@@ -134,16 +134,16 @@ class _Search:
             part = slice(start, min(start + size, len(self.elements)))
             if part.start == part.stop or not alive or (start and len(alive) * size > _RESULTS):
                 break
-            left = dict.fromkeys(alive)
+            remaining = dict.fromkeys(alive)
             try:
                 for kernel, wrong in self.stage(alive, part, number):
                     if wrong:
-                        del left[kernel]
+                        del remaining[kernel]
             except (_OutOfTime, KeyboardInterrupt):
-                self.alive += [kernel for kernel in left if kernel in self.tested]
+                self.alive += [kernel for kernel in remaining if kernel in self.tested]
                 self.looked_at = min(self.looked_at or part.start, part.start)
                 raise
-            alive = list(left)
+            alive = list(remaining)
             start = part.stop
         self.alive += alive
         self.looked_at = start if self.looked_at is None else min(self.looked_at, start)
@@ -176,8 +176,8 @@ class _Search:
     def whole(self, kernel: Kernel) -> Missed:
         """A hypothesis against all elements, once."""
         if kernel not in self.against_all:
-            found = self.against_all[kernel] = _against_all(kernel, self.product)
-            if not found.count:
+            missed = self.against_all[kernel] = _against_all(kernel, self.product)
+            if not missed.count:
                 self.watch.found(kernel)
         return self.against_all[kernel]
 
@@ -199,45 +199,45 @@ def explain(
     """
     watch = watch or Watch()
     every = units_for(product.a_format, product.b_format) if units is None else of_one_function(units)
-    given = [rows for rows in every if _takes_c(rows[0], product)]
+    groups = [rows for rows in every if _takes_c(rows[0], product)]
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
     length = product.shape[2]
     tried: list[Kernel] = []
-    for first, *_ in given:
+    for first, *_ in groups:
         tried += hypotheses(first, product.d_format, length, ends, c=product.c is not None)
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")
     elements = places_that_tell(product, sum(_STAGES), sum(_STAGES) + _MORE, ends[0], seed)
-    found = _held_against(tried, product, elements, watch)
-    if not found.kernels and not found.stopped:
+    explained = _held_against(tried, product, elements, watch)
+    if not explained.kernels and not explained.stopped:
         others: list[Kernel] = []
-        for first, *_ in given:
+        for first, *_ in groups:
             others += varying_hypotheses(first, product.d_format, product.shape, ends)
         second = _held_against(others, product, elements, watch)
-        nearest = sorted((*found.missed, *second.missed), key=_by_nearness)[:_SHOWN]
-        found = replace(
-            second, hypotheses=len(tried) + len(others), tested=found.tested + second.tested,
+        nearest = sorted((*explained.missed, *second.missed), key=_by_nearness)[:_SHOWN]
+        explained = replace(
+            second, hypotheses=len(tried) + len(others), tested=explained.tested + second.tested,
             missed=() if second.kernels else tuple(nearest),
         )  # fmt: skip
-    if not found.kernels and not found.stopped:
+    if not explained.kernels and not explained.stopped:
         parts, stopped = _regions(tried, product, watch)
-        found = replace(found, regions=parts, stopped=stopped)
-    if not found.kernels:
-        found = replace(found, signs=signs(product, _words_of_nearest(found)))
-    alike = {first.name: tuple(row.name for row in others) for first, *others in given}
-    return replace(found, alike=alike)
+        explained = replace(explained, regions=parts, stopped=stopped)
+    if not explained.kernels:
+        explained = replace(explained, signs=signs(product, _words_of_nearest(explained)))
+    alike = {first.name: tuple(row.name for row in others) for first, *others in groups}
+    return replace(explained, alike=alike)
 
 
-def _by_nearness(one: Missed) -> tuple[int, float]:
-    return one.count, one.far
+def _by_nearness(missed: Missed) -> tuple[int, float]:
+    return missed.count, missed.far
 
 
-def _words_of_nearest(found: Explained) -> Array | None:
+def _words_of_nearest(explained: Explained) -> Array | None:
     """D by the nearest kernel that gives it in one way."""
-    product = found.product
-    ordered = [one.kernel for one in found.missed if not one.kernel.reduction.unordered]
+    product = explained.product
+    ordered = [missed.kernel for missed in explained.missed if not missed.kernel.reduction.unordered]
     return _words(ordered[0], product) if ordered else None
 
 
@@ -251,16 +251,16 @@ def _regions(tried: Sequence[Kernel], product: Product, watch: Watch) -> tuple[t
     quiet = replace(watch, found=lambda kernel: None)
 
     def explaining(part: Product) -> tuple[Kernel, ...]:
-        found = _held_against(tried, part, np.argwhere(np.ones(part.d.shape, bool)), quiet)
-        if found.stopped:
-            raise _Stopped(found.stopped)
-        return found.kernels
+        explained = _held_against(tried, part, np.argwhere(np.ones(part.d.shape, bool)), quiet)
+        if explained.stopped:
+            raise _Stopped(explained.stopped)
+        return explained.kernels
 
     try:
-        found = regions(product, explaining)
+        parts = regions(product, explaining)
     except _Stopped as why:
         return (), str(why)
-    return (found if any(one.kernels for one in found) else ()), ""
+    return (parts if any(region.kernels for region in parts) else ()), ""
 
 
 class _Stopped(Exception):
@@ -283,7 +283,7 @@ def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, wa
     except KeyboardInterrupt:
         stopped = "interrupted"
     explained, alive = _survivors(search, stopped=bool(stopped))
-    missed = [one for one in search.against_all.values() if one.count]
+    missed = [candidate for candidate in search.against_all.values() if candidate.count]
     if not explained:
         nearest = [kernel for _, kernel in search.nearest if kernel not in search.against_all]
         missed += [_against_all(kernel, product) for kernel in nearest]
@@ -352,12 +352,12 @@ def _against_all(kernel: Kernel, product: Product) -> Missed:
     if kernel.reduction.unordered:
         parts = [places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE)]
         words = [next(on_elements([kernel], SampledElements.of(product, part))) for part in parts]
-        pairs = [(found, part) for (_, found), part in zip(words, parts, strict=True)]
+        pairs = [(own, part) for (_, own), part in zip(words, parts, strict=True)]
         missed = np.concatenate([product.missed(*pair) for pair in pairs])
         far = sum(product.far(*pair) * len(pair[1]) for pair in pairs) / len(places)
     else:
-        found = _words(kernel, product).reshape(-1)
-        missed, far = product.missed(found, places), product.far(found, places)
+        own = _words(kernel, product).reshape(-1)
+        missed, far = product.missed(own, places), product.far(own, places)
     shown = tuple((int(i), int(j)) for i, j in places[missed][:_ELEMENTS])
     return Missed(kernel, int(missed.sum()), product.d.size, shown, far)
 

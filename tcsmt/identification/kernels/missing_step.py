@@ -49,8 +49,8 @@ def signs(product: Product, nearest: Array | None) -> tuple[StepSign, ...]:
     nearest: the words of D as the nearest kernel gives them; None: there is none. Of formats that binary64 is
     not far more exact than, and of D without numbers, only where the nearest kernel is wrong is said.
     """
-    found = [] if nearest is None else [*_region(product, nearest)]
-    return (*found, *_of_numbers(product, nearest))
+    lines = [] if nearest is None else [*_region(product, nearest)]
+    return (*lines, *_of_numbers(product, nearest))
 
 
 def _region(product: Product, nearest: Array) -> Iterator[StepSign]:
@@ -68,8 +68,8 @@ def _region(product: Product, nearest: Array) -> Iterator[StepSign]:
 
 def _of_numbers(product: Product, nearest: Array | None) -> tuple[StepSign, ...]:
     """What the numbers of A, B, C and D say."""
-    given = product.a_format, product.b_format, product.d_format, product.c_format
-    if not all(one is None or _is_narrow(one) for one in given):
+    formats = product.a_format, product.b_format, product.d_format, product.c_format
+    if not all(fmt is None or _is_narrow(fmt) for fmt in formats):
         return ()
     measured = _Measured(product, nearest)
     return tuple(measured.signs()) if measured.inside.any() else ()
@@ -110,10 +110,10 @@ class _Measured:
         return float(np.sqrt(np.mean(parts**2))) if parts.size else float("inf")
 
     def signs(self) -> Iterator[StepSign]:
-        found = [*self.scaling(), *self.addend(), *self.operands()]
-        yield from found
+        lines = [*self.scaling(), *self.addend(), *self.operands()]
+        yield from lines
         yield from self.result()
-        if not found:
+        if not lines:
             yield from self.precision()
 
     def scaling(self) -> Iterator[StepSign]:
@@ -135,17 +135,17 @@ class _Measured:
 
     def addend(self) -> Iterator[StepSign]:
         """What is left is the same in each column, or in each row, or a multiple of C."""
-        left = np.where(self.inside, self.d - self.exact, np.nan)
-        if np.isnan(left).any() or min(left.shape) < 2:
+        difference = np.where(self.inside, self.d - self.exact, np.nan)
+        if np.isnan(difference).any() or min(difference.shape) < 2:
             return
         before = self.error(self.d)
         for axis, what in ((0, "column"), (1, "row")):
-            same = self.error(self.d, self.exact + np.median(left, axis=axis, keepdims=True))
+            same = self.error(self.d, self.exact + np.median(difference, axis=axis, keepdims=True))
             if same * _FALLS < before:
                 yield StepSign("addend", f"D - A·B is the same number in each {what}: a bias for each {what}")
                 return
         if self.product.c is not None and np.any(self.c):
-            factor = 1 + float(np.sum(left * self.c) / np.sum(np.square(self.c)))
+            factor = 1 + float(np.sum(difference * self.c) / np.sum(np.square(self.c)))
             if self.error(self.d, self.exact + (factor - 1) * self.c) * _FALLS < before:
                 yield StepSign("addend", f"D is A·B + {factor:.6g} C: a factor such as beta")
 

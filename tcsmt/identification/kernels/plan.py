@@ -81,24 +81,24 @@ def planned(
             break
         a, b = (np.stack(side) for side in zip(*_made(rng, formats, length), strict=True))
         search.take(a, b, most)
-    known: dict[tuple[Kernel, Kernel], str] = {}
-    while pairs := [pair for pair in search.together() if pair not in known]:
+    proofs: dict[tuple[Kernel, Kernel], str] = {}
+    while pairs := [pair for pair in search.together() if pair not in proofs]:
         pair = pairs[0]
-        seen(len(known) + 1, len(known) + len(pairs), f"{pair[0].name} against {pair[1].name}")
-        known[pair], witness = _asked(*pair, length, solving)
+        seen(len(proofs) + 1, len(proofs) + len(pairs), f"{pair[0].name} against {pair[1].name}")
+        proofs[pair], witness = _asked(*pair, length, solving)
         if witness is not None and len(search.inputs) < most:
             rows, columns = (
                 _row(witness, side, length, fmt) for side, fmt in zip("ab", formats, strict=True)
             )
             search.take(rows, columns, most)
-    left = [(one, two, known[one, two]) for one, two in search.together()]
+    together = [(first, second, proofs[first, second]) for first, second in search.together()]
     return Plan(
         a=search.side(0),
         b=search.side(1),
         classes=tuple(map(tuple, search.classes.values())),
         answers=tuple(search.classes),
-        equal=tuple(found for found in left if found[2]),
-        open=tuple((one, two) for one, two, how in left if not how),
+        equal=tuple(entry for entry in together if entry[2]),
+        open=tuple((first, second) for first, second, how in together if not how),
     )
 
 
@@ -113,10 +113,10 @@ class _Search:
     @property
     def classes(self) -> dict[tuple[int, ...], list[Kernel]]:
         """Kernels that no input separates, by what they give."""
-        found: dict[tuple[int, ...], list[Kernel]] = {}
+        classes: dict[tuple[int, ...], list[Kernel]] = {}
         for kernel in self.kernels:
-            found.setdefault(self.labels[kernel], []).append(kernel)
-        return found
+            classes.setdefault(self.labels[kernel], []).append(kernel)
+        return classes
 
     def together(self) -> list[tuple[Kernel, Kernel]]:
         """The first kernel of each class with the others."""
@@ -124,7 +124,9 @@ class _Search:
 
     def take(self, a: Array, b: Array, most: int) -> None:
         """Keep those of some inputs that separate, the best ones first."""
-        words = {kernel: found.tolist() for kernel, found in on_elements(self.kernels, SampledElements(a, b))}
+        words = {
+            kernel: results.tolist() for kernel, results in on_elements(self.kernels, SampledElements(a, b))
+        }
         while len(self.inputs) < most:
             counts = [len({(self.labels[k], words[k][at]) for k in self.kernels}) for at in range(len(a))]
             best = int(np.argmax(counts))
@@ -135,7 +137,7 @@ class _Search:
 
     def side(self, number: int) -> Array:
         """The rows of A, or the columns of B, of the inputs."""
-        rows = [one[number] for one in self.inputs]
+        rows = [own[number] for own in self.inputs]
         return np.stack(rows) if rows else np.zeros((0, self.length), unsigned(self.formats[number]))
 
 
@@ -147,9 +149,9 @@ def _made(
         spread = (0, 4, 12)[number % 3]
         a, b = (rng.standard_normal(length) * 2.0 ** rng.integers(-spread, spread + 1, length) for _ in "ab")
         if number % 2 and length > 1:
-            one, two = sorted(rng.choice(length, 2, replace=False))
+            first, second = sorted(rng.choice(length, 2, replace=False))
             size = 2.0 ** rng.integers(6, 14)
-            a[[one, two]], b[[one, two]] = (size, -size), size
+            a[[first, second]], b[[first, second]] = (size, -size), size
         yield tuple(_words(fmt, side) for fmt, side in zip(formats, (a, b), strict=True))  # type: ignore[misc]
 
 
@@ -169,7 +171,7 @@ def _row(witness: Mapping[str, int], side: str, length: int, fmt: AnyFormat) -> 
 
 
 def _asked(
-    one: Kernel, two: Kernel, length: int, solving: Solving | None
+    first: Kernel, second: Kernel, length: int, solving: Solving | None
 ) -> tuple[str, Mapping[str, int] | None]:
     """How two kernels are proved to be the same function of A and B; else "", and maybe an input."""
     if length > _LONGEST_GRAPH:
@@ -182,16 +184,16 @@ def _asked(
             k=length,
             has_c=False,
         )
-        for kernel in (one, two)
+        for kernel in (first, second)
     ]
     if models[0].trace.output is models[1].trace.output:
         return "the same graph", None
     if solving is None or length > _LONGEST_ASKED:
         return "", None
-    left, right = ((kernel.name, model) for kernel, model in zip((one, two), models, strict=True))
-    found = compare_models(
+    left, right = ((kernel.name, model) for kernel, model in zip((first, second), models, strict=True))
+    decision = compare_models(
         left, right, Domain(finite=False, c_zero=True), solving, lemmas=Lemmas(solving, lasting=False)
     )
-    if isinstance(found.verdict, Distinguished):
-        return "", found.verdict.values
-    return ("by solvers" if isinstance(found.verdict, Equivalent) else ""), None
+    if isinstance(decision.verdict, Distinguished):
+        return "", decision.verdict.values
+    return ("by solvers" if isinstance(decision.verdict, Equivalent) else ""), None

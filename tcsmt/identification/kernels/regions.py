@@ -32,7 +32,7 @@ class Region(MatrixBlock):
 
     def of(self, product: Product) -> Product:
         """The product of its rows and columns alone."""
-        rows, columns = (slice(one.start, one.stop) for one in (self.rows, self.columns))
+        rows, columns = (slice(side.start, side.stop) for side in (self.rows, self.columns))
         c = None if product.c is None else product.c[rows, columns]
         return replace(product, a=product.a[rows], b=product.b[:, columns], c=c, d=product.d[rows, columns])
 
@@ -46,27 +46,27 @@ def regions(product: Product, explaining: Callable[[Product], Sequence[Kernel]])
 
     explaining: the kernels that give every element of a small product.
     """
-    left = [Region(range(len(product.d)), range(product.d.shape[1]), ())]
-    found: list[Region] = []
-    while left and len(found) + len(left) < _MOST:
-        one = left.pop(0)
-        corner = one.block(slice(_CORNER), slice(_CORNER))
-        part = one.of(product)
+    pending = [Region(range(len(product.d)), range(product.d.shape[1]), ())]
+    explained: list[Region] = []
+    while pending and len(explained) + len(pending) < _MOST:
+        region = pending.pop(0)
+        corner = region.block(slice(_CORNER), slice(_CORNER))
+        part = region.of(product)
         reach: dict[tuple[int, int], list[Kernel]] = {}
         for kernel in explaining(corner.of(product)):
             if not (kernel.reduction.unordered or kernel.reduction.tiled):
                 reach.setdefault(_reach(kernel, part), []).append(kernel)
         if not reach:
-            found.append(one)
+            explained.append(region)
             continue
         # those that reach beyond the corner which explained them
         i, j = max(reach, key=lambda size: size[0] * size[1])
-        found.append(one.block(slice(i), slice(j), reach[i, j]))
-        if j < len(one.columns):
-            left.append(one.block(slice(i), slice(j, None)))
-        if i < len(one.rows):
-            left.append(one.block(slice(i, None), slice(None)))
-    return tuple(sorted([*found, *left], key=lambda one: (one.rows.start, one.columns.start)))
+        explained.append(region.block(slice(i), slice(j), reach[i, j]))
+        if j < len(region.columns):
+            pending.append(region.block(slice(i), slice(j, None)))
+        if i < len(region.rows):
+            pending.append(region.block(slice(i, None), slice(None)))
+    return tuple(sorted([*explained, *pending], key=lambda region: (region.rows.start, region.columns.start)))
 
 
 def _reach(kernel: Kernel, product: Product) -> tuple[int, int]:

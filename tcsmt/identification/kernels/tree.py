@@ -61,11 +61,11 @@ class SumTree:
     @property
     def leaves(self) -> list[int]:
         """The products, in the order of the steps."""
-        found: list[int] = []
+        leaves: list[int] = []
         for step in self.steps:
             for part in step:
-                found += part.leaves if isinstance(part, SumTree) else [part]
-        return found
+                leaves += part.leaves if isinstance(part, SumTree) else [part]
+        return leaves
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -80,7 +80,7 @@ class SumTree:
 
     def _how(self) -> str:
         inner = [part.arithmetic for step in self.steps for part in step if isinstance(part, SumTree)]
-        if self.arithmetic is not None and any(one is not None and one.unit is not None for one in inner):
+        if self.arithmetic is not None and any(own is not None and own.unit is not None for own in inner):
             return f"{self.arithmetic.sums.name} sums"
         return str(self.arithmetic)
 
@@ -145,14 +145,14 @@ def _added(word: str, step: Sequence[int | SumTree], own: Arithmetic | None) -> 
 def _listed(sums: Sequence[SumTree], outer: Arithmetic | None) -> list[str]:
     """Sums one below the other; of those that are alike but for their place, the first alone."""
     lines: list[str] = []
-    left = list(sums)
-    while left:
-        one = left.pop(0)
-        first, *rest = one.lines(outer)
+    pending = list(sums)
+    while pending:
+        subtree = pending.pop(0)
+        first, *rest = subtree.lines(outer)
         lines += [f"- {first}", *(f"  {line}" for line in rest)]
         alike: list[int] = []
-        while left and left[0] == one.moved(first_product(left[0]) - first_product(one)):
-            alike.append(first_product(left.pop(0)))
+        while pending and pending[0] == subtree.moved(first_product(pending[0]) - first_product(subtree)):
+            alike.append(first_product(pending.pop(0)))
         if alike:
             lines.append(f"- likewise from {_names(alike)} on")
     return lines
@@ -174,7 +174,9 @@ def _continues(run: Sequence[tuple[int | SumTree, ...]], step: tuple[int | SumTr
     before = run[-1]
     if len(before) != len(step) or any(isinstance(part, SumTree) for part in (*before, *step)):
         return False
-    distances = {first_product(two) - first_product(one) for one, two in zip(before, step, strict=True)}
+    distances = {
+        first_product(second) - first_product(first) for first, second in zip(before, step, strict=True)
+    }
     distance = None if len(run) == 1 else first_product(before[0]) - first_product(run[-2][0])
     return len(distances) == 1 and (distance is None or distances == {distance})
 
@@ -186,7 +188,7 @@ def _names(parts: Sequence[int | SumTree]) -> str:
 
 def _progression(numbers: Sequence[int]) -> str:
     """``p0..p7``, or ``p0, p8, ..., p56``; else empty."""
-    steps = {two - one for one, two in pairwise(numbers)}
+    steps = {second - first for first, second in pairwise(numbers)}
     if len(numbers) < 3 or len(steps) != 1:
         return ""
     if steps == {1}:
@@ -203,9 +205,9 @@ def sizes_of(tree: SumTree, k: int) -> Array:
     """How many products the smallest sum has that has both of two (1 on the diagonal)."""
     sizes = np.ones((k, k), np.int64)
 
-    def fill(one: SumTree) -> list[int]:
+    def fill(subtree: SumTree) -> list[int]:
         total: list[int] = []
-        for step in one.steps:
+        for step in subtree.steps:
             parts = [total] if total else []
             parts += [fill(part) if isinstance(part, SumTree) else [part] for part in step]
             total = [leaf for part in parts for leaf in part]
@@ -242,9 +244,9 @@ def _tree(leaves: list[int], sizes: Array) -> SumTree:
 def _branches(leaves: Sequence[int], sizes: Array, size: int) -> list[list[int]]:
     """Those that meet in a sum of fewer belong together."""
     branches: list[list[int]] = []
-    left = np.array(leaves)
-    while left.size:
-        near = sizes[left[0], left] < size
-        branches.append([int(leaf) for leaf in left[near]])
-        left = left[~near]
+    remaining = np.array(leaves)
+    while remaining.size:
+        near = sizes[remaining[0], remaining] < size
+        branches.append([int(leaf) for leaf in remaining[near]])
+        remaining = remaining[~near]
     return branches

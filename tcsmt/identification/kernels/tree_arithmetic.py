@@ -55,7 +55,7 @@ def read_arithmetic(element: AskedElement, tree: SumTree) -> list[SumTree]:
         for last in dict.fromkeys([likely, d_format, *_FORMATS])
         for wide in (True, False)
     ]
-    possible = list(dict.fromkeys(one for one in trees if one is not None))
+    possible = list(dict.fromkeys(candidate for candidate in trees if candidate is not None))
     if not possible:
         raise TcsmtError(
             f"{element.name}: two products are added exactly and rounded once, or are rounded to another "
@@ -104,26 +104,26 @@ class _Sum:
 
 def _sums(tree: SumTree, outer: int | None) -> Iterator[_Sum]:
     """outer: a product that joins the tree's total."""
-    left = first_product(tree.steps[0][0])
+    product = first_product(tree.steps[0][0])
     for number, step in enumerate(tree.steps):
         after = first_product(tree.steps[number + 1][0]) if number + 1 < len(tree.steps) else outer
         if after is not None:
-            yield _Sum((id(tree), number), left, first_product(step[-1]), after)
+            yield _Sum((id(tree), number), product, first_product(step[-1]), after)
         for part in step:
             if isinstance(part, SumTree):
-                other = left if number or part is not step[0] else first_product(step[1])
+                other = product if number or part is not step[0] else first_product(step[1])
                 yield from _sums(part, other)
 
 
 def _meetings(tree: SumTree) -> Iterator[tuple[int, int]]:
     """Each product, and one of those that it meets first."""
-    left = first_product(tree.steps[0][0])
+    product = first_product(tree.steps[0][0])
     for number, step in enumerate(tree.steps):
         for part in step:
             if isinstance(part, SumTree):
                 yield from _meetings(part)
             else:
-                yield part, left if number or part is not step[0] else first_product(step[1])
+                yield part, product if number or part is not step[0] else first_product(step[1])
 
 
 class _Asked:
@@ -133,22 +133,22 @@ class _Asked:
 
     def formats(self, sums: Sequence[_Sum]) -> dict[tuple[int, int], Format]:
         """The narrower of each sum's format and the next one's."""
-        found: dict[tuple[int, int], Format] = {}
-        left = list(sums)
+        format_of: dict[tuple[int, int], Format] = {}
+        pending = list(sums)
         for fmt in _FORMATS:
-            if not left or not self._reaches(fmt.precision):
+            if not pending or not self._reaches(fmt.precision):
                 continue
-            kept, lost = (self._kept(left, t) for t in (fmt.precision - 1, fmt.precision))
+            kept, lost = (self._kept(pending, t) for t in (fmt.precision - 1, fmt.precision))
             fits = kept & ~lost
-            found |= {one.key: fmt for one, own in zip(left, fits, strict=True) if own}
-            left = [one for one, own in zip(left, fits, strict=True) if not own]
-        if left:
-            bits = [t for t in range(1, _MOST_BITS) if self._reaches(t) and self._kept(left[:1], t)[0]]
+            format_of |= {total.key: fmt for total, own in zip(pending, fits, strict=True) if own}
+            pending = [total for total, own in zip(pending, fits, strict=True) if not own]
+        if pending:
+            bits = [t for t in range(1, _MOST_BITS) if self._reaches(t) and self._kept(pending[:1], t)[0]]
             raise TcsmtError(
-                f"{self.element.name}: the sum of products {left[0].left} and {left[0].right} has "
+                f"{self.element.name}: the sum of products {pending[0].left} and {pending[0].right} has "
                 f"{max(bits, default=0) + 1} bits, which no format that a tree has does"
             )
-        return found
+        return format_of
 
     def _reaches(self, t: int) -> bool:
         return self.fmt.e_min - self.fmt.fraction_bits <= -t
@@ -156,16 +156,16 @@ class _Asked:
     def _kept(self, sums: Sequence[_Sum], t: int) -> Array:
         """Which sums keep 2^-t beside 1."""
         questions = np.zeros((len(sums), self.element.product.k))
-        for row, one in zip(questions, sums, strict=True):
-            row[[one.left, one.right, one.beyond]] = 1, 2.0**-t, -1
-        found = self.element.answers(questions)
-        kept = found == 2.0**-t
-        if (~kept & (found != 0)).any():
-            worst = int(np.argmax(~kept & (found != 0)))
-            one = sums[worst]
+        for row, total in zip(questions, sums, strict=True):
+            row[[total.left, total.right, total.beyond]] = 1, 2.0**-t, -1
+        answers = self.element.answers(questions)
+        kept = answers == 2.0**-t
+        if (~kept & (answers != 0)).any():
+            worst = int(np.argmax(~kept & (answers != 0)))
+            total = sums[worst]
             raise TcsmtError(
-                f"{self.element.name}: 1 as product {one.left}, 2^-{t} as {one.right} and -1 as {one.beyond} "
-                f"give {found[worst]:g}: sums are not rounded to nearest even"
+                f"{self.element.name}: 1 as product {total.left}, 2^-{t} as {total.right} and -1 as "
+                f"{total.beyond} give {answers[worst]:g}: sums are not rounded to nearest even"
             )
         return np.asarray(kept)
 
@@ -174,19 +174,19 @@ class _Asked:
         exact = 2 * self.fmt.precision
         formats = [fmt for fmt in _FORMATS if fmt.precision < exact]
         formats.sort(key=lambda fmt: -fmt.precision)
-        found: dict[int, Format | None] = {}
-        left = dict(meetings)
+        format_of: dict[int, Format | None] = {}
+        pending = dict(meetings)
         bits: list[tuple[int, Format | None]] = [(formats[0].precision, None)]
         for t, fmt in bits + [(fmt.precision - 1, fmt) for fmt in formats]:
-            if left:
-                kept = self._product_keeps(left, t)
-                found |= dict.fromkeys((leaf for leaf in left if kept[leaf]), fmt)
-                left = {leaf: other for leaf, other in left.items() if not kept[leaf]}
-        if left:
+            if pending:
+                kept = self._product_keeps(pending, t)
+                format_of |= dict.fromkeys((leaf for leaf in pending if kept[leaf]), fmt)
+                pending = {leaf: other for leaf, other in pending.items() if not kept[leaf]}
+        if pending:
             raise TcsmtError(
-                f"{self.element.name}: product {min(left)} is rounded to fewer bits than any format has"
+                f"{self.element.name}: product {min(pending)} is rounded to fewer bits than any format has"
             )
-        return found
+        return format_of
 
     def _product_keeps(self, meetings: dict[int, int], t: int) -> dict[int, bool]:
         """Which products keep the last bit, 2^-t, of (1 + 2^-i)(1 + 2^-j)."""
@@ -194,8 +194,8 @@ class _Asked:
         questions = np.zeros((len(meetings), self.element.product.k))
         for row, (leaf, other) in zip(questions, meetings.items(), strict=True):
             row[leaf], row[other] = 1 + 2.0**-i, -1
-        found = self.element.answers(questions, 1 + 2.0**-j)
-        return dict(zip(meetings, (found == 2.0**-i + 2.0**-t).tolist(), strict=True))
+        answers = self.element.answers(questions, 1 + 2.0**-j)
+        return dict(zip(meetings, (answers == 2.0**-i + 2.0**-t).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -244,9 +244,9 @@ class _Stated:
         ordered = sorted(parts, key=lambda part: isinstance(part, int) and self.kinds[part] is None)
         if not kinds:
             inner = [part.arithmetic for part in parts if isinstance(part, SumTree)]
-            known = current or inner[0]
-            assert known is not None
-            kinds = {known.products}
+            first = current or inner[0]
+            assert first is not None
+            kinds = {first.products}
         if kinds == {None, sums}:
             kinds = {None}
         elif kinds == {None} and all(isinstance(part, int) for part in parts) and len(parts) > 1:
@@ -263,9 +263,9 @@ class _Stated:
     def _formats(self, tree: SumTree, above: Format | None) -> list[Format]:
         """Each step's."""
         seen = [self.formats.get((id(tree), number), self.last) for number in range(len(tree.steps))]
-        found = list(seen)
+        formats = list(seen)
         for number, after in zip(range(1, len(seen)), [*seen[2:], above], strict=False):
             before, own = seen[number - 1], seen[number]
             if self.wide and own == after and before.precision > own.precision:
-                found[number] = before
-        return found
+                formats[number] = before
+        return formats

@@ -58,7 +58,7 @@ def held_against(
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[TreeComparison]:
     """Each part's tree against so many random products."""
-    found = [TreeComparison(0, 0) for _ in parts]
+    comparisons = [TreeComparison(0, 0) for _ in parts]
     waiting: list[list[tuple[int, Array, Array, Array, Array]]] = [[] for _ in parts]
     formats = {product.fmt, product.d_format}.union(*(_formats(part.tree) for part in parts))
     for number in range(count):
@@ -68,12 +68,14 @@ def held_against(
             places = _sampled(part.elements, product.k, _rng(seed, number, 1))
             rows, columns = places.T
             own.append((number, places, a[rows], b[:, columns].T, d[rows, columns]))
-        if number + 1 == count or max(sum(len(one[1]) for one in own) for own in waiting) >= _AT_ONCE:
+        if number + 1 == count or max(sum(len(batch[1]) for batch in own) for own in waiting) >= _AT_ONCE:
             for which, (part, own) in enumerate(zip(parts, waiting, strict=True)):
-                found[which] = _joined(found[which], _compared(product, part.tree, own), number + 1)
+                comparisons[which] = _joined(
+                    comparisons[which], _compared(product, part.tree, own), number + 1
+                )
                 own.clear()
             progress(number + 1)
-    return found
+    return comparisons
 
 
 def _rng(*seed: int) -> np.random.Generator:
@@ -100,8 +102,8 @@ def _sampled(elements: Array, k: int, rng: np.random.Generator) -> Array:
 def _compared(
     product: MatrixProduct, tree: SumTree, waiting: Sequence[tuple[int, Array, Array, Array, Array]]
 ) -> TreeComparison:
-    numbers = np.concatenate([np.full(len(one[1]), one[0]) for one in waiting])
-    places, a, b, d = (np.concatenate([one[n] for one in waiting]) for n in range(1, 5))
+    numbers = np.concatenate([np.full(len(batch[1]), batch[0]) for batch in waiting])
+    places, a, b, d = (np.concatenate([batch[n] for batch in waiting]) for n in range(1, 5))
     words = results(tree, product.fmt, product.d_format, a, b)
     wrong = np.flatnonzero(words != d)
     if not wrong.size:
@@ -133,8 +135,8 @@ def first_fitting(
 
 def repeats(product: MatrixProduct, seed: int) -> bool:
     """Whether the same matrices give the same results twice."""
-    one, two = (product.words_of(_random_product(product, {product.fmt}, seed, 0)[2]) for _ in range(2))
-    return bool((one == two).all())
+    first, second = (product.words_of(_random_product(product, {product.fmt}, seed, 0)[2]) for _ in range(2))
+    return bool((first == second).all())
 
 
 def _random_product(

@@ -35,8 +35,8 @@ def random_words(
     # products reach 2^(2 · most + 2); fewer bits below them than a sum in the narrowest format has powers
     most = min(
         _WIDEST // 2,
-        *((one.e_max - k.bit_length() - 2) // 2 for one in formats),
-        *((-one.e_min - one.precision) // 2 for one in formats),
+        *((narrow.e_max - k.bit_length() - 2) // 2 for narrow in formats),
+        *((-narrow.e_min - narrow.precision) // 2 for narrow in formats),
     )
     spread = max(int(rng.choice([0, most // 4, most // 2, most])), 0)
     a, b = (_random(fmt, size, spread, rng) for size in ((m, k), (k, n)))
@@ -80,8 +80,8 @@ class OrderData:
         own, other = (rows, columns) if self.by_rows else (columns, rows)
         mask = self.mask[other]
         large, small = order_results(tree, self.large[own] * mask, self.small[own] * mask)
-        found: Array = large * self.big[own, 0] + small * self.tiny[own, 0]
-        return found
+        result: Array = large * self.big[own, 0] + small * self.tiny[own, 0]
+        return result
 
 
 def order_data(

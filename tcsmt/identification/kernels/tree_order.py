@@ -84,11 +84,11 @@ class _Order:
         questions = np.full((len(others), self.k), self.tiny)
         questions[:, pivot] = self.big
         questions[np.arange(len(others)), np.array(others)] = -self.big
-        found = self.element.answers(questions)
-        outside = found / self.tiny
+        answers = self.element.answers(questions)
+        outside = answers / self.tiny
         wrong = ~((outside >= 0) & (outside <= self.k - 2) & (outside == np.rint(outside)))
         if wrong.any():
-            d = found[np.flatnonzero(wrong)[0]]
+            d = answers[np.flatnonzero(wrong)[0]]
             raise TcsmtError(
                 f"{self.element.name} is {d:g}, not 0 to {self.k - 2} times {self.tiny:g}: "
                 "it is not a sum in which large numbers swallow small ones"

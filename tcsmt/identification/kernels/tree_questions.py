@@ -42,17 +42,17 @@ class MatrixProduct:
 
     def of_words(self, a: Array, b: Array) -> Array:
         """D (M, N), real numbers, of words A (M, K) and B (K, N)."""
-        found = np.asarray(self._multiply(from_words(self.fmt, a), from_words(self.fmt, b)))
+        result = np.asarray(self._multiply(from_words(self.fmt, a), from_words(self.fmt, b)))
         self.calls += 1
-        if found.shape != self.shape:
-            raise TcsmtError(f"the product has shape {found.shape}: must be {self.shape}")
-        fmt = format_of(found.dtype)
+        if result.shape != self.shape:
+            raise TcsmtError(f"the product has shape {result.shape}: must be {self.shape}")
+        fmt = format_of(result.dtype)
         if not isinstance(fmt, Format):
-            raise TcsmtError(f"the product has dtype {found.dtype}: must be of floating-point numbers")
+            raise TcsmtError(f"the product has dtype {result.dtype}: must be of floating-point numbers")
         if self._d_format not in (None, fmt):
-            raise TcsmtError(f"the product has dtype {found.dtype}, and another one before")
+            raise TcsmtError(f"the product has dtype {result.dtype}, and another one before")
         self._d_format = fmt
-        return found
+        return result
 
     def words_of(self, d: Array) -> Array:
         """The words of a result."""
@@ -75,14 +75,14 @@ class AskedElement:
         fmt, (m, n) = self.product.fmt, self.product.shape
         asked = to_words(fmt, np.asarray(questions, float), "A")
         b = np.full((self.product.k, n), to_words(fmt, np.array([factor]), "B")[0])
-        found: list[float] = []
+        answers: list[float] = []
         for start in range(0, len(asked), len(self._rows)):
             part = asked[start : start + len(self._rows)]
             a = np.repeat(part[-1:], m, axis=0)
             a[self._rows[: len(part)]] = part
             d = self.product.of_words(a, b)
-            found += d[self._rows[: len(part)], self._column].astype(float).tolist()
-        return np.array(found)
+            answers += d[self._rows[: len(part)], self._column].astype(float).tolist()
+        return np.array(answers)
 
     @property
     def name(self) -> str:

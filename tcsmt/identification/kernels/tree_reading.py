@@ -109,14 +109,14 @@ def _alike(product: MatrixProduct) -> tuple[list[Array], Array]:
         d = product.of_words(np.repeat(a, m, axis=0), np.repeat(b, n, axis=1))
         seen.append(product.words_of(d).reshape(-1))
     words = np.stack(seen)
-    left = np.ones(m * n, bool)
-    found: list[Array] = []
-    while left.any() and len(found) < _MOST:
-        first = int(left.argmax())
-        own = left & ((words != words[:, first : first + 1]).sum(axis=0) <= _FORGIVEN)
-        found.append(own.reshape(m, n))
-        left &= ~own
-    return found, left.reshape(m, n)
+    remaining = np.ones(m * n, bool)
+    classes: list[Array] = []
+    while remaining.any() and len(classes) < _MOST:
+        first = int(remaining.argmax())
+        own = remaining & ((words != words[:, first : first + 1]).sum(axis=0) <= _FORGIVEN)
+        classes.append(own.reshape(m, n))
+        remaining &= ~own
+    return classes, remaining.reshape(m, n)
 
 
 @dataclass(frozen=True)
@@ -128,20 +128,20 @@ class _Reader:
 
     def regions(self) -> list[TreeRegion]:
         """The first element's first."""
-        classes, left = _alike(self.product)
-        found: list[Summed | TreeRegion] = []
+        classes, rest = _alike(self.product)
+        parts: list[Summed | TreeRegion] = []
         for number, elements in enumerate(classes):
             self.progress(number, len(classes), "ways of summing read")
             try:
-                found.append(Summed(elements, self._tree(elements)))
+                parts.append(Summed(elements, self._tree(elements)))
             except TcsmtError as error:
-                found.append(TreeRegion(blocks_of(elements), None, str(error)))
-        trees = [one for one in found if isinstance(one, Summed)]
+                parts.append(TreeRegion(blocks_of(elements), None, str(error)))
+        trees = [part for part in parts if isinstance(part, Summed)]
         held = iter(self._held(trees))
-        regions = [one if isinstance(one, TreeRegion) else self._judged(one, next(held)) for one in found]
-        if left.any():
+        regions = [part if isinstance(part, TreeRegion) else self._judged(part, next(held)) for part in parts]
+        if rest.any():
             why = f"elements are summed in more than {_MOST} ways: give a smaller shape"
-            regions.append(TreeRegion(blocks_of(left), None, why))
+            regions.append(TreeRegion(blocks_of(rest), None, why))
         return regions
 
     def _held(self, parts: Sequence[Summed]) -> list[TreeComparison]:
@@ -167,7 +167,7 @@ class _Reader:
         formats = dict.fromkeys((self.product.d_format, FORMATS["f32"], FORMATS["f64"]))
         trees = [
             tree
-            for unit in self.units or [one[0] for one in units_for(fmt, fmt)]
+            for unit in self.units or [pair[0] for pair in units_for(fmt, fmt)]
             for outside in formats
             if (tree := with_unit(order, unit, outside)) is not None
         ]

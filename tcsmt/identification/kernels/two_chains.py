@@ -32,8 +32,8 @@ class TwoChains:
         """Whether one instruction on each side, of the same inputs, makes the difference."""
         if self.first is None:
             return False
-        one, two = (kernel.unit.model for kernel in self.kernels)
-        alike = one.input_formats == two.input_formats
+        first, second = (kernel.unit.model for kernel in self.kernels)
+        alike = first.input_formats == second.input_formats
         left, right = self.first
         return alike and np.array_equal(left.indices, right.indices) and self._same_start(left, right)
 
@@ -49,7 +49,7 @@ class TwoChains:
 
     def sentence(self) -> str:
         """Where they first differ, and what can be said without a picture of the instruction."""
-        one, two = self.kernels
+        first, second = self.kernels
         if self.first is not None:
             left, right = self.first
             start = 0 if self.before is None else len(self.before[0].chain)
@@ -72,13 +72,13 @@ class TwoChains:
         ):
             return (
                 "every sum that both kernels make is the same in both; they differ in how partial sums "
-                f"are added: {one.reduction} | {two.reduction} give {' | '.join(totals)}"
+                f"are added: {first.reduction} | {second.reduction} give {' | '.join(totals)}"
             )
         results = [_told(walk.result.format, int(walk.result.words[0])) for walk in self.walks]
         if results[0] != results[1]:
             return (
                 f"both sums are {totals[0]}; the epilogues differ: "
-                f"{one.epilogue or 'none'} | {two.epilogue or 'none'} give {' | '.join(results)}"
+                f"{first.epilogue or 'none'} | {second.epilogue or 'none'} give {' | '.join(results)}"
             )
         return f"both kernels give {results[0]}"
 
@@ -108,14 +108,14 @@ class TwoChains:
              "<- first difference" if left is differing else "")
             for left, right in some
         ]  # fmt: skip
-        found = [f"  k {line}" for line in columns(table, ">>><")]
+        lines = [f"  k {line}" for line in columns(table, ">>><")]
         for side, name in enumerate(("left", "right")):
             parts = self.walks[side].parts
             if len(parts) > 1:
                 sums = ", ".join(self._text(side, part) for part in parts[:8])
                 more = f", and {len(parts) - 8} more" if len(parts) > 8 else ""
-                found.append(f"  {name}: {len(parts)} partial sums: {sums}{more}")
-        return found
+                lines.append(f"  {name}: {len(parts)} partial sums: {sums}{more}")
+        return lines
 
     def as_json(self) -> dict[str, Any]:
         """Every instruction of both kernels, their sums and results, and the sentence."""
@@ -151,11 +151,11 @@ def two_chains(
     )
     formats = [kernel.unit.model.d_format for kernel in kernels]
     before = None
-    for one, two in common_links(left, right):
-        if _value(formats[0], one.after) != _value(formats[1], two.after):
-            inside = before if before and len(before[0].chain) < len(one.chain) else None
-            return TwoChains(kernels, (left, right), (one, two), inside)
-        before = one, two
+    for first, second in common_links(left, right):
+        if _value(formats[0], first.after) != _value(formats[1], second.after):
+            inside = before if before and len(before[0].chain) < len(first.chain) else None
+            return TwoChains(kernels, (left, right), (first, second), inside)
+        before = first, second
     return TwoChains(kernels, (left, right), None, before)
 
 

@@ -67,11 +67,11 @@ class _Blocks:
         self.doubt: list[int] = []
         self.seen: dict[tuple[int, tuple[int, ...], int], int] = {}
 
-    def kind_of(self, one: Structure, lanes: int, *, first: bool) -> int:
+    def kind_of(self, structure: Structure, lanes: int, *, first: bool) -> int:
         family = self.family
-        last = one.order == "last"
+        last = structure.order == "last"
         fmt = family.c_format if first and not last else family.d_format
-        kind = BlockKind(lanes, one.products, "aligned" if last else one.order, fmt)
+        kind = BlockKind(lanes, structure.products, "aligned" if last else structure.order, fmt)
         number = self.kinds.setdefault(kind, len(self.kinds))
         if number == len(self.words):
             self.words.append([])
@@ -109,21 +109,21 @@ class _Blocks:
 
 def _starts(structures: Sequence[Structure], questions: Questions) -> Array:
     """The first block's c of every structure and question: c, unless that is added last."""
-    last = np.array([one.order == "last" for one in structures])
+    last = np.array([structure.order == "last" for structure in structures])
     return np.where(last, np.uint64(0), questions.c)
 
 
-def whole_routes(family: Family, one: Structure, questions: Questions) -> BlockRoutes:
+def whole_routes(family: Family, structure: Structure, questions: Questions) -> BlockRoutes:
     """A route for each question: all blocks of a structure."""
     blocks = _Blocks(family)
     turns = []
-    for turn, lanes in enumerate(map(list, one.blocks)):
+    for turn, lanes in enumerate(map(list, structure.blocks)):
         words = np.concatenate([questions.a[:, lanes], questions.b[:, lanes]], axis=1)
-        turns.append(blocks.several(blocks.kind_of(one, len(lanes), first=not turn), words))
-    return blocks.routes(np.array(turns), _starts([one] * len(questions), questions))
+        turns.append(blocks.several(blocks.kind_of(structure, len(lanes), first=not turn), words))
+    return blocks.routes(np.array(turns), _starts([structure] * len(questions), questions))
 
 
-def blocks_used(one: Structure, used: frozenset[int], *, c: bool) -> list[tuple[int, ...]]:
+def blocks_used(structure: Structure, used: frozenset[int], *, c: bool) -> list[tuple[int, ...]]:
     """The blocks without lanes and blocks that change nothing in the answer to an ordinary question.
 
     used: the lanes whose products are not zero. c: whether c is not zero.
@@ -132,30 +132,30 @@ def blocks_used(one: Structure, used: frozenset[int], *, c: bool) -> list[tuple[
     with normalisation after every addition, which lose bits of what came before, but once only.
     So does a block of zeros.
     """
-    found: list[tuple[int, ...]] = []
+    blocks: list[tuple[int, ...]] = []
     # whether another block of zeros changes nothing
-    settled = one.order == "last" or not c
-    every = one.order == "every"
-    for lanes in one.blocks:
+    settled = structure.order == "last" or not c
+    every = structure.order == "every"
+    for lanes in structure.blocks:
         kept = tuple([lane for lane in lanes if lane in used]) if not used.isdisjoint(lanes) else ()
         if kept:
             if every:
                 kept = tuple(n for i, n in enumerate(lanes) if n in used or not i or lanes[i - 1] in used)
-            found.append(kept)
+            blocks.append(kept)
             settled = False
         elif not settled:
-            found.append(lanes[:1])
+            blocks.append(lanes[:1])
             settled = True
-    return found or [one.blocks[0][:1]]
+    return blocks or [structure.blocks[0][:1]]
 
 
-def signature(one: Structure, used: frozenset[int], *, c: bool) -> tuple[object, ...]:
+def signature(structure: Structure, used: frozenset[int], *, c: bool) -> tuple[object, ...]:
     """Structures with the same one answer alike to an ordinary question, carry bits by number."""
-    blocks = blocks_used(one, used, c=c)
+    blocks = blocks_used(structure, used, c=c)
     return (
         tuple([tuple([n if n in used else -1 for n in lanes]) for lanes in blocks]),
-        one.products,
-        one.order,
+        structure.products,
+        structure.order,
     )
 
 
@@ -184,18 +184,18 @@ def used_routes(
     ]
     lanes_of, large, with_c = lanes_used(questions), exponents >= least, (questions.c != 0).tolist()
     routes: list[list[int]] = []
-    for one, number in zip(structures, asked, strict=True):
+    for structure, number in zip(structures, asked, strict=True):
         route: list[int] = []
         lanes_in = lanes_of[number]
-        for lanes in blocks_used(one, lanes_in, c=with_c[number]):
-            if one.order == "every" and not coarse[number]:
+        for lanes in blocks_used(structure, lanes_in, c=with_c[number]):
+            if structure.order == "every" and not coarse[number]:
                 doubt = Doubt.ALWAYS
             elif lanes_in.isdisjoint(lanes):
                 doubt = Doubt.SMALL
             else:
                 doubt = Doubt.NEVER if large[number, list(lanes)].any() else Doubt.ALWAYS
-            pairs = _padded(one, lanes, [words[number][lane] for lane in lanes], lanes_in)
-            kind = blocks.kind_of(one, len(pairs), first=not route)
+            pairs = _padded(structure, lanes, [words[number][lane] for lane in lanes], lanes_in)
+            kind = blocks.kind_of(structure, len(pairs), first=not route)
             route.append(blocks.one(kind, tuple(x for side in zip(*pairs, strict=True) for x in side), doubt))
         routes.append(route)
     turns = np.full((max(map(len, routes)), len(routes)), -1)
@@ -205,15 +205,15 @@ def used_routes(
 
 
 def _padded(
-    one: Structure, lanes: Sequence[int], pairs: list[tuple[int, int]], used: frozenset[int]
+    structure: Structure, lanes: Sequence[int], pairs: list[tuple[int, int]], used: frozenset[int]
 ) -> list[tuple[int, int]]:
     """A block's words with more zero lanes, up to a power of two.
 
     With normalisation after every addition, a zero is repeated that is there already: only where an addition
     of zero follows another one does it change nothing.
     """
-    more = min(1 << (len(lanes) - 1).bit_length(), one.n_fma) - len(lanes)
-    if one.order != "every":
+    more = min(1 << (len(lanes) - 1).bit_length(), structure.n_fma) - len(lanes)
+    if structure.order != "every":
         return pairs + more * [(0, 0)]
     zero = next((place for place, lane in enumerate(lanes) if lane not in used), None)
     return pairs if zero is None else pairs[:zero] + more * [pairs[zero]] + pairs[zero:]

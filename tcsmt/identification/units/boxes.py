@@ -128,8 +128,8 @@ class Command:
         with selectors.DefaultSelector() as ready:
             ready.register(child.stdout, selectors.EVENT_READ)
             while b"\n" not in self._rest:
-                left = deadline - time.monotonic()
-                if left <= 0 or not ready.select(left):
+                remaining = deadline - time.monotonic()
+                if remaining <= 0 or not ready.select(remaining):
                     raise BoxFailed(f"it gave no answer within {self.timeout:g} s")
                 more = child.stdout.read(1 << 16)
                 if not more:

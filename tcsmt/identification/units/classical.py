@@ -80,16 +80,16 @@ class BlackBox:
         table = []
         for row in rows:
             pairs = {i: factors(self.a_format, self.b_format, v) for i, v in row.items() if i < self.k}
-            left = {i: pair[0] for i, pair in pairs.items()}
+            words_of_a = {i: pair[0] for i, pair in pairs.items()}
             right = {i: pair[1] for i, pair in pairs.items()}
-            table.append((left, right, word_of(self.c_format, row.get(self.k, Fraction(0)))))
+            table.append((words_of_a, right, word_of(self.c_format, row.get(self.k, Fraction(0)))))
         return self.words(table)
 
     def sums(self, rows: Sequence[Addends]) -> list[Fraction | None]:
         """The values of the sums of addends; None for an infinity or a NaN."""
         fmt = self.d_format
-        found = self.ask(rows)
-        return [None if fmt.is_nan(w) or fmt.is_infinite(w) else fmt.value(w) for w in found]
+        answers = self.ask(rows)
+        return [None if fmt.is_nan(w) or fmt.is_infinite(w) else fmt.value(w) for w in answers]
 
     @cached_property
     def largest(self) -> int:
@@ -115,10 +115,10 @@ class BlackBox:
 def black_box(model: Model) -> BlackBox:
     """A model as a black box; block scales, where it has them, are one."""
     scale = model.scale_format
-    one = 0 if scale is None else scale.word(Fraction(1))
+    unit_scale = 0 if scale is None else scale.word(Fraction(1))
 
     def run(a: Array, b: Array, c: Array) -> Array:
-        scales = None if scale is None else np.full((len(c), model.scales), one, unsigned(scale))
+        scales = None if scale is None else np.full((len(c), model.scales), unit_scale, unsigned(scale))
         return run_words(model, Operands(a, b, c, scales, scales))
 
     a, b, c, d = map(float_format, (model.a_format, model.b_format, model.c_format, model.d_format))
@@ -168,9 +168,9 @@ class Tree:
     def fused(self) -> list[int]:
         """The addends of the first sum, from the innermost out, that has three or more (or none)."""
         for member in self.members:
-            found = member.fused() if isinstance(member, Tree) else []
-            if found:
-                return found
+            sums = member.fused() if isinstance(member, Tree) else []
+            if sums:
+                return sums
         own = [member for member in self.members if isinstance(member, int)]
         return own if len(own) > 2 and not self.exact else []
 
@@ -306,19 +306,19 @@ _HALVES = (Fraction(1, 2), Fraction(3, 2), Fraction(-1, 2), Fraction(-3, 2))
 
 
 def _mode(units_of: Callable[[Sequence[Fraction]], list[Fraction | None]]) -> str:
-    found = tuple(units_of(_QUARTERS))
-    mode = _MODES.get(found, _others(found))
+    units = tuple(units_of(_QUARTERS))
+    mode = _MODES.get(units, _others(units))
     if mode == "RA" and units_of(_ABOVE_ODD) == [1, -1]:
         return "RTO"
     if mode != "RN":
         return mode
-    found = tuple(units_of(_HALVES))
-    return _TIES.get(found, f"RN, ties {_others(found)}")
+    units = tuple(units_of(_HALVES))
+    return _TIES.get(units, f"RN, ties {_others(units)}")
 
 
-def _others(found: Sequence[Fraction | None]) -> str:
+def _others(values: Sequence[Fraction | None]) -> str:
     """Results that no mode of the table gives, as they are."""
-    return "(" + ", ".join("?" if part is None else str(part) for part in found) + ")"
+    return "(" + ", ".join("?" if part is None else str(part) for part in values) + ")"
 
 
 def rounding_of_alignment(box: BlackBox, pair: tuple[int, int], small: int) -> str:
@@ -396,10 +396,10 @@ def rounding_after_carry(box: BlackBox, addends: Sequence[int]) -> tuple[str, in
 
 def special_values(box: BlackBox) -> dict[str, str]:
     """What becomes of subnormal numbers, negative zero, overflows, infinities and NaNs (section II-F)."""
-    found: dict[str, str] = {}
+    behaviour: dict[str, str] = {}
     for probe in (_subnormals, _zero, _overflow, _nans):
-        found |= probe(box)
-    return found
+        behaviour |= probe(box)
+    return behaviour
 
 
 def _subnormals(box: BlackBox) -> dict[str, str]:
@@ -410,15 +410,15 @@ def _subnormals(box: BlackBox) -> dict[str, str]:
         "subnormal a": ({0: Fraction(2) ** a.e_min / 2}, {0: _lift(box, a)}, Fraction(0)),
         "subnormal b": ({0: _lift(box, b)}, {0: Fraction(2) ** b.e_min / 2}, Fraction(0)),
     }  # fmt: skip
-    found = {}
+    behaviour = {}
     for name, (left, right, addend) in whole.items():
-        found[name] = _kept(box, partial(_whole, box, left, right, addend))
+        behaviour[name] = _kept(box, partial(_whole, box, left, right, addend))
     product = Fraction(2) ** d.e_min / 2
-    found["subnormal product"] = _kept(box, lambda: box.ask([{0: product}])[0])
+    behaviour["subnormal product"] = _kept(box, lambda: box.ask([{0: product}])[0])
     least = Fraction(2) ** d.e_min
     sums = {0: Fraction(3, 2) * least, box.k: -least}
-    found["subnormal sum"] = _kept(box, lambda: box.ask([sums])[0])
-    return found
+    behaviour["subnormal sum"] = _kept(box, lambda: box.ask([sums])[0])
+    return behaviour
 
 
 def _lift(box: BlackBox, fmt: Format) -> Fraction:
@@ -430,9 +430,9 @@ def _lift(box: BlackBox, fmt: Format) -> Fraction:
 def _encode(
     box: BlackBox, a: Mapping[int, Fraction], b: Mapping[int, Fraction], c: Fraction
 ) -> tuple[dict[int, int], dict[int, int], int]:
-    left = {lane: word_of(box.a_format, value) for lane, value in a.items()}
+    words_of_a = {lane: word_of(box.a_format, value) for lane, value in a.items()}
     right = {lane: word_of(box.b_format, value) for lane, value in b.items()}
-    return left, right, word_of(box.c_format, c)
+    return words_of_a, right, word_of(box.c_format, c)
 
 
 def _whole(box: BlackBox, a: Mapping[int, Fraction], b: Mapping[int, Fraction], c: Fraction) -> int:
@@ -458,13 +458,13 @@ def _zero(box: BlackBox) -> dict[str, str]:
 
 def _overflow(box: BlackBox) -> dict[str, str]:
     a, b, c, d = box.a_format, box.b_format, box.c_format, box.d_format
-    found = {}
+    behaviour = {}
     top = Fraction(2) ** min(b.e_max, c.e_max)
     if b.e_max >= d.e_max:
         word = box.words([({0: word_of(a, Fraction(2))}, {0: word_of(b, top)}, word_of(c, -top))])[0]
-        found["product 2^(E+1) - 2^E"] = d.describe(word)
+        behaviour["product 2^(E+1) - 2^E"] = d.describe(word)
     else:
-        found["product 2^(E+1) - 2^E"] = "out of reach"
+        behaviour["product 2^(E+1) - 2^E"] = "out of reach"
     most = Fraction(2) ** d.e_max
     last = Fraction(2) ** (d.e_max - d.fraction_bits)
     asked: dict[str, Addends] = {"2^E + 2^E - 2^E": {0: most, 1: most, box.k: -most}}
@@ -477,26 +477,26 @@ def _overflow(box: BlackBox) -> dict[str, str]:
         try:
             word = box.ask([row])[0]
         except (OutOfReach, IndexError):
-            found[name] = "out of reach"
+            behaviour[name] = "out of reach"
             continue
         largest = d.value(word) if not (d.is_infinite(word) or d.is_nan(word)) else None
-        found[name] = (
+        behaviour[name] = (
             "largest" if largest is not None and abs(largest) == d.largest_finite else d.describe(word)
         )
-    return found
+    return behaviour
 
 
 def _nans(box: BlackBox) -> dict[str, str]:
     a, b, c, d = box.a_format, box.b_format, box.c_format, box.d_format
-    found = {"0 * inf": "out of reach", "inf - inf": "out of reach"}
+    behaviour = {"0 * inf": "out of reach", "inf - inf": "out of reach"}
     if b.has_infinity:
-        found["0 * inf"] = d.hex(box.words([({}, {0: b.infinity_word}, 0)])[0])
+        behaviour["0 * inf"] = d.hex(box.words([({}, {0: b.infinity_word}, 0)])[0])
     if b.has_infinity and c.has_infinity:
         minus = 1 << c.sign_bit | c.infinity_word
-        found["inf - inf"] = d.hex(
+        behaviour["inf - inf"] = d.hex(
             box.words([({0: word_of(a, Fraction(1))}, {0: b.infinity_word}, minus)])[0]
         )
-    return found
+    return behaviour
 
 
 # --- all of them -------------------------------------------------------------------------------
@@ -512,11 +512,11 @@ def profile(box: BlackBox) -> dict[str, Any]:
     special: :func:`special_values`.
     """
     c = box.k
-    found: dict[str, Any] = {"tree": "out of reach", "alignment": {}, "result": {}}
+    result: dict[str, Any] = {"tree": "out of reach", "alignment": {}, "result": {}}
     asked, own = [], []
     try:
         tree = summation_tree(box)
-        found["tree"] = tree.text(c)
+        result["tree"] = tree.text(c)
         own = tree.fused()
         products = [lane for lane in own if lane != c]
         asked = [("product", (products[0], products[1]), products[2])] if len(products) > 2 else []
@@ -529,17 +529,17 @@ def profile(box: BlackBox) -> dict[str, Any]:
         pass
     for name, pair, small in asked:
         bits = kept_bits(box, pair, small)
-        found["alignment"][name] = {"bits": bits, "mode": rounding_of_alignment(box, pair, small)}
+        result["alignment"][name] = {"bits": bits, "mode": rounding_of_alignment(box, pair, small)}
     last = 1 if c > 1 else 0
     for name, big, small in (("p0 + p1", 0, last), ("c + p0", c, 0), ("p0 + c", 0, c)):
         if big == small:
             continue
         try:
             mode, bits = rounding_of_result(box, big, small)
-            found["result"][name] = {"bits": bits, "mode": mode}
+            result["result"][name] = {"bits": bits, "mode": mode}
         except OutOfReach:
-            found["result"][name] = {"bits": None, "mode": "out of reach"}
+            result["result"][name] = {"bits": None, "mode": "out of reach"}
     if len(own) > 4:
         mode, bits = rounding_after_carry(box, sorted(own, key=lambda member: member != c))
-        found["result"]["after a carry"] = {"bits": bits, "mode": mode}
-    return found | {"special": special_values(box)}
+        result["result"]["after a carry"] = {"bits": bits, "mode": mode}
+    return result | {"special": special_values(box)}

@@ -50,16 +50,16 @@ def distinct(*keys: Array) -> tuple[list[Array], Array]:
     if size <= min(1 << 24, max(1 << 14, 16 * len(whole))):
         present = np.zeros(size, bool)
         present[whole] = True
-        found = np.flatnonzero(present)
+        numbers = np.flatnonzero(present)
         place: Array = np.zeros(size, np.int32)
-        place[found] = np.arange(len(found), dtype=np.int32)
+        place[numbers] = np.arange(len(numbers), dtype=np.int32)
         inverse: Array = place[whole]
     else:
-        found, inverse = np.unique(whole, return_inverse=True)
+        numbers, inverse = np.unique(whole, return_inverse=True)
     columns = []
     for span in reversed(spans):
-        columns.append(found % span)
-        found = found // span
+        columns.append(numbers % span)
+        numbers = numbers // span
     return columns[::-1], inverse
 
 
@@ -82,21 +82,19 @@ def predictions(family: Family, table: Table, questions: Questions) -> Array:
         for start in range(0, len(rows), step):
             part = table[rows[start : start + step]]
             row, asked = np.repeat(np.arange(len(part)), count), np.tile(np.arange(count), len(part))
-            found = chain(family, routes, SplitRows.of(part), row, asked)
-            words = found.words[found.word]
+            sums = chain(family, routes, SplitRows.of(part), row, asked)
+            words = sums.words[sums.word]
             if family.structures[int(number)].order == "last":
                 parameters, parameter = _columns(part, (7, 9, 10, 11))
-                words = with_c(
-                    family, found.words, found.word, parameters, parameter[row], questions.c[asked]
-                )
+                words = with_c(family, sums.words, sums.word, parameters, parameter[row], questions.c[asked])
             result[rows[start : start + step]] = words.reshape(len(part), count)
     return result
 
 
 def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
     """The distinct rows of some columns, and the number of each row's."""
-    found, inverse = distinct(*(table[:, place].astype(np.int64) for place in places))
-    return np.stack(found, axis=1), inverse
+    numbers, inverse = distinct(*(table[:, place].astype(np.int64) for place in places))
+    return np.stack(numbers, axis=1), inverse
 
 
 @dataclass(frozen=True)
@@ -163,22 +161,22 @@ def chain(
     return ChainResults(words, word, doubtful)
 
 
-def _either(one: Array, place: Array, other: Array, place_of_other: Array) -> Array | None:
+def _either(first: Array, place: Array, second: Array, place_of_other: Array) -> Array | None:
     """Where one of two is true; None: nowhere."""
-    parts = [flags[places] for flags, places in ((one, place), (other, place_of_other)) if flags.any()]
+    parts = [flags[places] for flags, places in ((first, place), (second, place_of_other)) if flags.any()]
     return np.logical_or.reduce(parts) if parts else None
 
 
 def _unclear(family: Family, routes: BlockRoutes, blocks: Array, c: Array) -> Array:
     """Whether blocks with these words as c depend on a column from 6 on."""
     doubt = routes.doubt[blocks]
-    found: Array = doubt == Doubt.ALWAYS
+    unclear: Array = doubt == Doubt.ALWAYS
     least = least_exponent(family)
     for number, kind in enumerate(routes.kinds):
         rows = np.flatnonzero((doubt == Doubt.SMALL) & (routes.kind[blocks] == number))
         fmt, words = kind.c_format, c[rows]
-        found[rows] = (exponent_field(fmt, words) < least + fmt.bias) & ~zero_words(fmt, words)
-    return found
+        unclear[rows] = (exponent_field(fmt, words) < least + fmt.bias) & ~zero_words(fmt, words)
+    return unclear
 
 
 #: The fields of a sum, in the order of a sum program's roots; the exponent of the last place is absolute.
@@ -189,15 +187,15 @@ _LOW, _HIGH = -(1 << 15), 1 << 15
 
 def _sums(family: Family, routes: BlockRoutes, fronts: Array, blocks: Array, c: Array) -> Array:
     """A row of the sum's fields for each (front, block, c)."""
-    found = np.empty((len(blocks), len(_SUM)), np.uint64)
+    sums = np.empty((len(blocks), len(_SUM)), np.uint64)
     kinds = routes.kind[blocks]
     for number in np.unique(kinds):
         rows = np.flatnonzero(kinds == number)
         places = routes.place[blocks[rows]]
         alone = bool((places == places[0]).all())
         words = routes.words[number][places[:1] if alone else places]
-        found[rows] = _sums_of(family, routes.kinds[number], fronts[rows], words, c[rows])
-    return found
+        sums[rows] = _sums_of(family, routes.kinds[number], fronts[rows], words, c[rows])
+    return sums
 
 
 def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Array) -> Array:
@@ -226,18 +224,18 @@ def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Ar
     for place in range(kind.lanes):
         values[f"a{place}"], values[f"b{place}"] = lanes[:, place], lanes[:, kind.lanes + place]
     roots = _run(graph.program, values, len(c), broadcast=len(lanes) == 1 < len(c))
-    found = np.stack([np.asarray(root).astype(np.uint64) for root in roots], axis=1)
-    found[:, 2] += np.uint64(graph.low - _LOW)
-    return found
+    sums = np.stack([np.asarray(root).astype(np.uint64) for root in roots], axis=1)
+    sums[:, 2] += np.uint64(graph.low - _LOW)
+    return sums
 
 
 def _run(program: Program, values: dict[str, Array], rows: int, *, broadcast: bool = False) -> list[Array]:
-    names = {given.name for given in program.inputs}
+    names = {inputs.name for inputs in program.inputs}
     if not rows:
         return [np.zeros(0, np.uint64) for _ in program.roots]
-    given = {name: np.asarray(value) for name, value in values.items() if name in names or name == "c"}
-    longest = max(given, key=lambda name: len(given[name]))
-    ordered = {longest: given.pop(longest), **given}
+    inputs = {name: np.asarray(value) for name, value in values.items() if name in names or name == "c"}
+    longest = max(inputs, key=lambda name: len(inputs[name]))
+    ordered = {longest: inputs.pop(longest), **inputs}
     return program.run(ordered, block=1 << 40 if broadcast else 4096)
 
 
@@ -251,9 +249,9 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
     rounding, kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
     several = len(kept) == 0 or (kept != kept[0]).any()
-    one = None if several else (family.kept[int(kept[0])],)
+    single = None if several else (family.kept[int(kept[0])],)
     kept = kept if several else 0 * kept
-    program = result_program(family.d_format, 64, _LOW, _HIGH, one)
+    program = result_program(family.d_format, 64, _LOW, _HIGH, single)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each
@@ -263,16 +261,16 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
         "flush": rest >> 1 & 1, "minus": rest & 1,
     }  # fmt: skip
     roots = np.stack(_run(program, values, len(s)))
-    found: Array = roots[kept, pair].astype(np.uint64)
-    return found
+    words: Array = roots[kept, pair].astype(np.uint64)
+    return words
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Array]:
     """The distinct rows in order, and the number of each: ``np.unique`` of an axis compares them as bytes."""
     numbered = [np.unique(column, return_inverse=True) for column in rows.T]
     if np.prod([float(len(values)) for values, _ in numbered]) >= 2.0**62:
-        found, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return found, inverse.reshape(-1)
+        distinct_rows, inverse = np.unique(rows, axis=0, return_inverse=True)
+        return distinct_rows, inverse.reshape(-1)
     places, inverse = distinct(*(numbers.reshape(-1) for _, numbers in numbered))
     columns = [values[place] for (values, _), place in zip(numbered, places, strict=True)]
     return np.stack(columns, axis=1), inverse
@@ -298,10 +296,10 @@ def with_c(family: Family, words: Array, word: Array, parameters: Array, paramet
     values, value = _numbered(c)
     (w, v, e), pair = distinct(word, value, parameter)
     flush, flush_out, minus, rounding = parameters[e].T
-    found = np.empty(len(w), np.uint64)
+    results = np.empty(len(w), np.uint64)
     for negative, zeros in enumerate((Zeros.POSITIVE, Zeros.IEEE)):
         own = np.flatnonzero(minus == negative)
         each = ends(family, words[w[own]], values[v[own]], flush[own], zeros)
-        found[own] = each[flush_out[own], rounding[own], np.arange(len(own))]
-    result: Array = found[pair]
+        results[own] = each[flush_out[own], rounding[own], np.arange(len(own))]
+    result: Array = results[pair]
     return result

@@ -113,7 +113,7 @@ class Family:
     @cached_property
     def structures(self) -> list[Structure]:
         """Every structure; contiguous blocks before others that are the same."""
-        found: dict[tuple[object, ...], Structure] = {}
+        structures: dict[tuple[object, ...], Structure] = {}
         for n_fma in (n for n in range(self.k, 0, -1) if self.k % n == 0):
             deals = [g for g in range(1, n_fma + 1) if n_fma % g == 0] if n_fma < self.k else []
             for interleave in (0, *deals):
@@ -122,9 +122,9 @@ class Family:
                 for products, order in product(
                     ("unnormalised", "normalised"), ("aligned", "summed", "last", "every")
                 ):
-                    one = Structure(n_fma, interleave, blocks, products, order)
-                    found.setdefault((blocks, products, order), one)
-        return list(found.values())
+                    structure = Structure(n_fma, interleave, blocks, products, order)
+                    structures.setdefault((blocks, products, order), structure)
+        return list(structures.values())
 
     @cached_property
     def zero_exponents(self) -> list[int | None]:
@@ -157,7 +157,7 @@ class Family:
             range(len(self.roundings)),
             range(len(self.kept)),
         )
-        grid = np.indices([len(one) for one in lists], dtype=np.int16).reshape(len(lists), -1)
+        grid = np.indices([len(values) for values in lists], dtype=np.int16).reshape(len(lists), -1)
         table = np.zeros((grid.shape[1], len(COLUMNS)), np.int16)
         table[:, 0] = number
         table[:, 1:6] = grid.T
@@ -196,25 +196,29 @@ class Family:
         holds its rounding and the sticky bit. The neighbours are models that differ in one parameter, up
         to a short distance, each with a graph of its own, also outside of the family.
         """
-        one = self.structures[int(row[0])]
-        found = []
+        structure = self.structures[int(row[0])]
+        tables = []
         for number, other in enumerate(self.structures):
-            parts = (one.blocks, other.blocks), (one.products, other.products), (one.order, other.order)
+            parts = (
+                (structure.blocks, other.blocks),
+                (structure.products, other.products),
+                (structure.order, other.order),
+            )
             if sum(x != y for x, y in parts) == 1:
                 changed = row.copy()
                 changed[0] = number
                 changed[3] = min(changed[3], len(self.carries(other)) - 1)
-                found.append(changed)
-        lists = [self.bits, self.alignments, self.carries(one), self.roundings, self.kept]
+                tables.append(changed)
+        lists = [self.bits, self.alignments, self.carries(structure), self.roundings, self.kept]
         lists += [self.zero_exponents, (0, 1), self.overflows, (0, 1), (0, 1)]
-        lists += [self.roundings] if one.order == "last" else []
+        lists += [self.roundings] if structure.order == "last" else []
         for column, values in enumerate(lists, 1):
             for value in range(len(values)):
                 if value != row[column]:
                     changed = row.copy()
                     changed[column] = value
-                    found.append(changed)
-        table = np.array(found, np.int16)
+                    tables.append(changed)
+        table = np.array(tables, np.int16)
         every = np.array([self.structures[int(n)].order == "every" for n in table[:, 0]])
         sticky = table[:, 2] == len(self.alignments) - 1
         none = table[:, 6] == len(self.zero_exponents) - 1
@@ -249,15 +253,15 @@ class Family:
         number, bits, alignment, carry, rounding, kept, zero, flush, overflow, flush_out, minus, c = (
             int(value) for value in row
         )
-        one = self.structures[number]
+        structure = self.structures[number]
         aligned = self.alignments[alignment]
         last = self.kept[kept] == self.d_format.fraction_bits
         return self._model(
-            n_fma=one.n_fma, interleave=one.interleave, products=one.products,
-            normalisation="every" if one.order == "every" else "once",
-            c_position="aligned" if one.order == "every" else one.order,
+            n_fma=structure.n_fma, interleave=structure.interleave, products=structure.products,
+            normalisation="every" if structure.order == "every" else "once",
+            c_position="aligned" if structure.order == "every" else structure.order,
             fraction_bits=self.bits[bits], alignment=aligned.rounding,
-            alignment_sticky=aligned.sticky, carry_bits=self.carries(one)[carry],
+            alignment_sticky=aligned.sticky, carry_bits=self.carries(structure)[carry],
             rounding=self.roundings[rounding], round_fraction_bits=None if last else self.kept[kept],
             zero_exponent=self.zero_exponents[zero], flush_inputs=bool(flush),
             overflow=self.overflows[overflow], flush_outputs=bool(flush_out), negative_zero=bool(minus),

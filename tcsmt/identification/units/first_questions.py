@@ -60,8 +60,8 @@ class Opening:
         self.rounded = False
         self.grid = Grid(family)
         groups: dict[tuple[str, str], list[int]] = {}
-        for number, one in enumerate(family.structures):
-            groups.setdefault((one.products, one.order), []).append(number)
+        for number, structure in enumerate(family.structures):
+            groups.setdefault((structure.products, structure.order), []).append(number)
         self.groups = [_Group(numbers, self.grid.every(numbers[0])) for numbers in groups.values()]
 
     @property
@@ -79,9 +79,9 @@ class Opening:
             words, certain = self._foreseen(sample, pool)
             scores = np.array([entropy(words[:, i]) for i in range(len(pool))])
             tried = [int(i) for i in np.argsort(-scores)[:TRIED] if scores[i] > 0]
-            left = [_expected(words[:, i], certain[:, i]) for i in tried]
-            if left and min(left) < ENOUGH:
-                return pool[[tried[int(np.argmin(left))]]]
+            remaining = [_expected(words[:, i], certain[:, i]) for i in tried]
+            if remaining and min(remaining) < ENOUGH:
+                return pool[[tried[int(np.argmin(remaining))]]]
         return None
 
     def _foreseen(self, sample: Sequence[tuple[int, Array]], pool: Questions) -> tuple[Array, Array]:
@@ -89,16 +89,21 @@ class Opening:
         rows = self.grid.rows(np.concatenate([own for _, own in sample]))
         routes = [(number, asked) for number, _ in sample for asked in range(len(pool))]
         place = np.repeat(np.arange(len(sample)), [len(own) for _, own in sample])
-        row, asked = (one.reshape(-1) for one in np.indices((len(place), len(pool))))
+        row, asked = (axis.reshape(-1) for axis in np.indices((len(place), len(pool))))
         route = place[row] * len(pool) + asked
-        found = outcomes(self.family, rows, row, pool, routes, route, rounded=self.rounded)
-        words, last = found.words[found.word], found.last
+        foreseen = outcomes(self.family, rows, row, pool, routes, route, rounded=self.rounded)
+        words, last = foreseen.words[foreseen.word], foreseen.last
         parameters = np.zeros((len(self.family.roundings), 4), np.int64)
         parameters[:, 3] = np.arange(len(parameters))
         words[last] = with_c(
-            self.family, found.words, found.word[last], parameters, rows.last[row[last]], pool.c[asked[last]]
+            self.family,
+            foreseen.words,
+            foreseen.word[last],
+            parameters,
+            rows.last[row[last]],
+            pool.c[asked[last]],
         )
-        return words.reshape(-1, len(pool)), found.certain().reshape(-1, len(pool))
+        return words.reshape(-1, len(pool)), foreseen.certain().reshape(-1, len(pool))
 
     def answer(self, question: Questions, word: int) -> None:
         """Keep what explains the answer; of a question that is no ordinary sum, when the table is made."""
@@ -106,24 +111,24 @@ class Opening:
             self.others.append((question, word))
             return
         self.asked.append((question, word))
-        found = []
+        groups = []
         for several in _batches(self._alike(question)):
             rows = self.grid.rows(np.concatenate([group.rows for group in several]))
             sizes = [len(group.rows) for group in several]
             routes = [(group.structures[0], 0) for group in several]
             route = np.repeat(np.arange(len(several)), sizes)
-            left = outcomes(self.family, rows, slice(None), question, routes, route, rounded=self.rounded)
-            fits = np.split(left.fitting(word), np.cumsum(sizes)[:-1])
-            found += [
+            outcome = outcomes(self.family, rows, slice(None), question, routes, route, rounded=self.rounded)
+            fits = np.split(outcome.fitting(word), np.cumsum(sizes)[:-1])
+            groups += [
                 _Group(group.structures, group.rows[own])
                 for group, own in zip(several, fits, strict=True)
                 if own.any()
             ]
-        self.groups = found
+        self.groups = groups
         if self._left() < ROUNDED:
             self._round()
-        said = counted(len(self.asked), "question"), counted(self._left(), "hypothesis")
-        self.progress(f"{', '.join(said)} left, some parameters apart")
+        counts = counted(len(self.asked), "question"), counted(self._left(), "hypothesis")
+        self.progress(f"{', '.join(counts)} left, some parameters apart")
 
     def _alike(self, question: Questions) -> Iterator[_Group]:
         """The groups divided, so that all structures of one answer alike to a question."""
@@ -177,7 +182,7 @@ class Opening:
     def _explaining(self, structure: int, rows: Array) -> Table:
         """Rows of one structure with all other parameters; what is certain is not looked at again."""
         asked = Questions.joined([question for question, _ in self.asked])
-        row, number = (one.reshape(-1) for one in np.indices((len(rows), len(asked))))
+        row, number = (axis.reshape(-1) for axis in np.indices((len(rows), len(asked))))
         routes = [(structure, place) for place in range(len(asked))]
         sure = outcomes(self.family, self.grid.rows(rows), row, asked, routes, number, rounded=True).certain()
         zero = zero_words(self.family.d_format, np.array([word for _, word in self.asked], np.uint64))
@@ -217,7 +222,7 @@ def _batches(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
     """Groups with rows, several at a time."""
     several: list[_Group] = []
     for group in groups:
-        if several and sum(len(one.rows) for one in several) + len(group.rows) > AT_ONCE:
+        if several and sum(len(member.rows) for member in several) + len(group.rows) > AT_ONCE:
             yield several
             several = []
         several += [group] if len(group.rows) else []

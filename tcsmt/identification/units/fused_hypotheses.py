@@ -94,13 +94,13 @@ class FusedHypotheses:
 def known(family: Family, table: Table) -> list[str]:
     """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
     names = []
-    for one in catalogue_rows():
-        model = one.model
+    for entry in catalogue_rows():
+        model = entry.model
         if not isinstance(model, FusedDotAdd) or model.k != family.k or model.scale_format is not None:
             continue
         if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
             continue
         row = family.row(model)
         if row is not None and (table == row).all(axis=1).any():
-            names.append(one.name)
+            names.append(entry.name)
     return names

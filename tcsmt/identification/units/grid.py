@@ -27,7 +27,7 @@ class Grid:
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        carries = max(len(family.carries(one)) for one in family.structures)
+        carries = max(len(family.carries(structure)) for structure in family.structures)
         self.sizes = (
             len(family.bits), len(family.alignments), carries,
             len(family.roundings), len(family.kept), len(family.roundings),
@@ -52,8 +52,8 @@ class Grid:
     def digit(self, numbers: Array, column: int) -> Array:
         """A column of rows."""
         place = _DIGITS.index(column)
-        found: Array = numbers // np.int32(self._after[place]) % np.int32(self.sizes[place])
-        return found
+        digits: Array = numbers // np.int32(self._after[place]) % np.int32(self.sizes[place])
+        return digits
 
     def table(self, numbers: Array, structure: int) -> Table:
         """The rows as those of a structure."""

@@ -116,7 +116,7 @@ class Remaining:
 
     def of(self, kind: Hypotheses) -> Table:
         """The rows of a kind."""
-        return np.concatenate([table for one, table in self.parts if one == kind])
+        return np.concatenate([table for own, table in self.parts if own == kind])
 
     def taken(self, rows: Array) -> Remaining:
         """Some of them, by their numbers, or a mask."""
@@ -145,8 +145,8 @@ class Remaining:
     def predictions(self, questions: Questions) -> Array:
         """The word of every hypothesis on every question."""
         empty = np.zeros((0, len(questions)), np.uint64)
-        found = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
-        return np.concatenate([empty, *found])
+        words = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
+        return np.concatenate([empty, *words])
 
     def distinct(self) -> Remaining:
         """One for each set that a range argument makes equal."""

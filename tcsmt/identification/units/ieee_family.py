@@ -68,8 +68,8 @@ class Shape(IeeeSchedule):
             case "pairwise":
                 return tuple(_tree(block) for _, block in self.blocks(lanes))
             case "fma" if self.chains > 1:
-                one, two, *others = (tuple(lanes[i :: self.chains]) for i in range(self.chains))
-                return frozenset((one, two)), tuple(others)
+                first, second, *others = (tuple(lanes[i :: self.chains]) for i in range(self.chains))
+                return frozenset((first, second)), tuple(others)
             case "sequential" if self.rounded and not self.c_first:
                 return frozenset(lanes[:2]), tuple(lanes[2:])
             case _:
@@ -104,15 +104,15 @@ def standard_orders(k: int) -> list[tuple[int, ...]]:
     """
     if k <= _FEW:
         return list(permutations(range(k)))
-    found: dict[tuple[int, ...], None] = {}
+    orders: dict[tuple[int, ...], None] = {}
     for size in _divisors(k):
         groups = [list(range(start, start + size)) for start in range(0, k, size)]
         dealt = [lane for place in range(size) for lane in range(place, k, size)]
         back = [lane for group in groups for lane in reversed(group)]
         for order in (dealt, back):
-            found[tuple(order)] = None
-            found[tuple(reversed(order))] = None
-    return list(found)
+            orders[tuple(order)] = None
+            orders[tuple(reversed(order))] = None
+    return list(orders)
 
 
 @dataclass(frozen=True)
@@ -153,14 +153,14 @@ class IeeeFamily:
     def shapes(self) -> list[Shape]:
         """Every shape."""
         k, several = self.k, [n for n in _divisors(self.k) if n > 1]
-        found = [Shape("fma"), *(Shape("fma", chains=n) for n in several)]
-        found += [Shape("sequential", rounded=True)]
-        found += [Shape("sequential", c_first=False)] if k > 1 else []
-        found += [Shape("sequential", c_first=False, rounded=True)] if k > 2 else []  # of two, it is a tree
-        found += [Shape("pairwise", n_fma=n, rounded=True) for n in several if n & (n - 1) == 0]
+        shapes = [Shape("fma"), *(Shape("fma", chains=n) for n in several)]
+        shapes += [Shape("sequential", rounded=True)]
+        shapes += [Shape("sequential", c_first=False)] if k > 1 else []
+        shapes += [Shape("sequential", c_first=False, rounded=True)] if k > 2 else []  # of two, it is a tree
+        shapes += [Shape("pairwise", n_fma=n, rounded=True) for n in several if n & (n - 1) == 0]
         for n in several or [1]:
-            found += [Shape("exact", n_fma=n, c_first=c_first) for c_first in (True, False)]
-        return found
+            shapes += [Shape("exact", n_fma=n, c_first=c_first) for c_first in (True, False)]
+        return shapes
 
     @cached_property
     def places(self) -> list[tuple[int, int]]:
@@ -173,23 +173,23 @@ class IeeeFamily:
 
     def first(self) -> Table:
         """All rows over the parameters that plain sums show; the others are 0."""
-        found = []
+        rows = []
         for number, place in self.places:
             products = range(len(_MODES)) if self.shapes[number].rounded else (0,)
-            found += [
+            rows += [
                 (number, place, mode, of_product, 0, 0, 0, 0)
                 for mode, of_product in product(range(len(_MODES)), products)
             ]
-        return np.array(found, np.int16)
+        return np.array(rows, np.int16)
 
     def grown(self, table: Table) -> Table:
         """Every row with every value of the other columns that is not another one's function."""
-        found = [
+        rows = [
             (*row[:4], *more)
             for row in table.tolist()
             for more in product(self._overflows(row), range(len(READS)), range(len(WRITES)), self._zeros(row))
         ]
-        return np.array(found, np.int16).reshape(-1, len(COLUMNS))
+        return np.array(rows, np.int16).reshape(-1, len(COLUMNS))
 
     def _overflows(self, row: Sequence[int]) -> list[int]:
         """IEEE's own, and the others where the roundings do not always do the same."""
@@ -212,27 +212,27 @@ class IeeeFamily:
 
     def near(self, row: Table) -> Table:
         """The rows that differ from a row in one column."""
-        found = []
+        rows = []
         values = ([p for s, p in self.places if s == row[0]], range(len(_MODES)), range(len(_MODES)),
                   range(3), range(len(READS)), range(len(WRITES)), (0, 1))  # fmt: skip
         for column, several in enumerate(values, 1):
             for value in several:
                 changed = row.copy()
                 changed[column] = value
-                one = changed.tolist()
-                member = one[4] in self._overflows(one) and one[7] in self._zeros(one)
-                member &= self.shapes[one[0]].rounded or one[3] == 0
+                variant = changed.tolist()
+                member = variant[4] in self._overflows(variant) and variant[7] in self._zeros(variant)
+                member &= self.shapes[variant[0]].rounded or variant[3] == 0
                 if member and value != row[column]:
-                    found.append(changed)
-        return np.array(found, np.int16).reshape(-1, len(COLUMNS))
+                    rows.append(changed)
+        return np.array(rows, np.int16).reshape(-1, len(COLUMNS))
 
     def canonical(self, table: Table) -> Table:
         """Rows with every value that cannot matter replaced by one that stands for all of them.
 
         ``tests/identification/units/test_ieee_family.py`` has solvers prove instances.
         """
-        found = table.copy()
-        for row in found:
+        result = table.copy()
+        for row in result:
             if self.shapes[row[0]].rounded and self._exact_products:
                 row[3] = 0
             elif self.shapes[row[0]].rounded and self._short_products and row[6]:
@@ -245,7 +245,7 @@ class IeeeFamily:
                 row[6] = 0
             if row[6] and self._never_carries(row):
                 row[6] = 1
-        return found
+        return result
 
     @property
     def _last_product(self) -> int:
@@ -365,12 +365,12 @@ class _ArraySteps:
 
         flushing: the entries of :data:`READS` that flush them.
         """
-        found = np.array(words, np.uint64)
-        for number, one in enumerate(READS):
+        result = np.array(words, np.uint64)
+        for number, read in enumerate(READS):
             rows = np.flatnonzero(reads == number)
-            if len(rows) and any(one[place] for place in flushing):
-                found[:, rows] = flushed(fmt, found[:, rows], keep_sign=not one[2])
-        return found
+            if len(rows) and any(read[place] for place in flushing):
+                result[:, rows] = flushed(fmt, result[:, rows], keep_sign=not read[2])
+        return result
 
     def products(self) -> list[Operation]:
         options = self.of_product if self.shape.rounded else self.options

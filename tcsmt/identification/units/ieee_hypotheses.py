@@ -65,8 +65,8 @@ class IeeeHypotheses:
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:
         """Of A, B, C and D."""
-        one = self.family
-        return one.a_format, one.b_format, one.c_format, one.d_format
+        family = self.family
+        return family.a_format, family.b_format, family.c_format, family.d_format
 
     @property
     def k(self) -> int:
@@ -100,12 +100,12 @@ class IeeeHypotheses:
         """One word; or, of fused chains, which NaN each operation hands on."""
         if not words:
             return [None]
-        one: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []
+        first: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []
         shape, (a, b, c, d) = self.family.shapes[int(row[0])], self.formats
         if shape.method != "fma" or len(invalid) < 2 or not all(map(d.is_nan, invalid)):
-            return one
+            return first
         several = rules_of_words(invalid[0], invalid[1])
-        return [*one, *(rule for rule in several if not rule.objection(a, b, c, d))]
+        return [*first, *(rule for rule in several if not rule.objection(a, b, c, d))]
 
     def plain(self, random: Random, count: int) -> Questions:
         """Plain sums."""

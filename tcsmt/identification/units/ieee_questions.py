@@ -78,17 +78,17 @@ def is_plain(units: Units, questions: Questions) -> Array:
     empty = zero_words(a, questions.a) | zero_words(b, questions.b)
     usual &= (empty | (exponents >= low) & (exponents <= high)).all(axis=1)
     of_c = exponent_field(c, questions.c) - c.bias
-    found: Array = usual & (zero_words(c, questions.c) | (of_c >= low) & (of_c <= high))
-    return found
+    plain: Array = usual & (zero_words(c, questions.c) | (of_c >= low) & (of_c <= high))
+    return plain
 
 
 def _special(fmt: Format, words: Array) -> Array:
     """Infinities and NaNs, also of formats that have them among the largest exponent's words."""
     magnitude = words & np.uint64((1 << fmt.sign_bit) - 1)
-    found: Array = magnitude > np.uint64(fmt.largest_finite_word)
+    special: Array = magnitude > np.uint64(fmt.largest_finite_word)
     if not fmt.has_negative_zero:
-        found |= words == np.uint64(1 << fmt.sign_bit)
-    return found
+        special |= words == np.uint64(1 << fmt.sign_bit)
+    return special
 
 
 def plain(units: Units, random: Random, count: int) -> Questions:
@@ -99,8 +99,8 @@ def plain(units: Units, random: Random, count: int) -> Questions:
     spread = random.integers(0, max(1, min(high - low, units.c_format.fraction_bits + 8)) + 1, (count, 1))
     top = random.integers(low + spread, high + 1)
     exponents = top - np.floor(random.random(shape) * (spread + 1)).astype(np.int64)
-    found = _terms(units, random, exponents, random.choice(_SPARSE, (count, 1)))
-    return found[is_plain(units, found)]
+    questions = _terms(units, random, exponents, random.choice(_SPARSE, (count, 1)))
+    return questions[is_plain(units, questions)]
 
 
 def mixed(units: Units, random: Random, count: int) -> Questions:
@@ -120,20 +120,20 @@ def mixed(units: Units, random: Random, count: int) -> Questions:
     exponents = base - np.floor(random.random(shape) * spread).astype(np.int64)
     empty = np.broadcast_to(random.choice(_SPARSE, (count, 1)), shape)
     edges = _Edges.drawn(units, random, kind[:, 0] == 4)
-    found = _terms(
+    questions = _terms(
         units,
         random,
         np.where(edges.rows, edges.exponents, exponents),
         np.where(edges.rows, edges.empty, empty),
     )
-    edges.place(units, random, found)
-    found = Questions(found.a, found.b, np.ascontiguousarray(found.c))
-    sides = (units.a_format, found.a), (units.b_format, found.b), (d, found.c.reshape(-1, 1))
+    edges.place(units, random, questions)
+    questions = Questions(questions.a, questions.b, np.ascontiguousarray(questions.c))
+    sides = (units.a_format, questions.a), (units.b_format, questions.b), (d, questions.c.reshape(-1, 1))
     for row in np.flatnonzero(kind == 5):
         for fmt, words in sides:
             _replaced(fmt, random, words[row])
     _zeros(sides, random, np.flatnonzero(kind == 6))
-    return found
+    return questions
 
 
 def _zeros(sides: Sequence[tuple[Format, Array]], random: Random, rows: Array) -> None:
@@ -178,15 +178,15 @@ class _Edges:
         exponents[every, second] = top - d.fraction_bits + random.integers(-4, 1, count)
         return cls(rows[:, None], exponents, empty, first, largest)
 
-    def place(self, units: Units, random: Random, found: Questions) -> None:
+    def place(self, units: Units, random: Random, questions: Questions) -> None:
         """Make the larger term a power of two, or the largest number where it is c."""
         d, own = units.c_format, self.rows[:, 0]
         of_c = np.flatnonzero(own & (self.first == units.k))
         signs, tops = random.integers(0, 2, len(of_c)), np.where(self.largest, d.e_max, d.e_min)[of_c]
         fraction = np.where(self.largest, (1 << d.fraction_bits) - 1, 0)[of_c]
-        found.c[of_c] = from_exponents(d, signs, tops, fraction)
+        questions.c[of_c] = from_exponents(d, signs, tops, fraction)
         rows = np.flatnonzero(own & (self.first < units.k) & ~self.largest)
-        for fmt, side in ((units.a_format, found.a), (units.b_format, found.b)):
+        for fmt, side in ((units.a_format, questions.a), (units.b_format, questions.b)):
             words = side[rows, self.first[rows]]
             plain = words >> np.uint64(fmt.fraction_bits) << np.uint64(fmt.fraction_bits)
             side[rows, self.first[rows]] = np.where(exponent_field(fmt, words) > 0, plain, words)

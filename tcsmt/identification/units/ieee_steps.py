@@ -81,7 +81,7 @@ class Operation:
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", max((one.depth + 1 for one in self.operands), default=0))
+        object.__setattr__(self, "depth", max((operand.depth + 1 for operand in self.operands), default=0))
 
     @property
     def operands(self) -> list[Operation]:
@@ -109,7 +109,7 @@ class Steps:
     def run(self, several: Sequence[Words]) -> list[Array]:
         """The words; operations of one depth and step are computed at once."""
         layers: dict[tuple[int, str, int], dict[Operation, None]] = {}
-        waiting = [one for one in several if isinstance(one, Operation)]
+        waiting = [step for step in several if isinstance(step, Operation)]
         while waiting:
             operation = waiting.pop()
             layer = layers.setdefault((operation.depth, operation.step.value, operation.lanes), {})
@@ -121,31 +121,31 @@ class Steps:
             operations = list(layer)
             first, *_ = operations
             words = {
-                name: np.concatenate([_array(one.words[name], results) for one in operations])
+                name: np.concatenate([_array(step.words[name], results) for step in operations])
                 for name in first.words
             }
-            parts = [[getattr(one.options, part.name) for one in operations] for part in fields(Options)]
+            parts = [[getattr(step.options, part.name) for step in operations] for part in fields(Options)]
             whole = self._run(first.step, words, Options(*map(np.concatenate, parts)), first.lanes)
-            ends = np.cumsum([len(one.options.rounding) for one in operations])
+            ends = np.cumsum([len(step.options.rounding) for step in operations])
             results |= zip(operations, np.split(whole, ends[:-1]), strict=True)
-        return [_array(one, results) for one in several]
+        return [_array(step, results) for step in several]
 
     def _run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int) -> Array:
-        found = np.zeros(len(options.rounding), np.uint64)
+        results = np.zeros(len(options.rounding), np.uint64)
         kinds = options.writes * 4 + _DOWN[options.rounding] * 2 + options.zeros
         for kind in np.unique(kinds):
             rows = np.flatnonzero(kinds == kind)
             program = _program(self, step, lanes, WRITES[kind // 4], bool(kind & 2), bool(kind & 1))
             rounding, overflow = options.rounding[rows], options.overflow[rows]
-            given = {name: word[rows] for name, word in words.items()}
-            given["rounding"] = ROUNDING_TABLES[rounding]
+            inputs = {name: word[rows] for name, word in words.items()}
+            inputs["rounding"] = ROUNDING_TABLES[rounding]
             for negative, name in ((False, "overflow+"), (True, "overflow-")):
                 own = (overflow == 0) & _INFINITE[negative][rounding]
-                given[name] = (overflow == 1) | own
-            used = {one.name for one in program.inputs}
-            (word,) = program.run({name: value for name, value in given.items() if name in used})
-            found[rows] = np.asarray(word).astype(np.uint64)
-        return found
+                inputs[name] = (overflow == 1) | own
+            used = {variable.name for variable in program.inputs}
+            (word,) = program.run({name: value for name, value in inputs.items() if name in used})
+            results[rows] = np.asarray(word).astype(np.uint64)
+        return results
 
 
 @cache
@@ -184,8 +184,8 @@ def _program(steps: Steps, step: Step, lanes: int, writes: str | None, down: boo
 
 def flushed(fmt: Format, words: Array, *, keep_sign: bool) -> Array:
     """The words as a unit reads them that reads subnormal ones as zero."""
-    (found,) = _flush(fmt, keep_sign).run({"word": words.reshape(-1)})
-    return np.asarray(found).astype(np.uint64).reshape(words.shape)
+    (result,) = _flush(fmt, keep_sign).run({"word": words.reshape(-1)})
+    return np.asarray(result).astype(np.uint64).reshape(words.shape)
 
 
 @cache

@@ -66,8 +66,8 @@ class IntegerHypotheses:
         """The word of every row on every question."""
         sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
         words = Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
-        found = [run_words(self.model(row), words).astype(np.uint64) for row in table]
-        return np.array(found, np.uint64).reshape(len(table), len(questions))
+        words_of_rows = [run_words(self.model(row), words).astype(np.uint64) for row in table]
+        return np.array(words_of_rows, np.uint64).reshape(len(table), len(questions))
 
     def canonical(self, table: Table) -> Table:
         """Every row as it is: those that are the same function have one graph."""
@@ -97,9 +97,9 @@ class IntegerHypotheses:
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
         """Sums near the ends of the result: c near an end, products that are largest, smallest or random."""
-        found = self.plain(random, count)
+        questions = self.plain(random, count)
         ends = self.d_format.low, self.d_format.high
-        for side, fmt in zip((found.a, found.b), self.formats, strict=False):
+        for side, fmt in zip((questions.a, questions.b), self.formats, strict=False):
             chosen = random.integers(0, 4, side.shape)
             for place, end in enumerate((fmt.low, fmt.high)):
                 side[chosen == place] = fmt.word_of_count(end)
@@ -108,8 +108,8 @@ class IntegerHypotheses:
         c = self.c_format
         for row in np.flatnonzero(random.random(count) < 0.75):
             near = ends[int(random.integers(2))] + int(random.integers(-largest, largest + 1))
-            found.c[row] = c.word_of_count(min(max(near, c.low), c.high))
-        return found
+            questions.c[row] = c.word_of_count(min(max(near, c.low), c.high))
+        return questions
 
     def near(self, row: Table) -> Table:
         """The rows that differ in one column."""

@@ -63,7 +63,7 @@ def revealed_orders(ask: Ask, units: Units) -> list[tuple[int, ...]]:
     except (_NoTree, OutOfReach):
         return []
     lanes = [lane for lane in _leaves(tree, units.k) if lane != units.k]
-    found: dict[tuple[int, ...], None] = {}
+    orders: dict[tuple[int, ...], None] = {}
     for chains in (n for n in range(1, units.k + 1) if units.k % n == 0):
         size = units.k // chains
         parts = [lanes[i : i + size] for i in range(0, units.k, size)]
@@ -71,15 +71,15 @@ def revealed_orders(ask: Ask, units: Units) -> list[tuple[int, ...]]:
         for turned in turns:
             turn = dict(enumerate(turned))
             own = [[*part[1::-1], *part[2:]] if turn.get(i) else part for i, part in enumerate(parts)]
-            found[tuple(part[place] for place in range(size) for part in own)] = None
-    return list(found)
+            orders[tuple(part[place] for place in range(size) for part in own)] = None
+    return list(orders)
 
 
 def _leaves(tree: Sum, c: int) -> list[int]:
     """The terms as they come: those with c first, then the larger sum first."""
     if isinstance(tree, int):
         return [tree]
-    parts = sorted((_leaves(one, c) for one in tree), key=lambda part: (c not in part, -len(part)))
+    parts = sorted((_leaves(branch, c) for branch in tree), key=lambda part: (c not in part, -len(part)))
     return [leaf for part in parts for leaf in part]
 
 
@@ -96,16 +96,16 @@ class _Masks:
             raise OutOfReach(f"the terms only reach from 2^{last} to 2^{top}")
         self.big, self.tiny = Fraction(2) ** top, Fraction(2) ** last
 
-    def together(self, one: int, other: int) -> int:
+    def together(self, lane: int, other: int) -> int:
         """How many terms the smallest sum has that both belong to."""
-        terms = dict.fromkeys(range(self.count), self.tiny) | {one: self.big, other: -self.big}
+        terms = dict.fromkeys(range(self.count), self.tiny) | {lane: self.big, other: -self.big}
         word = self.ask(_question(self.units, terms), "which lanes belong together")
         if self.units.c_format.is_special(word):
             raise _NoTree
-        left = self.units.c_format.value(word) / self.tiny
-        if left.denominator != 1 or not 0 <= left <= self.count - 2:
+        units_left = self.units.c_format.value(word) / self.tiny
+        if units_left.denominator != 1 or not 0 <= units_left <= self.count - 2:
             raise _NoTree
-        return self.count - int(left)
+        return self.count - int(units_left)
 
     def tree(self, terms: Sequence[int]) -> Sum:
         """The sum of some terms that belong together."""

@@ -27,13 +27,13 @@ def rules_of_words(of_product: int, of_sum: int) -> list[NanRule]:
     signalling and quiet ones. of_product, of_sum: the words of an invalid product and of an invalid sum.
     """
     product = NanCase("products", of_product)
-    found = []
+    rules = []
     for order in (order for count in (3, 2, 1) for order in permutations("abc", count)):
-        quiet = tuple(NanCase(one, None) for one in order)
-        signalling = tuple(NanCase(one, None, signalling=True) for one in order)
+        quiet = tuple(NanCase(operand, None) for operand in order)
+        signalling = tuple(NanCase(operand, None, signalling=True) for operand in order)
         for cases in (quiet, (*signalling, *quiet), (product, *quiet), (*signalling, product, *quiet)):
-            found.append(NanRule(cases, of_sum))
-    return found
+            rules.append(NanRule(cases, of_sum))
+    return rules
 
 
 def nan_of_c(formats: Sequence[AnyFormat], k: int) -> Questions:
@@ -47,12 +47,12 @@ def invalid_questions(formats: Sequence[AnyFormat], k: int) -> list[Questions]:
     a, b, c, _ = formats
     if not (a.has_infinity and c.has_infinity):
         return []
-    found = []
+    questions = []
     for factor, addend in ((0, 0), (b.word(Fraction(1)), c.infinity_word | 1 << c.sign_bit)):
         left, right = np.zeros((1, k), np.uint64), np.zeros((1, k), np.uint64)
         left[0, 0], right[0, 0] = a.infinity_word, factor
-        found.append(Questions(left, right, np.array([addend], np.uint64)))
-    return found
+        questions.append(Questions(left, right, np.array([addend], np.uint64)))
+    return questions
 
 
 def _nan(fmt: AnyFormat, random: Random) -> int:

@@ -128,10 +128,10 @@ def sum_program(
     words_a, words_b = (
         [var(f"{side}{i}", fmt.width) for i in range(lanes)] for side, fmt in (("a", a), ("b", b))
     )
-    found = block_sum(parameters, words_a, words_b, var("c", c.width), (), lambda *stage: None)
-    value = found.value
-    special = [found.infinite, found.infinity_sign, found.nan]
-    program = Program([value.sign, value.magnitude, value.lsb.term, *special, found.all_negative_zero])
+    total = block_sum(parameters, words_a, words_b, var("c", c.width), (), lambda *stage: None)
+    value = total.value
+    special = [total.infinite, total.infinity_sign, total.nan]
+    program = Program([value.sign, value.magnitude, value.lsb.term, *special, total.all_negative_zero])
     return SumProgram(program, value.lsb.low, value.lsb.high, value.magnitude.width)
 
 

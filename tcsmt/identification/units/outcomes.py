@@ -57,14 +57,14 @@ class Outcomes:
 
     def _any(self, test: Callable[[Array], Array]) -> Array:
         """For which pairs the test is true of some result that they can have."""
-        found: Array = test(self.words)[self.word]
+        result: Array = test(self.words)[self.word]
         if len(self.last):
             each = np.logical_or.reduce(test(self.ends))
             if self.rounding is None:
-                found[self.last] = np.logical_or.reduce(each)[self.end]
+                result[self.last] = np.logical_or.reduce(each)[self.end]
             else:
-                found[self.last] = each[self.rounding, self.end]
-        return found
+                result[self.last] = each[self.rounding, self.end]
+        return result
 
 
 def _without_sign_of_zero(family: Family, words: Array) -> Array:
@@ -91,9 +91,9 @@ def outcomes(
     """
     structures = [family.structures[number] for number, _ in routes]
     asked = [number for _, number in routes]
-    left = chain(family, used_routes(family, structures, asked, questions), rows, row, route)
-    last = np.flatnonzero(np.array([one.order == "last" for one in structures])[route])
-    (w, v), end = distinct(left.word[last], np.array(asked)[route[last]])
-    after = ends(family, left.words[w], questions.c[v], np.zeros(len(w), bool))
+    sums = chain(family, used_routes(family, structures, asked, questions), rows, row, route)
+    last = np.flatnonzero(np.array([structure.order == "last" for structure in structures])[route])
+    (w, v), end = distinct(sums.word[last], np.array(asked)[route[last]])
+    after = ends(family, sums.words[w], questions.c[v], np.zeros(len(w), bool))
     rounding = rows.last[row][last] if rounded else None
-    return Outcomes(family, left.words, left.word, last, after, end, left.doubtful, rounding)
+    return Outcomes(family, sums.words, sums.word, last, after, end, sums.doubtful, rounding)

@@ -41,17 +41,17 @@ PLAIN, POOL = 150, 600
 
 def catalogue_members(family: Family) -> dict[str, Table]:
     """The catalogue's units of a family's formats and K, each arithmetic once, by name."""
-    found: dict[str, Table] = {}
-    for one in catalogue_rows():
-        model = one.model
+    members: dict[str, Table] = {}
+    for entry in catalogue_rows():
+        model = entry.model
         if not isinstance(model, FusedDotAdd) or model.k != family.k:
             continue
         if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
             continue
         row = family.row(model)
-        if row is not None and not any((row == other).all() for other in found.values()):
-            found[one.name] = row
-    return found
+        if row is not None and not any((row == other).all() for other in members.values()):
+            members[entry.name] = row
+    return members
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class Candidates:
 
 def candidates(family: Family) -> Candidates:
     """The members of the catalogue, and the rows one column apart; what a range argument makes equal once."""
-    known = catalogue_members(family)
-    if not known:
+    members = catalogue_members(family)
+    if not members:
         number = next(i for i, s in enumerate(family.structures) if s.n_fma == family.k)
-        known = {"a plain unit": family.first(number)[0]}
-    bases = list(known.values())
+        members = {"a plain unit": family.first(number)[0]}
+    bases = list(members.values())
     parts = [np.stack([base, *family.one_column_apart(base)]) for base in bases]
     table = np.concatenate(parts)
     starts = np.cumsum([0, *(len(part) for part in parts)])
@@ -82,7 +82,7 @@ def candidates(family: Family) -> Candidates:
     column = np.concatenate([_changed(part) for part in parts])
     _, first, same = np.unique(canonical(family, table), axis=0, return_index=True, return_inverse=True)
     same = same.reshape(-1)
-    return Candidates(list(known), table[first], same[of[first]], column[first])
+    return Candidates(list(members), table[first], same[of[first]], column[first])
 
 
 def _changed(part: Table) -> Array:
@@ -102,20 +102,20 @@ class Planned:
     decides: list[str]
 
 
-def _pool(family: Family, random: Random, known: Candidates) -> tuple[Questions, int]:
+def _pool(family: Family, random: Random, members: Candidates) -> tuple[Questions, int]:
     """Ordinary questions, the narrow ones first, then all kinds; and how many are ordinary."""
     parts = [ordinary(family, random, PLAIN // 3, (0,)), ordinary(family, random, PLAIN)]
     plain = sum(map(len, parts))
-    parts.append(mixed(family, random, POOL, known.table))
+    parts.append(mixed(family, random, POOL, members.table))
     return Questions.joined(parts), plain
 
 
-def fixed_set(family: Family, known: Candidates, random: Random, budget: int) -> list[Planned]:
+def fixed_set(family: Family, members: Candidates, random: Random, budget: int) -> list[Planned]:
     """At most ``budget`` questions, each the one that splits best what those before it left together."""
-    pool, plain = _pool(family, random, known)
-    words = _numbered(predictions(family, known.table, pool))
+    pool, plain = _pool(family, random, members)
+    words = _numbered(predictions(family, members.table, pool))
     narrow = PLAIN // 3
-    together = np.zeros(len(known.table), np.int64)
+    together = np.zeros(len(members.table), np.int64)
     chosen: list[int] = []
     plans: list[Planned] = []
     while len(plans) < budget:
@@ -127,8 +127,8 @@ def fixed_set(family: Family, known: Candidates, random: Random, budget: int) ->
         split = np.unique(np.stack([together, words[:, best]]), axis=1, return_inverse=True)[1].reshape(-1)
         if len(plans) >= ORDINARY and split.max() == together.max():
             break
-        fresh = (together == together[known.of]) & (split != split[known.of])
-        plans.append(Planned(pool[[best]], int(split.max()) + 1, known.changed(fresh)))
+        fresh = (together == together[members.of]) & (split != split[members.of])
+        plans.append(Planned(pool[[best]], int(split.max()) + 1, members.changed(fresh)))
         chosen.append(best)
         together = split
     return plans
@@ -165,10 +165,10 @@ class PlanNode:
         return sum(node.leaves for node in self.answers.values()) if self.answers else 1
 
 
-def decision_tree(family: Family, known: Candidates, random: Random) -> PlanNode:
+def decision_tree(family: Family, members: Candidates, random: Random) -> PlanNode:
     """Ask the best question of a pool, then of those after each answer."""
-    pool, _ = _pool(family, random, known)
-    words = predictions(family, known.table, pool)
+    pool, _ = _pool(family, random, members)
+    words = predictions(family, members.table, pool)
 
     def grown(rows: Array) -> PlanNode:
         scores = [entropy(words[rows, i]) for i in range(len(pool))] if len(rows) > 1 else [0.0]
@@ -178,6 +178,6 @@ def decision_tree(family: Family, known: Candidates, random: Random) -> PlanNode
         parts = {int(word): rows[words[rows, best] == word] for word in np.unique(words[rows, best])}
         answers = {word: grown(part) for word, part in parts.items()}
         largest = max(parts.values(), key=len)
-        return PlanNode(rows, pool[[best]], known.changed(np.setdiff1d(rows, largest)), answers)
+        return PlanNode(rows, pool[[best]], members.changed(np.setdiff1d(rows, largest)), answers)
 
-    return grown(np.arange(len(known.table)))
+    return grown(np.arange(len(members.table)))

@@ -55,14 +55,14 @@ def exponent_field(fmt: Format, words: Array) -> Array:
 
 def _normal(fmt: Format, words: Array) -> Array:
     magnitude = words & np.uint64((1 << fmt.sign_bit) - 1)
-    found: Array = (exponent_field(fmt, words) > 0) & (magnitude <= fmt.largest_finite_word)
-    return found
+    result: Array = (exponent_field(fmt, words) > 0) & (magnitude <= fmt.largest_finite_word)
+    return result
 
 
 def zero_words(fmt: Format, words: Array) -> Array:
     """Which are zeros, of either sign."""
-    found: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
-    return found
+    result: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
+    return result
 
 
 def least_exponent(family: Family) -> int:
@@ -74,15 +74,15 @@ def least_exponent(family: Family) -> int:
 def neither_zero_nor_normal(fmt: Format, words: Array) -> Array:
     """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them."""
     field = exponent_field(fmt, words)
-    found: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~zero_words(fmt, words)
-    return found
+    result: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~zero_words(fmt, words)
+    return result
 
 
 def product_exponents(family: Family, questions: Questions) -> Array:
     """Of each lane's product of normal numbers, of shape (questions, k)."""
     a, b = family.a_format, family.b_format
-    found: Array = exponent_field(a, questions.a) - a.bias + exponent_field(b, questions.b) - b.bias
-    return found
+    exponents: Array = exponent_field(a, questions.a) - a.bias + exponent_field(b, questions.b) - b.bias
+    return exponents
 
 
 def last_place(fmt: Format, words: Array) -> Array:
@@ -90,8 +90,8 @@ def last_place(fmt: Format, words: Array) -> Array:
     fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
     whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
     lowest = np.log2(whole & -whole).astype(np.int64)
-    found: Array = exponent_field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
-    return found
+    exponents: Array = exponent_field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
+    return exponents
 
 
 def ordinary_rows(family: Family, questions: Questions) -> Array:
@@ -103,5 +103,5 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
     empty = zero_words(a, questions.a) & zero_words(b, questions.b)
     large = (normal & (exponents >= least)).any(axis=1)
     own = _normal(c, questions.c) | zero_words(c, questions.c)
-    found: Array = (normal | empty).all(axis=1) & own & large
-    return found
+    result: Array = (normal | empty).all(axis=1) & own & large
+    return result

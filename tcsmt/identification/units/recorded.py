@@ -80,8 +80,8 @@ def survivors(
 ) -> Survivors:
     """The hypotheses that explain the first ``rows`` rows of a data set."""
     start = time.monotonic()
-    family, given = family_of(dataset), dataset.operands
-    questions = Questions(*(words[:rows].astype(np.uint64) for words in (given.a, given.b, given.c)))
+    family, operands = family_of(dataset), dataset.operands
+    questions = Questions(*(words[:rows].astype(np.uint64) for words in (operands.a, operands.b, operands.c)))
     search = _Search(family, questions, _answers(dataset, rows), seed, progress)
     if not len(search.plain):
         raise TcsmtError(
@@ -162,53 +162,53 @@ class _Search:
         the rows that the catalogue's best misses; then, while all that is left misses several rows, each time
         without another part of the rows.
         """
-        found = self._fewest(None, opened)
-        near = self._fewest(found, candidates(self.family).table)
-        if near is not None and (found is None or near.missed < found.missed):
-            found = self._started(near, np.setdiff1d(self.plain, [one.row for one in near.misses]))
+        best = self._fewest(None, opened)
+        near = self._fewest(best, candidates(self.family).table)
+        if near is not None and (best is None or near.missed < best.missed):
+            best = self._started(near, np.setdiff1d(self.plain, [miss.row for miss in near.misses]))
         mixed = np.random.default_rng(self.seed).permutation(self.plain)
         for part in range(PARTS):
-            if found is not None and found.missed == 1:  # none explains all rows, so that none misses fewer
+            if best is not None and best.missed == 1:  # none explains all rows, so that none misses fewer
                 break
-            found = self._started(found, mixed[np.arange(len(mixed)) % PARTS != part])
-        return found
+            best = self._started(best, mixed[np.arange(len(mixed)) % PARTS != part])
+        return best
 
-    def _started(self, known: Best | None, rows: Array) -> Best | None:
+    def _started(self, best: Best | None, rows: Array) -> Best | None:
         """What the search finds that starts from these rows, or what is known if that misses fewer."""
         self.progress("no hypothesis explains all rows: the search starts again with other rows")
         try:
-            return self._fewest(known, self.opened(rows[:FIRST]))
+            return self._fewest(best, self.opened(rows[:FIRST]))
         except TooMany:
-            return known
+            return best
 
-    def _fewest(self, known: Best | None, table: Table) -> Best | None:
+    def _fewest(self, best: Best | None, table: Table) -> Best | None:
         """The hypotheses of a table that miss the fewest rows, or those known if they miss fewer."""
-        most = len(self.answers) if known is None else known.missed
+        most = len(self.answers) if best is None else best.missed
         missed = np.zeros(len(table), np.int64)
         for part in self._parts(0, len(self.answers), table):
             missed += self._wrong(table, part).sum(axis=1)
-            left = missed <= most
-            table, missed = table[left], missed[left]
+            kept = missed <= most
+            table, missed = table[kept], missed[kept]
             if not len(table):
-                return known
+                return best
         fewest = int(missed.min())
-        if known is not None and fewest == known.missed:
-            table = np.unique(np.concatenate([known.table, table[missed == fewest]]), axis=0)
+        if best is not None and fewest == best.missed:
+            table = np.unique(np.concatenate([best.table, table[missed == fewest]]), axis=0)
         else:
             table = table[missed == fewest]
         return Best(table, fewest, tuple(self._misses(table)))
 
     def _misses(self, table: Table) -> list[Miss]:
         """The rows that any of some hypotheses misses."""
-        found = []
+        misses = []
         for part in self._parts(0, len(self.answers), table):
             words = predictions(self.family, table, self.questions[part])
             wrong = (words != self.answers[part]).any(axis=0)
             for place in np.flatnonzero(wrong):
                 row = part.start + int(place)
                 predicted = tuple(int(word) for word in np.unique(words[:, place]))
-                found.append(Miss(row, int(self.answers[row]), predicted))
-        return found
+                misses.append(Miss(row, int(self.answers[row]), predicted))
+        return misses
 
     def _wrong(self, table: Table, part: slice) -> Array:
         wrong: Array = predictions(self.family, table, self.questions[part]) != self.answers[part]

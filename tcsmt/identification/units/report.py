@@ -53,21 +53,21 @@ def lines(formats: Sequence[AnyFormat], questions: Questions) -> list[dict[str, 
 
 def summary(family: Family, table: Table) -> dict[str, list[Any]]:
     """The values of every parameter among some hypotheses."""
-    found: dict[str, set[str]] = {}
+    values_of: dict[str, set[str]] = {}
     for row in table[:20000]:
         for name, value in family.model(row).as_json().items():
-            found.setdefault(name, set()).add(json.dumps(value))
-    return {name: sorted((json.loads(v) for v in values), key=str) for name, values in found.items()}
+            values_of.setdefault(name, set()).add(json.dumps(value))
+    return {name: sorted((json.loads(v) for v in values), key=str) for name, values in values_of.items()}
 
 
-def nearest(found: Outcome) -> list[dict[str, Any]]:
+def nearest(outcome: Outcome) -> list[dict[str, Any]]:
     """What excludes the fused dot-adds that explain most: the catalogue's, and those one column apart."""
-    families = [one.family for one in found.asked if isinstance(one, FusedHypotheses)]
-    if not found.exchanges or not families:
+    families = [kind.family for kind in outcome.asked if isinstance(kind, FusedHypotheses)]
+    if not outcome.exchanges or not families:
         return []
     (family,) = families
     near = candidates(family)
-    asked = found.exchanges
+    asked = outcome.exchanges
     questions = Questions(
         *(np.array([getattr(e, side) for e in asked], np.uint64) for side in "abc"),
     )
@@ -97,9 +97,9 @@ def best_data(dataset: DataSet, family: Family, best: Best) -> dict[str, Any]:
         "catalogue": known(family, best.table),
         "values": summary(family, best.table),
         "rows": [
-            {"row": one.row, "place": dataset.place(one.row), "recorded": fmt.hex(one.recorded),
-             "predicted": [fmt.hex(word) for word in one.predicted]}
-            for one in best.misses
+            {"row": miss.row, "place": dataset.place(miss.row), "recorded": fmt.hex(miss.recorded),
+             "predicted": [fmt.hex(word) for word in miss.predicted]}
+            for miss in best.misses
         ],
     }  # fmt: skip
 
@@ -112,9 +112,9 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
     each = counted(count, "hypothesis explains", "hypotheses each explain")
     text = [f"best found: {each} {rows - best.missed} of {rows} rows{which}"]
     text.append(f"rows that contradict {agreeing(count, 'it', 'any of them')}:")
-    for one in data["rows"][:MISSES]:
-        predicted = _listed_words(one["predicted"])
-        text.append(f"  {one['place']}: recorded {one['recorded']}, predicted {predicted}")
+    for row in data["rows"][:MISSES]:
+        predicted = _listed_words(row["predicted"])
+        text.append(f"  {row['place']}: recorded {row['recorded']}, predicted {predicted}")
     if len(data["rows"]) > MISSES:
         text.append(f"  and {len(data['rows']) - MISSES} more")
     return text
@@ -132,97 +132,97 @@ def _name(family: Family, near: Candidates, place: int) -> str:
     name = named[0] if named else "a plain unit"
     if near.column[place] < 0:
         return name
-    one, other = (family.model(r).as_json() for r in (row, base))
-    changed = [f"{key} = {value}" for key, value in one.items() if value != other[key]]
+    own, other = (family.model(r).as_json() for r in (row, base))
+    changed = [f"{key} = {value}" for key, value in own.items() if value != other[key]]
     return f"{name} with {', '.join(changed)}"
 
 
-def _values(found: Outcome) -> dict[str, list[Any]]:
+def _values(outcome: Outcome) -> dict[str, list[Any]]:
     """The values of every parameter among the hypotheses that are left of the result's kind."""
     values: dict[str, set[str]] = {}
-    for model in islice(found.models, SHOWN):
-        if found.model is not None and model.kind == found.model.kind:
+    for model in islice(outcome.models, SHOWN):
+        if outcome.model is not None and model.kind == outcome.model.kind:
             for name, value in model.as_json().items():
                 values.setdefault(name, set()).add(json.dumps(value))
     return {name: sorted((json.loads(v) for v in several), key=str) for name, several in values.items()}
 
 
-def _others(found: Outcome) -> list[str]:
+def _others(outcome: Outcome) -> list[str]:
     """Other kinds of which hypotheses are left."""
-    own = found.model.kind if found.model is not None else ""
-    return list(dict.fromkeys(kind.kind.title for kind, _ in found.left if kind.kind.kind != own))
+    own = outcome.model.kind if outcome.model is not None else ""
+    return list(dict.fromkeys(kind.kind.title for kind, _ in outcome.left if kind.kind.kind != own))
 
 
-def as_data(found: Outcome) -> dict[str, Any]:
+def as_data(outcome: Outcome) -> dict[str, Any]:
     """Everything, as plain data."""
     return {
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "hypotheses": found.count,
-        "floor": round(found.floor, 2),
-        "questions": len(found.exchanges),
-        "remaining": len(found.left),
-        "proved_equal_by_solver": found.proofs,
-        "proved_by": list(found.by_whom),
-        "unproved": [model.as_json() for model in found.unproved],
-        "model": found.model.as_json() if found.model else None,
-        "catalogue": list(found.catalogue),
-        "values": _values(found),
-        "left_after_each": found.counts,
-        "next": _lines(found, found.following) if found.following is not None else [],
-        "killed": nearest(found) if not len(found.left) else [],
-        "seconds": round(found.seconds, 1),
+        "verdict": outcome.verdict,
+        "reason": outcome.reason,
+        "hypotheses": outcome.count,
+        "floor": round(outcome.floor, 2),
+        "questions": len(outcome.exchanges),
+        "remaining": len(outcome.left),
+        "proved_equal_by_solver": outcome.proofs,
+        "proved_by": list(outcome.by_whom),
+        "unproved": [model.as_json() for model in outcome.unproved],
+        "model": outcome.model.as_json() if outcome.model else None,
+        "catalogue": list(outcome.catalogue),
+        "values": _values(outcome),
+        "left_after_each": outcome.counts,
+        "next": _lines(outcome, outcome.following) if outcome.following is not None else [],
+        "killed": nearest(outcome) if not len(outcome.left) else [],
+        "seconds": round(outcome.seconds, 1),
     }
 
 
-def as_text(found: Outcome) -> str:
+def as_text(outcome: Outcome) -> str:
     """The same, for people."""
-    text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
+    text = [f"{outcome.verdict}" + (f": {outcome.reason}" if outcome.reason else "")]
     text.append(
-        f"{counted(len(found.exchanges), 'question')}, {found.seconds:.1f} s; "
-        f"{counted(found.count, 'hypothesis')}, "
-        f"every plan needs at least {found.floor:.2f} answers"
+        f"{counted(len(outcome.exchanges), 'question')}, {outcome.seconds:.1f} s; "
+        f"{counted(outcome.count, 'hypothesis')}, "
+        f"every plan needs at least {outcome.floor:.2f} answers"
     )
-    if found.by_whom:
-        proved = counted(found.proofs, "hypothesis")
-        text.append(f"{proved} proved equal to the result by {'; by '.join(found.by_whom)}")
-    if found.model is not None:
-        settled = found.verdict == "identified"
-        for name, values in _values(found).items():
+    if outcome.by_whom:
+        proved = counted(outcome.proofs, "hypothesis")
+        text.append(f"{proved} proved equal to the result by {'; by '.join(outcome.by_whom)}")
+    if outcome.model is not None:
+        settled = outcome.verdict == "identified"
+        for name, values in _values(outcome).items():
             if values != [None] or name == "carry_bits":
                 shown = [str(v) for v in values]
                 several = "" if len(values) == 1 else f"  ({'does not matter here' if settled else 'open'})"
                 listed = ", ".join(shown if len(shown) < 8 else [*shown[:3], "...", shown[-1]])
                 text.append(f"  {name} = {listed}{several}")
-        text += [f"{'equal' if settled else 'not excluded'}, too: {title}" for title in _others(found)]
-        names = ", ".join(found.catalogue)
+        text += [f"{'equal' if settled else 'not excluded'}, too: {title}" for title in _others(outcome)]
+        names = ", ".join(outcome.catalogue)
         text.append(f"catalogue: {names}" if names else "catalogue: none of its units is this one")
-    elif found.verdict == "refuted":
-        for one in nearest(found):
+    elif outcome.verdict == "refuted":
+        for entry in nearest(outcome):
             text.append(
-                f"  not {one['model']} (explains {one['explains']}): question {one['question']}: "
-                f"it gives {one['predicted']}, the box {one['answered']}"
+                f"  not {entry['model']} (explains {entry['explains']}): question {entry['question']}: "
+                f"it gives {entry['predicted']}, the box {entry['answered']}"
             )
-            text.append(f"    {json.dumps({key: one[key] for key in 'abc'})}")
-    if found.following is not None:
-        text += [f"ask: {json.dumps(line)}" for line in _lines(found, found.following)]
+            text.append(f"    {json.dumps({key: entry[key] for key in 'abc'})}")
+    if outcome.following is not None:
+        text += [f"ask: {json.dumps(line)}" for line in _lines(outcome, outcome.following)]
     return "\n".join(text)
 
 
-def _lines(found: Outcome, questions: Questions) -> list[dict[str, Any]]:
-    return lines(found.asked[0].formats, questions)
+def _lines(outcome: Outcome, questions: Questions) -> list[dict[str, Any]]:
+    return lines(outcome.asked[0].formats, questions)
 
 
 def set_data(family: Family, like: str | None, near: Candidates, plan: list[Planned]) -> dict[str, Any]:
     """A fixed set, in the form that `tcsmt probe --vectors` reads."""
     rows = []
-    for one in plan:
-        said = f"{one.classes} of {counted(len(near.table), 'hypothesis')} told apart"
-        asks = f"{said}; decides {', '.join(one.decides)}" if one.decides else said
-        rows.append({**lines(family.formats, one.question)[0], "asks": asks})
+    for planned in plan:
+        summary = f"{planned.classes} of {counted(len(near.table), 'hypothesis')} told apart"
+        asks = f"{summary}; decides {', '.join(planned.decides)}" if planned.decides else summary
+        rows.append({**lines(family.formats, planned.question)[0], "asks": asks})
     told = plan[-1].classes if plan else 1
-    given = {"model": like} if like is not None else {}
-    return {**given, "of": near.names, "hypotheses": len(near.table), "told_apart": told, "rows": rows}
+    model = {"model": like} if like is not None else {}
+    return {**model, "of": near.names, "hypotheses": len(near.table), "told_apart": told, "rows": rows}
 
 
 def tree_data(family: Family, near: Candidates, node: PlanNode) -> dict[str, Any]:

@@ -77,8 +77,8 @@ def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None
         words = np.concatenate([words, ask(more)])
     # the asked rows first: they decide most
     order = np.roll(np.arange(len(words)), len(words) - len(answers))
-    given = _Given(model, rows.map(lambda part: part[order]), words[order])
-    return given.resemblance()
+    ordered = _Given(model, rows.map(lambda part: part[order]), words[order])
+    return ordered.resemblance()
 
 
 def _asked(model: Model, random: np.random.Generator) -> Words:
@@ -95,15 +95,15 @@ def _asked(model: Model, random: np.random.Generator) -> Words:
         for row in range(_CANCELLING):
             lanes = random.permutation(model.k)
             pairs = int(random.integers(1, model.k // 2 + 1))
-            one, two = lanes[:pairs], lanes[pairs : 2 * pairs]
-            drawn[0][row, two] = drawn[0][row, one] ^ np.uint64(1 << a_format.sign_bit)
-            drawn[1][row, two] = drawn[1][row, one]
+            first, second = lanes[:pairs], lanes[pairs : 2 * pairs]
+            drawn[0][row, second] = drawn[0][row, first] ^ np.uint64(1 << a_format.sign_bit)
+            drawn[1][row, second] = drawn[1][row, first]
     parts = [Questions(drawn[0], drawn[1], c)]
     chains = IeeeHypotheses.of(_formats(model), model.k)
     if chains is not None:
         parts.insert(0, plain(chains.family, random, _PLAIN))
-    found = Questions.joined(parts)
-    sides = zip((found.a, found.b, found.c), formats, strict=True)
+    questions = Questions.joined(parts)
+    sides = zip((questions.a, questions.b, questions.c), formats, strict=True)
     return Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
 
 
@@ -129,21 +129,21 @@ class _Given:
 
     def resemblance(self) -> Resemblance:
         """Programs' sums first; a unit with changed parameters where none of them gives all answers."""
-        found: list[_Found] = []
+        texts_found: list[_Found] = []
         near: list[tuple[int, str]] = []
         for search in (self._programs, self._chains, self._units):
-            if found:
+            if texts_found:
                 break
             texts, nearly = search()
-            found += texts
+            texts_found += texts
             near += nearly
-        found = list({one.text: one for one in found}.values())
-        if found:
-            words = found[0].words
+        texts_found = list({entry.text: entry for entry in texts_found}.values())
+        if texts_found:
+            words = texts_found[0].words
             nans = words is not None and bool((words == self.exact).all())
-            shown = tuple(one.text for one in found[:_DESCRIBED])
-            return Resemblance(shown, len(found) - len(shown), len(self.answers), nans)
-        count, text = max(near, key=lambda one: one[0], default=(0, ""))
+            shown = tuple(entry.text for entry in texts_found[:_DESCRIBED])
+            return Resemblance(shown, len(texts_found) - len(shown), len(self.answers), nans)
+        count, text = max(near, key=lambda entry: entry[0], default=(0, ""))
         enough = 2 * count > len(self.answers)
         return Resemblance((), 0, len(self.answers), False, (text, count) if enough else None)
 
@@ -169,7 +169,7 @@ class _Given:
 
     def _of_models(self, models: Sequence[Model]) -> tuple[list[_Found], list[tuple[int, str]]]:
         """Those that explain all rows; of the others, how many rows those that go far explain."""
-        found, near = [], []
+        matches, near = [], []
         for model in models:
             few = self.rows.map(lambda part: part[: _STEPS[-2]])
             right = _one_nan(model.d_format, run_words(model, few)) == self.answers[: len(few.c)]
@@ -178,10 +178,10 @@ class _Given:
             words = run_words(model, self.rows)
             count = int((_one_nan(model.d_format, words) == self.answers).sum())
             if count == len(self.answers):
-                found.append(_Found(_text(model), words))
+                matches.append(_Found(_text(model), words))
             else:
                 near.append((count, _text(model)))
-        return found, near
+        return matches, near
 
     def _chains(self) -> tuple[list[_Found], list[tuple[int, str]]]:
         """Operations that round to the result's format, in every order and rounding of the hypotheses."""
@@ -193,13 +193,13 @@ class _Given:
             return [], []
         table = self._filtered(kind, kind.family.first(), ordinary, signs=False)
         grown = kind.family.grown(table) if len(table) else table
-        left = self._filtered(kind, grown, np.arange(len(self.answers)))
+        rows = self._filtered(kind, grown, np.arange(len(self.answers)))
         # what explains plain sums alone is wrong at the ends of the range: say how often
-        chosen = left if len(left) else table
+        chosen = rows if len(rows) else table
         chosen = np.unique(kind.canonical(chosen), axis=0) if len(chosen) else chosen
         simple = sorted(chosen.tolist(), key=lambda row: (sum(map(bool, row[2:])), row))
-        found, near = self._of_models([kind.model(row) for row in simple[:_COUNTED]])
-        return found, near
+        matches, near = self._of_models([kind.model(row) for row in simple[:_COUNTED]])
+        return matches, near
 
     def _programs(self) -> tuple[list[_Found], list[tuple[int, str]]]:
         """What one would write first, in the result's format or a wider one."""
@@ -220,18 +220,18 @@ class _Given:
         table = candidates(family).table
         own = family.row(model) if isinstance(model, FusedDotAdd) else None
         if own is not None:
-            one = family.one_column_apart(own)
-            two = [family.one_column_apart(row) for row in one]
-            table = np.unique(np.concatenate([own[None], one, *two, table]), axis=0)
-        left = self._filtered(kind, table, np.arange(len(self.answers)))
+            near_rows = family.one_column_apart(own)
+            two = [family.one_column_apart(row) for row in near_rows]
+            table = np.unique(np.concatenate([own[None], near_rows, *two, table]), axis=0)
+        rows = self._filtered(kind, table, np.arange(len(self.answers)))
         if own is not None:  # of those that are one function, what differs least from the unit
-            left = left[np.argsort((left != own).sum(axis=1), kind="stable")]
-        if len(left):
-            left = left[np.sort(np.unique(kind.canonical(left), axis=0, return_index=True)[1])]
-        found = [_Found(_changed(family, row, model)) for row in left[:_LISTED]]
-        if found:
-            found[0].words = run_words(family.model(left[0]), self.rows)
-        return found, []
+            rows = rows[np.argsort((rows != own).sum(axis=1), kind="stable")]
+        if len(rows):
+            rows = rows[np.sort(np.unique(kind.canonical(rows), axis=0, return_index=True)[1])]
+        matches = [_Found(_changed(family, row, model)) for row in rows[:_LISTED]]
+        if matches:
+            matches[0].words = run_words(family.model(rows[0]), self.rows)
+        return matches, []
 
 
 def _one_nan(fmt: AnyFormat, words: Array) -> Array:
@@ -240,8 +240,8 @@ def _one_nan(fmt: AnyFormat, words: Array) -> Array:
     own = fmt.nan_word if isinstance(fmt, Format) else None
     if own is not None:
         values = np.array([own if fmt.is_nan(int(word)) else word for word in values], np.uint64)
-    found: Array = values[place.reshape(words.shape)]
-    return found
+    result: Array = values[place.reshape(words.shape)]
+    return result
 
 
 def _programs(model: Model) -> Iterator[IeeeDotAdd]:
@@ -258,21 +258,21 @@ def _programs(model: Model) -> Iterator[IeeeDotAdd]:
     back = tuple(reversed(range(k)))
     half = tuple(lane for pair in zip(range(k // 2), range(k // 2, k), strict=False) for lane in pair)
     wide = [FORMATS[name] for name in _WIDE]
-    for fmt in (d, *(one for one in wide if one.precision > d.precision)):
-        one = IeeeDotAdd(
+    for fmt in (d, *(wider for wider in wide if wider.precision > d.precision)):
+        wider = IeeeDotAdd(
             a_format=a, b_format=b, c_format=c, d_format=d, k=k, method="sequential", sum_format=fmt,
             product_format=fmt,
         )  # fmt: skip
         orders = (None, back) if k > 1 else (None,)
         for order, c_first in product(orders, (True, False)):
-            yield replace(one, order=order, c_first=c_first)
+            yield replace(wider, order=order, c_first=c_first)
         for order in orders:
-            yield replace(one, method="fma", product_format=None, order=order)
+            yield replace(wider, method="fma", product_format=None, order=order)
         if k > 1 and k & (k - 1) == 0:
             for order in (None, half) if k > 2 else (None,):
-                yield replace(one, method="pairwise", order=order)
+                yield replace(wider, method="pairwise", order=order)
         for c_first in (True, False):
-            yield replace(one, method="exact", product_format=None, c_first=c_first)
+            yield replace(wider, method="exact", product_format=None, c_first=c_first)
 
 
 # --- what hypotheses are called -----------------------------------------------------------------
@@ -285,7 +285,7 @@ def _text(model: Model) -> str:
         does = {"wrap": "wrap around", "saturate": "saturate"}.get(model.overflow, model.overflow)
         return f"exact integer sums{blocks} that {does}"
     assert isinstance(model, IeeeDotAdd)
-    return _sums(model) + "".join(f", {said}" for said in _details(model))
+    return _sums(model) + "".join(f", {detail}" for detail in _details(model))
 
 
 def _sums(m: IeeeDotAdd) -> str:
@@ -361,6 +361,8 @@ def _changed(family: Family, row: Table, unit: Model) -> str:
         return named[0]
     own = family.row(unit) if isinstance(unit, FusedDotAdd) else None
     # the unit as a member of the family, which writes what does not matter in one way
-    one, other = family.model(row).as_json(), (unit if own is None else family.model(own)).as_json()
-    changed = [f"{key} = {value}" for key, value in one.items() if value != other.get(key) and key != "nan"]
+    own_data, other = family.model(row).as_json(), (unit if own is None else family.model(own)).as_json()
+    changed = [
+        f"{key} = {value}" for key, value in own_data.items() if value != other.get(key) and key != "nan"
+    ]
     return f"this unit with {', '.join(changed)}"

@@ -61,14 +61,14 @@ class Transcript(Kept):
             )
         return told.d
 
-    def add(self, one: Exchange) -> None:
+    def add(self, exchange: Exchange) -> None:
         """Keep an answer."""
         if self.path is None:
             return
         fa, fb, fc, fd = self.formats
         line = {
-            "a": [fa.hex(w) for w in one.a], "b": [fb.hex(w) for w in one.b],
-            "c": fc.hex(one.c), "d": fd.hex(one.d), "why": one.why,
+            "a": [fa.hex(w) for w in exchange.a], "b": [fb.hex(w) for w in exchange.b],
+            "c": fc.hex(exchange.c), "d": fd.hex(exchange.d), "why": exchange.why,
         }  # fmt: skip
         try:
             with self.path.open("a") as file:

@@ -60,7 +60,7 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
     floor = max(a.e_min + b.e_min, least - 44)
     ceiling = min(a.e_max + b.e_max, max(least, floor) + 44)
     top = min(ceiling, d.e_max - 2)
-    found = Questions(
+    questions = Questions(
         np.zeros((count, family.k), np.uint64),
         np.zeros((count, family.k), np.uint64),
         np.zeros(count, np.uint64),
@@ -70,12 +70,12 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
 
     def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
         if lane == family.k:
-            words = [(found.c, row, c, min(max(exponent, c.e_min), c.e_max), sign)]
+            words = [(questions.c, row, c, min(max(exponent, c.e_min), c.e_max), sign)]
         else:
             exponent = min(max(exponent, floor), ceiling)
             low, high = max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min)
             part = int(random.integers(low, high + 1))
-            words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
+            words = [(questions.a[row], lane, a, part, sign), (questions.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
             side[place] = from_exponent(fmt, minus, power, int(_fractions(fmt, random, kinds[kind])))
 
@@ -97,7 +97,7 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
         for lane in free[: int(random.integers(1, 5))]:
             depth = int(random.integers(0, _one_of(random, (2, 6, 16, 44))))
             put(row, lane, high - depth, int(random.integers(2)), kind)
-    return found[ordinary_rows(family, found)]
+    return questions[ordinary_rows(family, questions)]
 
 
 def mixed(family: Family, random: Random, count: int, table: Table | None = None) -> Questions:
@@ -137,9 +137,9 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     y = from_exponents(b, 0 * signs, exponents - split, _fractions(b, random, kind))
     for row in np.flatnonzero(random.random(count) < 0.5):
         lanes = random.permutation(k)
-        for one, other in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 + 1 : 2], strict=False):
-            x[row, other] = x[row, one] ^ np.uint64(1 << a.sign_bit)
-            y[row, other] = y[row, one]
+        for first, second in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 + 1 : 2], strict=False):
+            x[row, second] = x[row, first] ^ np.uint64(1 << a.sign_bit)
+            y[row, second] = y[row, first]
     share = random.choice([0.0, 0.3, 0.8, 0.95], count)[:, None]
     for words, fmt in ((x, a), (y, b)):
         zero = random.random(shape) < share
