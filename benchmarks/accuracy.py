@@ -31,7 +31,8 @@ from tcsmt.analysis.search.compare import AlgorithmPair, compare, judge
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue.digests import models_named
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished
@@ -54,7 +55,7 @@ def pairs(lengths: list[int]) -> Iterator[AlgorithmPair]:
 
 def ours(pair: AlgorithmPair, limit: float) -> dict[str, Any]:
     """The whole of ``compare``."""
-    verdict = compare(pair, Solving(Settings("auto", limit))).verdict
+    verdict = compare(pair, Solving(SolvingOptions("auto", limit))).verdict
     return {"answer": type(verdict).__name__.lower(), "seconds": round(verdict.seconds, 3)} | (
         {"by": f"{verdict.solver} {verdict.version}".strip()} if isinstance(verdict, Distinguished) else {}
     )
@@ -62,7 +63,7 @@ def ours(pair: AlgorithmPair, limit: float) -> dict[str, Any]:
 
 def asked(pair: AlgorithmPair, text: str, solver: str, limit: float) -> dict[str, Any]:
     """One script, one solver; a witness judged in exact fractions."""
-    answer = solve(text, Settings(solver, limit))
+    answer = solve(text, SolvingOptions(solver, limit))
     found: dict[str, Any] = {"answer": answer.answer, "seconds": round(answer.seconds, 3)}
     if answer.answer == "unknown":
         return found | {"reason": answer.reason}

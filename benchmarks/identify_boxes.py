@@ -18,7 +18,7 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 
 #: A sample of formats, K and architectures, among them the slowest.
 BOXES = (
@@ -42,7 +42,7 @@ def identified(name: str, timeout: float, end: Connection) -> None:
     gc.set_threshold(100_000, 20, 20)  # as the command does
     model = row_named(name).model
     kinds = hypotheses_of((*model.operand_formats.parts, model.d_format), model.k)
-    found = Identification(kinds, model_box(model), settings=Settings(timeout=timeout)).run()
+    found = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(one.ru_utime + one.ru_stime for one in used)
     asked = _digest([(one.a, one.b, one.c, one.d, one.why) for one in found.exchanges])

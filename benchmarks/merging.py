@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tcsmt.prove.engine import engine
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.engine.sweeping import Sweeping
@@ -46,7 +46,7 @@ def asked(place: int, way: str, limit: float, answers: mp.Queue[tuple[str, float
     entry = list(entries())[place]
     engine._merging = WAYS[way]
     before = _spent()
-    solving = Solving(Settings(timeout=limit), confirm=False)
+    solving = Solving(SolvingOptions(timeout=limit))
     verdict = entry.ask(solving, Lemmas(solving)).verdict
     said = {Equivalent: "equal", Distinguished: "different"}.get(type(verdict), "unknown")
     answers.put((said, _spent() - before))

@@ -27,7 +27,8 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.witnesses import narrowed
 from tcsmt.prove.statements.question import difference
@@ -43,7 +44,7 @@ def ours(arch: str, bits: int, solver: str, limit: float) -> Answer:
     pair = [(str(n), replace(unit, carry_bits=n)) for n in (bits, bits + 1)]
     enough = bits >= unit.enough_carry_bits
     question = difference("", pair[0], pair[1], lanes=(), alike=not enough)
-    solving = Solving(Settings(solver, limit))
+    solving = Solving(SolvingOptions(solver, limit))
     if enough:
         verdict = decide(question, solving).verdict
         return {"answer": type(verdict).__name__.lower(), "seconds": round(verdict.seconds, 3)}
@@ -85,7 +86,7 @@ def published(products: int, fraction_bits: int, bits: int, solver: str, limit: 
             "(check-sat)",
         ]
     )
-    answer = solve(text, Settings(solver, limit))
+    answer = solve(text, SolvingOptions(solver, limit))
     return {"answer": answer.answer, "seconds": round(answer.seconds, 3)}
 
 

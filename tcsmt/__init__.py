@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tcsmt.compose.kernels.epilogue import Epilogue
     from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
     from tcsmt.face.api import accuracy
+    from tcsmt.face.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
     from tcsmt.face.api.audit import Audited, audit
     from tcsmt.face.api.certificates import check_certificate
-    from tcsmt.face.api.chained import chained_atlas
     from tcsmt.face.api.check import Check, check
     from tcsmt.face.api.compare import Comparison, compare
     from tcsmt.face.api.designs import design
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.units import Unit, read_model, unit, units
     from tcsmt.face.api.validate import Validation, validate
     from tcsmt.face.api.vectors import TestVectors, vectors
+    from tcsmt.prove.engine.options import SolvingOptions
     from tcsmt.prove.statements.domain import Domain
     from tcsmt.study.properties.investigation import Report
     from tcsmt.support.errors import TcsmtError
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
     "accuracy": "tcsmt.face.api",
+    **dict.fromkeys(("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.face.api.atlas"),
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "check_certificate": "tcsmt.face.api.certificates",
-    "chained_atlas": "tcsmt.face.api.chained",
     **dict.fromkeys(("Check", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
     "design": "tcsmt.face.api.designs",
@@ -67,12 +68,15 @@ _HOMES = {
     "Report": "tcsmt.study.properties.investigation",
     **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.compose.kernels.reduction"),
     "Epilogue": "tcsmt.compose.kernels.epilogue",
+    "SolvingOptions": "tcsmt.prove.engine.options",
     "Domain": "tcsmt.prove.statements.domain",
     "TcsmtError": "tcsmt.support.errors",
 }
 __all__ = [
     "CHAINED",
+    "AtlasReport",
     "Audited",
+    "ChainedAtlasReport",
     "Check",
     "Comparison",
     "Domain",
@@ -89,11 +93,13 @@ __all__ = [
     "ProbeAnswers",
     "Reduction",
     "Report",
+    "SolvingOptions",
     "TcsmtError",
     "TestVectors",
     "Unit",
     "Validation",
     "accuracy",
+    "atlas",
     "audit",
     "chained_atlas",
     "check",

@@ -17,8 +17,7 @@ from typing import Any
 import tcsmt
 from tcsmt import accuracy
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.study.survey.theorems import Entry, entries
@@ -55,21 +54,25 @@ def chosen() -> Iterator[Entry]:
 
 def made(folder: Path) -> Iterator[tuple[Certified, Mapping[str, str]]]:
     """Each certificate as it is written, with the digests of its models by their names."""
-    solving = Solving(Settings(timeout=60.0), certificates=Certificates(folder))
+    solving = Solving(SolvingOptions(timeout=60.0, certificate=folder))
     lemmas = Lemmas(solving)
     for entry in chosen():
         found = entry.ask(solving, lemmas)
         if found.certified is not None:
             yield found.certified, entry.models()
     for name, arch in PROPERTIES:
-        report = tcsmt.find(name, arch, certificate=folder)
+        report = tcsmt.find(name, arch, options=tcsmt.SolvingOptions(certificate=folder))
         for finding in report.findings:
             if finding.certified is not None:
                 yield finding.certified, {report.row.name: report.row.model.digest}
     name, arch, k, domain = BOUND
-    bound = accuracy.bound(name, arch, k=k, domain=domain, search=2.0, certificate=folder)
+    bound = accuracy.bound(
+        name, arch, k=k, domain=domain, search=2.0, options=tcsmt.SolvingOptions(certificate=folder)
+    )
     one, two, unit, k, domain = NEVER_WORSE
-    compared = accuracy.compare(one, two, unit, k=k, domain=domain, certificate=folder)
+    compared = accuracy.compare(
+        one, two, unit, k=k, domain=domain, options=tcsmt.SolvingOptions(certificate=folder)
+    )
     for certified, rows in ((bound.certified, [bound.row]), (compared.certified, compared.rows)):
         if certified is not None:
             yield certified, {row.name: row.model.digest for row in rows}

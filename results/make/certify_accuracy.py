@@ -43,7 +43,7 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
@@ -53,7 +53,7 @@ from tcsmt.support.reading import read_bytes
 
 def proofs(known: Mapping[str, Any]) -> Iterator[tuple[Task, Record]]:
     """The entries of the list that are proved, with their records: bounds first."""
-    found = [(task, known[task.key]) for task in entries(Effort(Settings(), confirm=False, seconds=0.0))]
+    found = [(task, known[task.key]) for task in entries(Effort(SolvingOptions(), 0.0))]
     proved = [(task, record) for task, record in found if record.get("verdict") == "equivalent"]
     order = [bounded, flawed, asked]
     return iter(sorted(proved, key=lambda one: order.index(one[0].arguments[1])))
@@ -137,7 +137,7 @@ def main() -> None:
 
     known = json.loads(read_bytes(ROOT / "results" / "accuracy" / "findings.json.xz"))
     listed = list(proofs(known))
-    certificates = Certificates(chosen.folder, Settings(timeout=chosen.limit))
+    certificates = Certificates(chosen.folder, SolvingOptions(timeout=chosen.limit))
     files = LemmaFiles(chosen.folder)
     with Checkpoint(chosen.output, Layout("entries", head=head), "--output") as kept:
         for task, record in listed:

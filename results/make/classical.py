@@ -23,7 +23,7 @@ from tcsmt.identification.units.search import Identification
 from tcsmt.identification.units.vectors import mixed
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.digests import models_named
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.files import replace_text
 
 RESULTS = Path("results/identify/classical.json")
@@ -49,7 +49,7 @@ def blind(name: str) -> dict[str, Any]:
     identified, fused = [], FusedHypotheses(family)
     for place in same[:: max(1, len(same) // 2)][:2]:
         unit = family.model(near[place])
-        found = Identification([fused], model_box(unit), settings=Settings(timeout=3)).run()
+        found = Identification([fused], model_box(unit), options=SolvingOptions(timeout=3)).run()
         right = bool((found.left.of(fused) == near[place]).all(axis=1).any())
         identified.append(
             {"changed": changes[same.index(place)], "verdict": found.verdict, "right": right,

@@ -22,8 +22,9 @@ from machine import machine
 
 import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers.answer import digest
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.study.properties.ieee_lemmas import IeeeLemmas
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 
@@ -62,7 +63,7 @@ def main() -> int:
             done = known.get("script") == digest(text) and known.get("answer") != "unknown"
             if chosen.only not in name or done:
                 continue
-            found = solve(text, Settings(chosen.solver, chosen.limit))
+            found = solve(text, SolvingOptions(chosen.solver, chosen.limit))
             record: Record = {"answer": found.answer, "solver": f"{found.solver} {found.version}".strip()}
             record |= {"seconds": round(found.seconds, 2), "script": digest(text)}
             record |= {"reason": found.reason} if found.reason else {}

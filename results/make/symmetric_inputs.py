@@ -34,14 +34,14 @@ from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.checkpoint import Checkpoint
 
-SOLVING = Solving(Settings("bitwuzla", 60.0, 8192), confirm=False)
+SOLVING = Solving(SolvingOptions("bitwuzla", 60.0, 8192))
 #: Words of the first product, and of the second.
 LANES = ("a0", "b0"), ("a1", "b1")
 
@@ -87,7 +87,7 @@ def prove(side: Side, question: Question, fmt: Format) -> None:
 def equal(what: str, sides: tuple[Side, ...], question: Question, also: list[Term]) -> None:
     """That two sides are the same on finite inputs; ends the program else."""
     asked = difference_of_sides(what, sides, question.formats, Domain(finite=True), lanes=(), also=also)
-    found = decide(asked, SOLVING, Lemmas(SOLVING, lasting=True, kept=True))
+    found = decide(asked, SOLVING, Lemmas(SOLVING, lasting=True))
     if not isinstance(found.verdict, Equivalent):
         sys.exit(f"{what}: {found.verdict}")
     said = f"proved by {found.verdict.by} in {len(found.steps)} steps, {found.verdict.seconds:.1f} s"
@@ -102,7 +102,7 @@ def signs_changed(question: Question, output: Term) -> Term:
 
 def refuted(what: str, goal: Term) -> None:
     """That a goal has no solution; ends the program else."""
-    found = Lemmas(SOLVING, lasting=True, kept=True).ask(goal, SOLVING.settings.timeout)
+    found = Lemmas(SOLVING, lasting=True).ask(goal, SOLVING.options.timeout)
     if not found.holds:
         sys.exit(f"{what}: {found.answer.answer}")
     print(f"{what}: proved by {found.answer.by}, {found.answer.seconds:.1f} s", flush=True)

@@ -55,7 +55,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import Circuit, Model
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -75,11 +75,11 @@ class Chain:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.lemmas = Lemmas(self.solving, lasting=True, kept=True)
+        self.lemmas = Lemmas(self.solving, lasting=True)
 
     def none(self, what: str, goal: Term) -> None:
         """That a goal has no solution. Raises :class:`NotProved`."""
-        found = self.lemmas.ask(goal, self.solving.settings.timeout)
+        found = self.lemmas.ask(goal, self.solving.options.timeout)
         if not found.holds:
             raise NotProved(f"{self.step}: {what}: {found.answer.answer} {found.answer.reason}".strip())
         self.counts[self.step] = self.counts.get(self.step, 0) + 1
@@ -87,7 +87,7 @@ class Chain:
 
     def holds(self, goal: Term) -> bool:
         """Whether a goal has no solution."""
-        return self.lemmas.ask(goal, self.solving.settings.timeout).holds
+        return self.lemmas.ask(goal, self.solving.options.timeout).holds
 
 
 @dataclass(frozen=True)
@@ -717,7 +717,7 @@ def main() -> None:
     given.add_argument("--timeout", type=float, default=120.0, help="seconds for a lemma")
     options = given.parse_args()
     start = time.process_time()
-    chain = Chain(Solving(Settings("bitwuzla", options.timeout, 8192), confirm=False))
+    chain = Chain(Solving(SolvingOptions("bitwuzla", options.timeout, 8192)))
     design, exact = (row_given(name).model for name in (options.design, options.exact))
     assert isinstance(design, Circuit)
     try:

@@ -28,9 +28,9 @@ from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine import certify
 from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.support.certificates import made_once, with_model
@@ -72,7 +72,9 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     def make(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             goals = Goals(patch)
-            found = accuracy.bound(name, "hopper", k=k, domain=SMALL, search=0.2, certificate=folder)
+            found = accuracy.bound(
+                name, "hopper", k=k, domain=SMALL, search=0.2, options=SolvingOptions(certificate=folder)
+            )
         assert found.proved is not None
         about = {"goals": sorted(goals.asked), "k": k, "shares": bool(found.found.shares)}
         (folder / "asked.json").write_text(json.dumps(about))
@@ -95,7 +97,9 @@ def test_a_bound_is_checked_again(made: Made) -> None:
 
 
 def test_the_bound_is_the_one_that_is_proved(tmp_path: Path) -> None:
-    found = accuracy.bound("fp32-fma", "hopper", k=3, domain=SMALL, search=0.2, certificate=tmp_path)
+    found = accuracy.bound(
+        "fp32-fma", "hopper", k=3, domain=SMALL, search=0.2, options=SolvingOptions(certificate=tmp_path)
+    )
     assert found.certified is not None
     assert found.certified.path is not None
     assert found.found.proved is not None
@@ -187,7 +191,12 @@ def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
 def test_an_algorithm_is_not_worse_than_itself(tmp_path: Path) -> None:
     """That needs no lemma; that it is not worse than another one does."""
     found = accuracy.compare(
-        "markidis", "markidis", "volta", k=1, domain=Domain(exponents=(0, 0)), certificate=tmp_path
+        "markidis",
+        "markidis",
+        "volta",
+        k=1,
+        domain=Domain(exponents=(0, 0)),
+        options=SolvingOptions(certificate=tmp_path),
     )
     assert found.certified is not None
     assert checked(tmp_path) == replace(checked(tmp_path), flaw="", lemmas=())
@@ -203,7 +212,9 @@ def test_never_worse(tmp_path: Path) -> None:
     """What is proved by lemmas, and with changes that need others."""
     domain = Domain(exponents=(0, 0), bits=(4, 4), c_zero=True)
     names = "ootomo-halfhalf", "markidis"
-    found = accuracy.compare(*names, "volta", k=1, domain=domain, search=0.2, certificate=tmp_path)
+    found = accuracy.compare(
+        *names, "volta", k=1, domain=domain, search=0.2, options=SolvingOptions(certificate=tmp_path)
+    )
     assert found.ever_worse is False
     assert found.certified is not None
     assert found.certified.path is not None
@@ -226,7 +237,13 @@ def test_a_comparison_states_what_was_asked(tmp_path: Path, monkeypatch: pytest.
     """From the files alone, the checker comes to the goals that the command put to solvers, and no others."""
     goals = Goals(monkeypatch)
     found = accuracy.compare(
-        "single-bf16", "fasi-bf16x2", "hopper", k=1, domain=SMALL, search=0.2, certificate=tmp_path
+        "single-bf16",
+        "fasi-bf16x2",
+        "hopper",
+        k=1,
+        domain=SMALL,
+        search=0.2,
+        options=SolvingOptions(certificate=tmp_path),
     )
     assert found.ever_worse is False
     asked = set(goals.asked)
@@ -263,7 +280,12 @@ def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
     def make(folder: Path) -> None:
         found = accuracy.find(
-            request.param, "single-bf16", "hopper", domain=SMALL, search=0.2, certificate=folder
+            request.param,
+            "single-bf16",
+            "hopper",
+            domain=SMALL,
+            search=0.2,
+            options=SolvingOptions(certificate=folder),
         )
         assert found.certified is not None
         assert found.certified.as_json() == found.as_json()["certificate"]
@@ -334,7 +356,9 @@ def test_each_lemma_of_a_flaw_is_needed(absent: Path, tmp_path: Path) -> None:
 
 
 def test_a_flaw_that_is_there_has_no_certificate(tmp_path: Path) -> None:
-    found = accuracy.find("sign", "markidis", "hopper", k=2, search=0.5, certificate=tmp_path)
+    found = accuracy.find(
+        "sign", "markidis", "hopper", k=2, search=0.5, options=SolvingOptions(certificate=tmp_path)
+    )
     assert found.has_flaw
     assert found.certified is None
     assert "certificate" not in found.as_json()
@@ -345,7 +369,7 @@ def test_a_flaw_whose_lemmas_take_too_long(tmp_path: Path, monkeypatch: pytest.M
     """It is proved, has no certificate, and says why; no goal is given to the SAT solver twice."""
     asked: list[str] = []
 
-    def refuse(cnf: str, settings: Settings) -> str:
+    def refuse(cnf: str, settings: SolvingOptions) -> str:
         asked.append(cnf)
         raise NotRefuted("CaDiCaL: timeout after 60 s")
 
@@ -401,7 +425,7 @@ def test_words_that_are_not_the_same_prove_nothing(tmp_path: Path) -> None:
 def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
     found = accuracy.compare(
         "single-f16", "markidis", "volta", k=1, domain=Domain(exponents=(0, 0)), search=0.5,
-        certificate=tmp_path,
+        options=SolvingOptions(certificate=tmp_path),
     )  # fmt: skip
     assert found.ever_worse
     assert found.certified is None

@@ -28,7 +28,7 @@ from tcsmt.compose.recipes.split import Split
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -42,7 +42,7 @@ TIMEOUT = 1.0
 
 
 def solving() -> Solving:
-    return Solving(Settings(timeout=TIMEOUT))
+    return Solving(SolvingOptions(timeout=TIMEOUT))
 
 
 # --- the algorithms themselves ---------------------------------------------------------------------

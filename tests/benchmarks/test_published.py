@@ -10,7 +10,8 @@ from published import Published, single
 from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.language.run.exact import evaluate
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 
 LIMIT = 60.0
 
@@ -43,7 +44,7 @@ def test_results_are_the_evaluators(k: int, domain: int) -> None:
     rows = random_rows(pair.domain, pair.wide, k, 4, np.random.default_rng(k + domain))
     for row in range(len(rows)):
         values = rows.values(row)
-        answer = solve(fixed(pair, values), Settings("bitwuzla", LIMIT))
+        answer = solve(fixed(pair, values), SolvingOptions("bitwuzla", LIMIT))
         assert answer.answer == "sat"
         expected = evaluate([a.trace.output for a in pair.algorithms], values)
         assert [answer.values[f"r{number}"] for number in range(2)] == expected
@@ -55,7 +56,9 @@ def test_inputs_outside_the_domain_are_refused() -> None:
         {"a0": 0x3F800000, "b0": 0x3F800000, "c": 0},
         {"a0": 0x3F800000, "b0": 0x47000000, "c": 0},
     )
-    answers = [solve(fixed(pair, values), Settings("bitwuzla", LIMIT)).answer for values in (inside, outside)]
+    answers = [
+        solve(fixed(pair, values), SolvingOptions("bitwuzla", LIMIT)).answer for values in (inside, outside)
+    ]
     assert answers == ["sat", "unsat"]
 
 

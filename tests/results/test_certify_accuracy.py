@@ -12,7 +12,7 @@ from certify_accuracy import certified, proofs, tried
 from tcsmt.analysis.sweeps.findings import Effort, entries
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.jobs.work import Task
@@ -26,7 +26,7 @@ KNOWN = result("accuracy/findings")
 @cache
 def entry(start: str) -> tuple[Task, Record]:
     """The first of the list whose name starts so."""
-    tasks = entries(Effort(Settings(), confirm=False, seconds=0.0))
+    tasks = entries(Effort(SolvingOptions(), 0.0))
     task = next(task for task in tasks if task.key.startswith(start))
     return task, KNOWN[task.key]
 
@@ -57,7 +57,7 @@ def test_another_bound_than_that_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("start", ["bound of single-f16", "sign single-f16", "markidis worse than"])
 def test_no_time(start: str, tmp_path: Path) -> None:
-    certificates = Certificates(tmp_path, Settings(timeout=0.01))
+    certificates = Certificates(tmp_path, SolvingOptions(timeout=0.01))
     found = tried(*entry(start), certificates, LemmaFiles(tmp_path))
     assert not found["certified"]
     assert "CaDiCaL: timeout after 0.01 s" in found["reason"]

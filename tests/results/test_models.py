@@ -18,7 +18,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.digests import models_named, stale
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.claims import published
 from tcsmt.study.papers.variants import one_at_a_time
@@ -57,7 +57,7 @@ def test_units_that_results_name() -> None:
 
 
 def accuracy() -> Iterator[tuple[str, Mapping[str, str]]]:
-    for task in entries(Effort(Settings(), confirm=True, seconds=1)):
+    for task in entries(Effort(SolvingOptions(confirm=True), 1)):
         yield task.key, task.models
 
 

@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import Circuit, IeeeDotAdd
 from tcsmt.outside.implementations import rtl
 from tcsmt.prove.engine.enumerating import Enumeration
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (py
 
 def proof(model: Circuit, exact: IeeeDotAdd = EXACT) -> int:
     """The number of lemmas. Raises NotProved."""
-    chain = Chain(Solving(Settings("bitwuzla", 60.0, 4096)))
+    chain = Chain(Solving(SolvingOptions("bitwuzla", 60.0, 4096)))
     ThreeTerms(model, exact, chain).prove()
     return sum(chain.counts.values())
 

@@ -19,7 +19,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import Question, Side
 from tcsmt.prove.statements.verdict import Equivalent
@@ -169,7 +169,7 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
         goal=with_zeros.term.ne(without.term),
         formats=shorter.input_formats,
     )
-    assert isinstance(decide(question, Solving(Settings("auto", 60, 4096))).verdict, Equivalent)
+    assert isinstance(decide(question, Solving(SolvingOptions("auto", 60, 4096))).verdict, Equivalent)
 
 
 @pytest.mark.library

@@ -98,7 +98,7 @@ def drawn(draw: st.DrawFn, name: str) -> tuple[Array, Array, Array]:
 
 def told_apart(one: str, two: str) -> None:
     """A solver's witness has two results by the oracle, which knows neither model."""
-    verdict = tcsmt.compare(one, two, confirm=False).verdict
+    verdict = tcsmt.compare(one, two, options=tcsmt.SolvingOptions(confirm=False)).verdict
     assert isinstance(verdict, Distinguished)
     k = row_named(one).model.k
     a, b = ([verdict.values[f"{side}{lane}"] for lane in range(k)] for side in "ab")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question
@@ -42,6 +42,6 @@ PAIRS: dict[str, tuple[str, dict[str, object], Domain]] = {
 
 def found(question: Question, solver: str = "auto") -> Distinguished:
     """The verdict, which must be a witness."""
-    verdict = decide(question, Solving(Settings(solver, timeout=60))).verdict
+    verdict = decide(question, Solving(SolvingOptions(solver, timeout=60))).verdict
     assert isinstance(verdict, Distinguished), verdict
     return verdict

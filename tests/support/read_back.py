@@ -13,7 +13,7 @@ from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.engine.engine import compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 
@@ -42,7 +42,7 @@ def read(file: Path, model: Model, cycles: int = 0) -> Model:
 
 
 def verdict(one: Model, two: Model) -> object:
-    solving = Solving(Settings("bitwuzla", 120, 4096))
+    solving = Solving(SolvingOptions("bitwuzla", 120, 4096))
     return compare_models(("one", one), ("two", two), Domain(finite=False), solving).verdict
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.language.terms import Term
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 
 __all__ = ["Refusing", "Without"]
@@ -15,7 +15,7 @@ class Refusing(Solving):
     """Solves goals, but says something else of one of them."""
 
     def __init__(self, said: str, refused: Term | None = None) -> None:
-        super().__init__(Settings(timeout=60))
+        super().__init__(SolvingOptions(timeout=60))
         self.said, self.refused = said, refused
         self.goals: list[Term] = []
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.study.survey.atlas import Group, groups
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
 ALIKE = ("turing", "hopper")
-ASKING = Asking(Settings(timeout=30), confirm=False, jobs=2)
+ASKING = SolvingOptions(timeout=30, confirm=False, jobs=2)
 
 
 def small() -> list[Group]:

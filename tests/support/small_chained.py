@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
 from tcsmt.study.survey.verdict_store import verdicts_in
 
@@ -17,7 +16,7 @@ NAMES = (
     "volta/mma.m8n8k4.f32.f16.f16.f32@zero-126",
     "rdna4/v_dot2_f32_f16",
 )
-ASKING = Asking(Settings(timeout=3), confirm=False, jobs=1)
+ASKING = SolvingOptions(timeout=3, confirm=False, jobs=1)
 
 
 def chained_group(k: int | None = None) -> ChainedGroup:

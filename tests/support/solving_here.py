@@ -7,14 +7,14 @@ import time
 
 import bitwuzla
 
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, digest
-from tcsmt.prove.engine.solvers.run import Settings
 
 #: Definite answers by script: tests put the same ones again, for each lemma that they leave out.
 _KNOWN: dict[str, Answer] = {}
 
 
-def solve(text: str, settings: Settings) -> Answer:
+def solve(text: str, settings: SolvingOptions) -> Answer:
     """What :func:`.solve` does, by Bitwuzla; the limit is one of processor time, which a busy machine leaves
     alone.
     """
@@ -27,7 +27,7 @@ def solve(text: str, settings: Settings) -> Answer:
     return answer
 
 
-def _solved(text: str, settings: Settings) -> Answer:
+def _solved(text: str, settings: SolvingOptions) -> Answer:
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     parser = bitwuzla.Parser(bitwuzla.TermManager(), options)

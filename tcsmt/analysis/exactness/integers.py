@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,11 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.prove.statements.finding import shown
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.rows import run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint, Record
@@ -231,23 +227,22 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
 
 
 def integer_records(
-    rows: Sequence[Row], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
+    rows: Sequence[Row], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
 ) -> dict[str, Record]:
     """What is known of the sums of integers of each unit, by its name, as :meth:`.IntegerSums.as_json`.
 
     Records are kept in the store: the proofs of this code count in the next run, others are made again.
     """
-    tasks = {row.name: _task(row, asking) for row in rows}
-    trust = Trust(asking.confirm, asking.kept)
+    tasks = {row.name: _task(row, options) for row in rows}
     results = computed(
         list({task.key: task for task in tasks.values()}.values()),
         store,
-        Workers(asking.jobs, asking.scheduler),
+        Workers(options.jobs, options.scheduler),
         lambda task, record: (
             record["code"] == task.code
             and record["closed"]
-            and trust.takes(sure=record["sure"])
-            and ("proof" not in record or has_certificate({**record, **_PROVED}, asking.certificates))
+            and options.takes(sure=record["sure"])
+            and ("proof" not in record or has_certificate({**record, **_PROVED}, options.certificates))
         ),
         progress,
     )
@@ -259,17 +254,19 @@ def integer_records(
     }
 
 
-def _task(row: Row, asking: Asking) -> Task:
+def _task(row: Row, options: SolvingOptions) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
-    arguments = model, row.name, asking.settings, asking.confirm, asking.certificates
-    return Task(key, key, _record, arguments, prover("analysis"), {row.name: model.digest}, row.name)
+    return Task(
+        key, key, _record, (model, row.name, options), prover("analysis"), {row.name: model.digest}, row.name
+    )  # fmt: skip
 
 
-def _record(unit: Model, name: str, settings: Settings, confirm: bool, certificates: Path | None) -> Record:
-    sums = integer_sums(unit, Solving(settings, confirm=confirm))
+def _record(unit: Model, name: str, options: SolvingOptions) -> Record:
+    solving = Solving(options)
+    sums = integer_sums(unit, solving)
     text = f"exact below 2^{sums.bits}" if sums.bits else "not proved"
     about: Record = {"answer": text, "sure": sums.proof is None or sums.proof.sure, **sums.as_json()}
-    if certificates is not None and sums.proof is not None:
-        certified = certify_sums(Certificates(certificates, settings), unit, name, sums.bits)
+    if solving.certificates is not None and sums.proof is not None:
+        certified = certify_sums(solving.certificates, unit, name, sums.bits)
         about["certificate"] = certified.as_json()
     return about

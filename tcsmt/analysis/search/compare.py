@@ -201,7 +201,7 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
         return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
         goal = pair.with_k(k).question.goal
-        answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
+        answer = solving.ask(goal, solving.options.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(first.input_formats, 0) | answer.values
             return shown(pair, values, answer, start)

@@ -39,15 +39,13 @@ from tcsmt.matrix_units.catalogue.surveyed import (
     TF32_UNITS,
 )
 from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.prove.engine.certify import LIMIT, Certificates
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, has_certificate
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
-from tcsmt.prove.statements.trust import Trust, sure
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, said_by
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, said_by, sure
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
@@ -92,16 +90,14 @@ class About:
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard is tried: the solvers' settings, whether proofs are confirmed, seconds of each search.
+    """How hard is tried: the solvers' options, seconds of each search.
 
-    certificates: a folder for those of proofs. run: tells one run from another, which has to prove everything
+    run: tells one run from another, which has to prove everything
     itself.
     """
 
-    settings: Settings
-    confirm: bool
+    options: SolvingOptions
     seconds: float
-    certificates: Path | None = None
     run: str = field(default_factory=lambda: uuid4().hex)
 
     def task(self, key: str, about: About, function: Callable[..., Record], *arguments: Any) -> Task:
@@ -116,11 +112,7 @@ def _solved(effort: Effort, function: Callable[..., Record], *arguments: Any) ->
 @lru_cache(maxsize=1)
 def _solving(effort: Effort) -> Solving:
     """One for each process and run: what one entry has proved of a unit's steps serves the next."""
-    folder = None
-    if effort.certificates is not None:
-        limit = max(LIMIT, effort.settings.timeout)
-        folder = Certificates(effort.certificates, replace(effort.settings, timeout=limit))
-    return Solving(effort.settings, confirm=effort.confirm, certificates=folder)
+    return Solving(effort.options)
 
 
 def _code() -> str:
@@ -223,7 +215,7 @@ def flawed(
     flaw = FLAWS[question](name, algorithm, domain)
     result = find(flaw, solving, search=seconds)
     about = {"question": question, "unit": unit, "measure": flaw.measure}
-    about |= {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(result)
+    about |= {"search": seconds, "timeout": solving.options.timeout} | flaw_json(result)
     if solving.certificates is not None and isinstance(result.verdict, Equivalent):
         about |= _certificate(certify_flaw(solving.certificates, question, flaw, row))
     return about
@@ -366,23 +358,21 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 def write(
     path: Path,
     tasks: Sequence[Task],
-    workers: Workers,
-    trust: Trust,
+    options: SolvingOptions,
     progress: ProgressCallback = unseen,
-    certificates: Path | None = None,
     only: str = "",
 ) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
     Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
-    earlier run has kept marked as ``earlier``, and why others failed. certificates: where those of proofs
-    are; a proof in the file then counts only if it has one. only: text in the keys of the entries that are
-    looked at and returned; the others stay in the file as they are.
+    earlier run has kept marked as ``earlier``, and why others failed. only: text in the keys of the entries
+    that are looked at and returned; the others stay in the file as they are.
     """
 
     def counts(task: Task, entry: Record) -> bool:
-        return _counts(task, entry, trust) and has_certificate(entry, certificates)
+        return _counts(task, entry, options) and has_certificate(entry, options.certificates)
 
+    workers = Workers(options.jobs, options.scheduler)
     with Checkpoint(path, Layout(), "--output") as kept:
         results = computed([task for task in tasks if only in task.key], kept, workers, counts, progress)
         kept.arrange(task.key for task in tasks if task.key in kept.records)
@@ -393,10 +383,10 @@ def write(
     return marked, results.failed
 
 
-def _counts(task: Task, entry: Record, trust: Trust) -> bool:
+def _counts(task: Task, entry: Record, options: SolvingOptions) -> bool:
     """Whether what an earlier run has found need not be asked again."""
     proof = _proof(entry)
-    return "scripts" not in proof or (entry.get("code") == task.code and trust.takes(sure=sure(proof)))
+    return "scripts" not in proof or (entry.get("code") == task.code and options.takes(sure=sure(proof)))
 
 
 def _proof(entry: Record) -> Record:

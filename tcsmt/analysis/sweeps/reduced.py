@@ -38,14 +38,13 @@ from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.terms import any_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import shown
-from tcsmt.prove.statements.trust import Trust, sure
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict, answer_json
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict, answer_json, sure
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
@@ -133,16 +132,14 @@ def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
 
 @dataclass(frozen=True)
 class Limits:
-    """How far to go: 2^most inputs, seconds for going through them, the solver's settings, and what is asked
-    of a proof.
+    """How far to go: 2^most inputs, seconds for going through them, and the solver's options.
 
     Raises :class:`.TcsmtError`.
     """
 
     most: int = 28
     seconds: float = 60.0
-    settings: Settings = field(default_factory=Settings)
-    trust: Trust = field(default_factory=Trust)
+    options: SolvingOptions = field(default_factory=SolvingOptions)
 
     def __post_init__(self) -> None:
         if not 0 <= self.most <= LARGEST:
@@ -154,7 +151,8 @@ class Limits:
         """As plain data."""
         return {
             "inputs": f"2^{self.most}", "seconds": self.seconds,
-            "solver": self.settings.solver, "timeout": self.settings.timeout, "confirm": self.trust.confirm,
+            "solver": self.options.solver, "timeout": self.options.timeout,
+            "confirm": bool(self.options.confirm),
         }  # fmt: skip
 
 
@@ -335,9 +333,9 @@ def _counts(task: Task, entry: Mapping[str, Any], limits: Limits) -> bool:
         case "open":
             return bool(entry["limits"] == limits.as_json())
         case "proved":
-            return entry.get("code") == task.code and limits.trust.takes(sure=sure(entry["solver"]))
+            return entry.get("code") == task.code and limits.options.takes(sure=sure(entry["solver"]))
         case "holds for all inputs" | "largest of all inputs":
-            return entry.get("code") == task.code and limits.trust.takes(sure=True)
+            return entry.get("code") == task.code and limits.options.takes(sure=True)
     return True
 
 
@@ -363,7 +361,7 @@ def examine(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bo
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
-        result = _settled(question, Solving(limits.settings, confirm=limits.trust.confirm))
+        result = _settled(question, Solving(limits.options))
         entry["solver"] = answer_json(result, "not so", "proved")
         if isinstance(result, Distinguished):
             entry |= {

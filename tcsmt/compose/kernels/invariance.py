@@ -113,13 +113,12 @@ def invariance(
     k: int | None = None,
     epilogue: Epilogue = PLAIN,
     narrow: bool = True,
-    kept: bool | None = None,
     seen: ProgressCallback = unseen,
 ) -> Invariance:
     """Compare reductions, all with the same unit and epilogue.
 
     k: products; None: see :func:`telling_k`. narrow: whether to look for narrower domains in which more of
-    them agree. kept: whether proofs kept by an earlier run count.
+    them agree.
     Of parts that are added in any order, every order is one of the reductions.
     Raises :class:`.TcsmtError` for fewer than two reductions, one that is given twice, and what no kernel
     does.
@@ -140,7 +139,7 @@ def invariance(
     _check_formats(made)
     kernels = tuple(kernel_row(one, length) for one in made)
     few = FewProducts(unit, made, length)
-    search = _Search(kernels, few, solving, Lemmas(solving, lasting=True, kept=kept), seen)
+    search = _Search(kernels, few, solving, Lemmas(solving, lasting=True), seen)
     groups = search.groups(domain, [(number,) for number in range(len(kernels))])
     narrower: list[DomainGroups] = []
     members = groups.members

@@ -7,11 +7,11 @@ True
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from tcsmt.analysis.certified import certify_bound, certify_comparison
@@ -29,7 +29,6 @@ from tcsmt.analysis.search.walk import parting, walk
 from tcsmt.compose.recipes.emulation.named import EMULATIONS, emulation_named, is_emulation
 from tcsmt.compose.recipes.named import RECIPES, algorithm_named, recipe_named
 from tcsmt.compose.recipes.split import F32
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.exact import AccuracyExactness, exact
 from tcsmt.face.api.multiply import multiply
 from tcsmt.face.api.pictures import DrawnResult
@@ -43,8 +42,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row, rows_of
 from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
 from tcsmt.matrix_units.files.model_files import is_model_file
-from tcsmt.prove.engine.dumping import Dump
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
@@ -97,6 +95,7 @@ class AccuracyComparison(DrawnResult):
     rows: tuple[Row, Row]
     others: tuple[str, ...] = ()
     certified: Certified | None = None
+    scripts: tuple[Path, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -168,29 +167,24 @@ def compare(
     k: int | None = None,
     domain: Domain = TYPE1,
     search: float = 5.0,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    memory: int = 8192,
-    confirm: bool = False,
-    dump_smt: Dump | None = None,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyComparison:
     """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
 
     one, two: names of :func:`recipes`, with parameters changed where wanted. unit: an architecture (its
     first unit with the formats that they need), or a unit. k: length of the dot product (None: the unit's
-    own). search: seconds for the simulator; for the others see :func:`tcsmt.compare`. Errors are absolute,
+    own). search: seconds for the simulator. options: of solvers; a
+    proof is not confirmed where they leave it open. Errors are absolute,
     against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
     """
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
-    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
-    folder = certificates_in(certificate)
+    solving = Solving(options)
     found = compare_pair(pair, solving, search=search)
     others = _others(unit, dict(zip((one, two), rows, strict=True)))
     certified = None
-    if folder is not None and isinstance(found.verdict, Equivalent):
-        certified = certify_comparison(folder, pair, rows)
-    return AccuracyComparison(found, rows, others, certified)
+    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_comparison(solving.certificates, pair, rows)
+    return AccuracyComparison(found, rows, others, certified, solving.scripts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,10 +284,7 @@ def bound(
     k: int = 1,
     domain: Domain = TYPE1,
     search: float = 20.0,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    confirm: bool = False,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyBound:
     """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
 
@@ -301,20 +292,20 @@ def bound(
     errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
     :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
-    given, solving = unit if isinstance(unit, str) else row_of(unit), Settings(solver, timeout)
-    folder, certified = certificates_in(certificate), None
+    given, certified = unit if isinstance(unit, str) else row_of(unit), None
+    solving = Solving(options)
     if is_emulation(algorithm):
         if not 1 <= k <= bounds.LONGEST:
             raise TcsmtError(f"k = {k}: must be from 1 to {bounds.LONGEST}")
         emulation, row = emulation_named(algorithm, given)
-        lost = bound_of_emulation(emulation, domain, k, Solving(solving, confirm=confirm), seconds=search)
-        if folder is not None and lost.proved is not None:
-            certified = certify_emulation(folder, algorithm, emulation, row, k, domain, lost)
+        lost = bound_of_emulation(emulation, domain, k, solving, seconds=search)
+        if solving.certificates is not None and lost.proved is not None:
+            certified = certify_emulation(solving.certificates, algorithm, emulation, row, k, domain, lost)
         return AccuracyBound(algorithm, row, k, domain, lost, certified=certified, wide=emulation.wide)
     chosen, row = algorithm_named(algorithm, given, k)
-    found = bound_of(chosen, domain, Solving(solving, confirm=confirm), seconds=search)
-    if folder is not None and found.proved is not None:
-        certified = certify_bound(folder, algorithm, chosen, row, domain, found)
+    found = bound_of(chosen, domain, solving, seconds=search)
+    if solving.certificates is not None and found.proved is not None:
+        certified = certify_bound(solving.certificates, algorithm, chosen, row, domain, found)
     return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}), certified)
 
 

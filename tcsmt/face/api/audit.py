@@ -11,14 +11,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from tcsmt.face.api.certificates import require_sat_solver
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.api.vectors import TestVectors
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.outside.hardware.vectors import Vector, as_csv, as_json
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.certify import require_sat_solver
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.rows import words_of_row
 from tcsmt.study.papers import fasi, khattak
@@ -48,7 +47,7 @@ from tcsmt.support.stopping import on_stop
 from tcsmt.support.tables import columns
 from tcsmt.support.text import agreeing, counted, ranges
 
-__all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit", "audited", "solved", "vectors_given"]
+__all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit"]
 
 #: Published sets of vectors, by name.
 PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {
@@ -60,6 +59,7 @@ _RULES: dict[str, Callable[[Model], list[khattak.Reading]]] = {"fttn": khattak.f
 #: How the vectors that close gaps are written, by a file's suffix.
 CLOSING_FILES = {".json": as_json, ".csv": as_csv}
 _WIDTH = 110
+_OPTIONS = SolvingOptions(timeout=20.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,6 +101,25 @@ class Audited(Result):
         """The fewest of the vectors that tell apart as much as all of them, what decides most first."""
         return TestVectors(smallest(self.made), self.row.name)
 
+    def solved(
+        self,
+        options: SolvingOptions = _OPTIONS,
+        progress: ProgressCallback = unseen,
+        stopped: Callable[[Audited], object] = lambda so_far: None,
+    ) -> Audited:
+        """The same with what solvers say of pairs that no vector tells apart.
+
+        stopped: is given what was known where the run is stopped, before that goes on.
+        """
+        options = options.confirming(True)
+        require_sat_solver(options)
+        with (
+            verdicts_in(options.store) as verdicts,
+            on_stop(lambda: stopped(replace(self, gaps=gaps_so_far(self.made, verdicts, options)))),
+        ):
+            undecided = gaps(self.made, verdicts, options, progress)
+        return replace(self, gaps=undecided, closing=closing(self.made, undecided))
+
     def save_closing(self, path: str | os.PathLike[str]) -> int:
         """Write the vectors that would close the gaps (.json or .csv); how many there are.
 
@@ -131,14 +150,7 @@ def audit(
     *,
     published: Sequence[str] = (),
     solve: bool = True,
-    solver: str = "auto",
-    timeout: float = 20.0,
-    memory: int = 8192,
-    confirm: bool = True,
-    jobs: int = 1,
-    kept: bool | None = None,
-    store: str | os.PathLike[str] | None = None,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = _OPTIONS,
     progress: ProgressCallback = unseen,
 ) -> Audited:
     """Which hypotheses test vectors tell apart, and which short vectors would close the gaps.
@@ -147,9 +159,9 @@ def audit(
     and K. vectors: files as :func:`tcsmt.validate` reads them, or what :func:`tcsmt.vectors` gives; results
     are not looked at. unit: None: the one that the first file names. published: sets of papers, too: ``fasi``
     (Fasi et al. 2020), ``fttn`` (Li et al. 2024). solve: let solvers decide what no vector tells apart, which
-    may take minutes. solver, timeout (seconds of a query), memory (MiB), confirm, kept, certificate: as for
-    :func:`tcsmt.compare`; jobs: pairs at a time. store: a file that keeps verdicts, so that a stopped audit
-    goes on. In a script, call it under ``if __name__ == "__main__"``: solvers work in processes of their own.
+    may take minutes (:meth:`Audited.solved`). options: of solvers; proofs are confirmed where they leave it
+    open. progress: called with how far it is. In a script, call it under ``if __name__ == "__main__"``:
+    solvers work in processes of their own.
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, or no vectors or unit.
 
     >>> import tcsmt
@@ -159,10 +171,8 @@ def audit(
     """
     files = [vectors] if isinstance(vectors, (str, os.PathLike)) else vectors
     given = None if unit is None else row_of(unit)
-    folder = None if certificate is None else Path(certificate)
-    if folder is not None and not solve:
+    if options.certificate is not None and not solve:
         raise TcsmtError("certificate: needs solve=True, as only solvers prove anything")
-    require_sat_solver(folder)
     if isinstance(files, TestVectors):
         row = given or files.row
         if row.model.input_formats != files.row.model.input_formats:
@@ -175,15 +185,13 @@ def audit(
             row, found = gathered(paths, given)
             parts.append(found)
         row = row or given
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, "", kept, folder)
-    row, several = vectors_given(row, parts, published)
-    made = audited(row, several, published, progress)
-    if not solve:
-        return made
-    return solved(made, asking, None if store is None else Path(store), progress)
+    row, several = _vectors(row, parts, published)
+    readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
+    made = Audited(audit_of(row, several, progress), readings=readings)
+    return made.solved(options, progress) if solve else made
 
 
-def vectors_given(row: Row | None, parts: Sequence[Vectors], published: Sequence[str]) -> tuple[Row, Vectors]:
+def _vectors(row: Row | None, parts: Sequence[Vectors], published: Sequence[str]) -> tuple[Row, Vectors]:
     """All vectors, with those of papers. Raises :class:`tcsmt.TcsmtError` without any, or without a unit."""
     names = [choose("published set", name, PUBLISHED) for name in published]
     if not parts and not names:
@@ -197,30 +205,6 @@ def vectors_given(row: Row | None, parts: Sequence[Vectors], published: Sequence
         listed(row, [(f"{name}: {asks}", words) for asks, words in PUBLISHED[name](model)]) for name in names
     ]
     return row, joined([*parts, *more])
-
-
-def audited(
-    row: Row, several: Vectors, published: Sequence[str], progress: ProgressCallback = unseen
-) -> Audited:
-    """What vectors tell apart, without solvers."""
-    readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
-    return Audited(audit_of(row, several, progress), readings=readings)
-
-
-def solved(
-    found: Audited, asking: Asking, store: Path | None, progress: ProgressCallback = unseen,
-    stopped: Callable[[Audited], object] = lambda so_far: None,
-) -> Audited:  # fmt: skip
-    """The same with what solvers say of pairs that no vector tells apart; store: keeps their verdicts.
-
-    stopped: is given what was known where the run is stopped, before that goes on.
-    """
-    with (
-        verdicts_in(store) as verdicts,
-        on_stop(lambda: stopped(replace(found, gaps=gaps_so_far(found.made, verdicts, asking)))),
-    ):
-        undecided = gaps(found.made, verdicts, asking, progress)
-    return replace(found, gaps=undecided, closing=closing(found.made, undecided))
 
 
 # --- for people ---------------------------------------------------------------------------------

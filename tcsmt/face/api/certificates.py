@@ -12,38 +12,16 @@ from typing import TYPE_CHECKING, Any
 from tcsmt.prove.certificates.checker import Checked
 from tcsmt.prove.certificates.checker import check_certificate as check
 from tcsmt.prove.certificates.stated import Stated, stated
-from tcsmt.support.errors import TcsmtError
 
 if TYPE_CHECKING:
     from tcsmt.prove.certificates.description import Description
-    from tcsmt.prove.engine.certify import Certificates
 
 __all__ = [
     "CheckedStatement",
-    "certificates_in",
     "check_certificate",
     "checked_in",
     "described_in",
-    "require_sat_solver",
 ]
-
-
-def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
-    """Certificates in a folder; None for None. Raises :class:`tcsmt.TcsmtError` where no SAT solver is."""
-    if folder is None:
-        return None
-    from tcsmt.prove.engine.certify import Certificates
-
-    require_sat_solver(folder)
-    return Certificates(Path(folder))
-
-
-def require_sat_solver(folder: str | os.PathLike[str] | None) -> None:
-    """Raise :class:`tcsmt.TcsmtError` where certificates are wanted and no SAT solver is installed."""
-    from tcsmt.prove.engine.refutations import available
-
-    if folder is not None and not available():
-        raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.dumping import Dump
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
 from tcsmt.prove.engine.enumerating import LAYOUT
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import certificate_lines
 from tcsmt.prove.statements.domain import Domain
@@ -37,10 +35,12 @@ class Comparison(DrawnResult):
     """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
 
     decision: the question, the verdict, and every step of a proof. rows: what is known of both units.
+    scripts: the files of ``dump_smt``.
     """
 
     decision: Decision
     rows: tuple[Row, Row]
+    scripts: tuple[Path, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -135,16 +135,9 @@ def compare(
     *,
     k: int | None = None,
     lanes: int | None = None,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    memory: int = 8192,
-    confirm: bool = True,
-    kept: bool | None = None,
-    dump_smt: Dump | None = None,
-    certificate: str | os.PathLike[str] | None = None,
     exhaustive: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    jobs: int = 1,
+    options: SolvingOptions = SolvingOptions(),
     progress: ProgressCallback = unseen,
 ) -> Comparison:
     """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
@@ -152,14 +145,11 @@ def compare(
     domain: of the inputs; None: all words. k: length of the dot product, for which the units are chained as
     a kernel would; None: the shortest that fits both. Where they take an operand in two formats of which
     one holds the other's values, the inputs are those of the narrower one. lanes: only so many products,
-    the others zero. solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio``; timeout: seconds for
-    each query; memory: MiB for each solver process. confirm: a proof counts only if another solver confirms
-    it. kept: whether proofs kept by an earlier run count (None: not with ``confirm``). dump_smt: a folder
-    for the scripts. certificate: a folder for the proof, so that anyone can check it
-    (:func:`tcsmt.check_certificate`); needs the extra ``certificates``. exhaustive: run every finite input
-    instead of asking solvers, some 200 million rows a second of one core; those that the graphs do not tell
-    apart are run once. With ``confirm``, NumPy runs them all, too, at 3 million rows a second. checkpoint: a
-    file from which such a run goes on; jobs: its threads; progress: called with how far it is. Raises
+    the others zero. exhaustive: run every finite input instead of asking solvers, some 200 million rows a
+    second of one core; those that the graphs do not tell apart are run once. When confirming, NumPy runs them
+    all, too, at 3 million rows a second. checkpoint: a file from which such a run goes on; the options' jobs
+    are its threads. options: of solvers; a proof is confirmed where they leave it open. progress: called with
+    how far it is. Raises
     :class:`tcsmt.TcsmtError` for units without inputs or results in common, for an empty domain, and for
     more than 2^41 rows.
 
@@ -168,21 +158,26 @@ def compare(
     False
     """
     rows = row_of(left), row_of(right)
-    solving = Solving(
-        Settings(solver, timeout, memory),
-        confirm=confirm,
-        dump=dump_smt,
-        certificates=certificates_in(certificate),
-    )
+    options = options.confirming(True)
+    solving = Solving(options)
     one, two = ((row.name, row.model) for row in rows)
-    domain, lemmas = domain or Domain(finite=False), Lemmas(solving, lasting=True, kept=kept)
+    domain, lemmas = domain or Domain(finite=False), Lemmas(solving, lasting=True)
     if exhaustive:
         with Checkpoint(None if checkpoint is None else Path(checkpoint), LAYOUT, "--checkpoint") as file:
             found = compare_exhaustively(
-                one, two, domain, solving, lemmas, k=k, lanes=lanes, kept=file, jobs=jobs, seen=progress
+                one,
+                two,
+                domain,
+                solving,
+                lemmas,
+                k=k,
+                lanes=lanes,
+                kept=file,
+                jobs=options.jobs,
+                seen=progress,
             )
-    elif checkpoint is not None or jobs != 1:
+    elif checkpoint is not None or options.jobs != 1:
         raise TcsmtError("a checkpoint and jobs are for runs of all inputs: exhaustive is missing")
     else:
         found = compare_models(one, two, domain, solving, k=k, lanes=lanes, lemmas=lemmas)
-    return Comparison(found, rows)
+    return Comparison(found, rows, solving.scripts)

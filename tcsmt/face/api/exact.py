@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +14,9 @@ from tcsmt.analysis.exactness.search import Inputs
 from tcsmt.analysis.subjects import subject_named
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.support.errors import Exit, TcsmtError
@@ -116,10 +114,7 @@ def exact(
     k: int | None = None,
     algorithm: str = "",
     search: bool = True,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    confirm: bool = False,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyExactness:
     """How far the chained result of a unit is exactly the dot product of integers, with c = 0.
 
@@ -131,8 +126,8 @@ def exact(
     integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it. k:
     products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
     name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit (an emulation:
-    binary64 ones). search:
-    whether to look for inputs beyond, where the result is another. The others as for :func:`tcsmt.compare`.
+    binary64 ones). search: whether to look for inputs beyond, where the result is another. options: of
+    solvers; a proof is not confirmed where they leave it open.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given.
     """
@@ -146,13 +141,13 @@ def exact(
         row = emulation_named(algorithm, where)[1]
     else:
         row = algorithm_named(algorithm, where)[1] if algorithm else row_of(unit)
-    folder = certificates_in(certificate)
-    chain = StepwiseProof(Solving(Settings(solver, timeout), confirm=confirm))
+    solving = Solving(options)
+    chain = StepwiseProof(solving)
     asked = subject_named(chain, algorithm, row)
     if k is not None and k > asked.longest:
         raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")
     found = exact_of(asked, chain, integers=integers, k=k, search=search)
     certified = None
-    if folder is not None and found.k:
-        certified = certify_exact(folder, algorithm, row, found.integers, found.k)
+    if solving.certificates is not None and found.k:
+        certified = certify_exact(solving.certificates, algorithm, row, found.integers, found.k)
     return AccuracyExactness(algorithm, row, (integers, k), found, certified)

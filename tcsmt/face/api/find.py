@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import UnitLike, rows_meant
-from tcsmt.prove.engine.dumping import Dump
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.study.properties.discovery import choose_row, load
@@ -33,20 +32,15 @@ def find(
     property: str,  # noqa: A002 - what it is called everywhere
     unit: UnitLike,
     *,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    memory: int = 8192,
-    confirm: bool = False,
-    dump_smt: Dump | None = None,
-    certificate: str | os.PathLike[str] | None = None,
     folders: Sequence[str | os.PathLike[str]] = (),
+    options: SolvingOptions = SolvingOptions(),
     progress: Callable[[Report], None] = lambda report: None,
 ) -> Report:
     """Ask a property of a unit; of an architecture's units, the first one to which it applies.
 
-    property: a name of :func:`properties`. For solver, timeout, memory, confirm, dump_smt and certificate see
-    :func:`tcsmt.compare`. progress: called with the report so far,
-    at first without findings.
+    property: a name of :func:`properties`. folders: with property modules of your own. options: of solvers; a
+    proof is not confirmed where they leave it open. progress: called with the report so far, at first without
+    findings.
     Returns the report: ``conclusion``, ``findings``, ``unknown``, text by ``str``.
     Raises :class:`tcsmt.TcsmtError` where the property does not exist, or does not apply.
 
@@ -56,12 +50,7 @@ def find(
     """
     prop = load(property, [Path(folder) for folder in folders])
     row = choose_row(prop, rows_meant(unit))
-    solving = Solving(
-        Settings(solver, timeout, memory),
-        confirm=confirm,
-        dump=dump_smt,
-        certificates=certificates_in(certificate),
-    )
+    solving = Solving(options)
     ask = Investigation(row, solving)
 
     def tell(finding: Finding | None = None) -> None:
@@ -70,4 +59,4 @@ def find(
 
     tell()
     ask.progress = tell
-    return prop.investigate(ask)
+    return replace(prop.investigate(ask), scripts=solving.scripts)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import Unit, UnitLike, row_of
 from tcsmt.identification.units.boxes import Box
 from tcsmt.identification.units.hypotheses import Hypotheses
@@ -25,7 +24,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Operands
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.results import Result
@@ -86,10 +85,8 @@ def identify(
     k: int | None = None,
     budget: int = 60,
     seed: int = 1,
-    timeout: float = 10.0,
-    confirm: bool = False,
     transcript: str | os.PathLike[str] | None = None,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(timeout=10.0),
     progress: Callable[[str], None] = lambda text: None,
 ) -> Identified:
     """Find every model that explains a black box, with few questions.
@@ -100,8 +97,7 @@ def identify(
     returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.
     like: a unit with the box's formats and K (nothing else of it is used; not needed where the box is a
     Unit); or formats: those of a, b, c and d, and k: products in one call. budget: questions at most. seed:
-    of the random questions. timeout: seconds for each query. confirm: another solver confirms each proof.
-    certificate: a folder for those of proofs that two hypotheses are equal (see :func:`tcsmt.compare`).
+    of the random questions. options: of solvers; a proof is not confirmed where they leave it open.
     transcript: a file in which questions and answers are kept; a run goes on from it. progress: called with
     one line. Raises :class:`tcsmt.TcsmtError` for answers that do not fit.
 
@@ -121,8 +117,8 @@ def identify(
     words = kinds[0].formats
     with Transcript(words, Path(transcript)) if transcript else nullcontext() as kept:
         found = Identification(
-            kinds, _asked(box, words), budget=budget, seed=seed, settings=Settings(timeout=timeout),
-            confirm=confirm, progress=progress, transcript=kept, certificates=certificates_in(certificate),
+            kinds, _asked(box, words), budget=budget, seed=seed, options=options,
+            progress=progress, transcript=kept,
         ).run()  # fmt: skip
     return Identified(found)
 

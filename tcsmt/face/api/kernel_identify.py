@@ -25,7 +25,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, from_words
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -68,16 +68,14 @@ class KernelIdentified(Result):
         self,
         *,
         solve: bool = True,
-        timeout: float = 20.0,
-        memory: int = 8192,
         seed: int = 1,
+        options: SolvingOptions = SolvingOptions(timeout=20.0),
         progress: ProgressCallback = unseen,
     ) -> KernelPlan:
         """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
         Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
-        the dot product is short, solvers say so. timeout: seconds for each query; memory: MiB for each
-        solver.
+        the dot product is short, solvers say so. options: of solvers.
         Raises :class:`tcsmt.TcsmtError` where no kernel explains the product, and where its elements are not
         all summed in one way.
         """
@@ -88,7 +86,7 @@ class KernelIdentified(Result):
             raise TcsmtError("no plan: which sums an element of D has hangs on its tile, or on the moment")
         found = planned(
             kernels, (product.a_format, product.b_format), product.a.shape[1], most=min(product.d.shape),
-            solving=Solving(Settings("auto", timeout, memory)) if solve else None, seed=seed, seen=progress,
+            solving=Solving(options) if solve else None, seed=seed, seen=progress,
         )  # fmt: skip
         return KernelPlan(product, found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -14,10 +13,9 @@ from tcsmt.analysis.exactness.kernels import ExactKernel, exact_kernel
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.compose.kernels.invariance import DomainGroups, Invariance, invariance
 from tcsmt.compose.kernels.reduction import Reduction, reduction_named
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.prove.engine.engine import Decision, finding_of
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json
 from tcsmt.prove.statements.domain import Domain
@@ -203,12 +201,7 @@ def kernel_invariant(
     k: int | None = None,
     epilogue: Epilogue | str = PLAIN,
     narrow: bool = True,
-    solver: str = "auto",
-    timeout: float = 20.0,
-    memory: int = 8192,
-    confirm: bool = True,
-    kept: bool | None = None,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(timeout=20.0),
     progress: ProgressCallback = unseen,
 ) -> KernelInvariant:
     """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
@@ -218,21 +211,20 @@ def kernel_invariant(
     k: products; None: the shortest K at which as few reductions as possible are the same sums.
     epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower domains
     in which more reductions agree, and for integers that all of them add up exactly.
-    The others are as for :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
-    what no kernel does.
+    options: of solvers; proofs are confirmed where they leave it open.
+    Raises :class:`tcsmt.TcsmtError` for unknown names, and for what no kernel does.
 
     >>> import tcsmt
     >>> found = tcsmt.kernel_invariant("volta", ["chained", "split-k:2", "promote:4"], k=8, narrow=False)
     >>> found.groups
     (('chained',), ('split-k:2', 'promote:4'))
     """
-    folder = certificates_in(certificate)
-    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, certificates=folder)
+    solving = Solving(options.confirming(True))
     given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
     last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
     found = invariance(
         row_of(unit), given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
-        kept=kept, seen=progress,
+        seen=progress,
     )  # fmt: skip
     exact: tuple[ExactKernel, ...] = ()
     if narrow and last == PLAIN and len(found.groups.members) > 1:
@@ -240,6 +232,8 @@ def kernel_invariant(
         exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in found.reductions)
     certified: tuple[Certified, ...] = ()
     limit = min((one.integers for one in exact), default=0)
-    if limit and folder is not None:
-        certified = tuple(certify_kernel(folder, found.unit, one, limit, found.k) for one in found.reductions)
+    if limit and solving.certificates is not None:
+        certified = tuple(
+            certify_kernel(solving.certificates, found.unit, one, limit, found.k) for one in found.reductions
+        )
     return KernelInvariant(found, exact, certified)

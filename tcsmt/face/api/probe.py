@@ -24,7 +24,7 @@ from tcsmt.outside.hardware.vectors import (
     from_properties,
     from_rows,
 )
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import TcsmtError, choose
@@ -127,10 +127,8 @@ def probe(
     properties: str | Sequence[str] = (),
     *,
     vectors: str | os.PathLike[str] | None = None,
-    solver: str = "auto",
-    timeout: float = 20.0,
-    memory: int = 8192,
     folders: Sequence[str | os.PathLike[str]] = (),
+    options: SolvingOptions = SolvingOptions(timeout=20.0),
     say: Callable[[str], None] = lambda line: None,
     progress: ProgressCallback = unseen,
 ) -> Probe:
@@ -138,7 +136,7 @@ def probe(
 
     They are the witnesses of some properties, or of all that apply; where none applies, the vectors that
     decide between the unit, other units and changes of one parameter. vectors: a file, whose rows they are
-    instead. solver, timeout (seconds of a query), memory (MiB): of solvers. folders: more properties. say: is
+    instead. folders: more properties. options: of solvers. say: is
     told what becomes of each property. Raises :class:`tcsmt.TcsmtError` for an unknown property, properties
     and vectors, or a file that cannot be read.
 
@@ -153,7 +151,7 @@ def probe(
         if names:
             raise TcsmtError("give properties or vectors, not both")
         return Probe(row, from_file(Path(vectors), row))
-    solving = Solving(Settings(solver, timeout, memory))
+    solving = Solving(options)
     known = [Path(one) for one in folders]
     return Probe(row, witnesses(row, names, solving, known, say, lambda: nullcontext(progress)))
 

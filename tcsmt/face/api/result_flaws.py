@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +12,12 @@ from tcsmt.analysis.search.records import flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
@@ -115,10 +113,7 @@ def find(
     k: int = 1,
     domain: Domain = TYPE1,
     search: float = 5.0,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    confirm: bool = False,
-    certificate: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyFlaw:
     """Whether an algorithm has a flaw on a unit: an input that shows it, or a proof that there is none.
 
@@ -138,11 +133,12 @@ def find(
     if not 1 <= k <= 64:
         raise TcsmtError(f"k = {k}: must be from 1 to 64")
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
-    flaw, folder = kind(algorithm, chosen, domain), certificates_in(certificate)
-    found = result_flaws.find(flaw, Solving(Settings(solver, timeout), confirm=confirm), search=search)
+    flaw = kind(algorithm, chosen, domain)
+    solving = Solving(options)
+    found = result_flaws.find(flaw, solving, search=search)
     certified = None
-    if folder is not None and isinstance(found.verdict, Equivalent):
-        certified = certify_flaw(folder, question, flaw, row)
+    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_flaw(solving.certificates, question, flaw, row)
     return AccuracyFlaw(question, row, found, certified)
 
 

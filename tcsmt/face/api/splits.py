@@ -21,14 +21,12 @@ from tcsmt.analysis.bounds.split_analysis import (
 )  # fmt: skip
 from tcsmt.analysis.certified import certify_split
 from tcsmt.compose.recipes.split import Split
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.language.graphs.digest import digest_of_graph
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
-from tcsmt.prove.statements.trust import Trust, sure
-from tcsmt.prove.statements.verdict import record_text
+from tcsmt.prove.statements.verdict import record_text, sure
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
@@ -98,12 +96,8 @@ def split(
     *,
     prove: bool = False,
     try_all: bool = False,
-    solver: str = "auto",
-    timeout: float = 60.0,
-    confirm: bool = False,
-    certificate: str | os.PathLike[str] | None = None,
-    kept: bool | None = None,
     output: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
 ) -> list[SplitAnalysis]:
     """What each split of a binary32 number into narrower words keeps, and where its residual underflows.
 
@@ -114,16 +108,14 @@ def split(
 
     formats: of the words: ``"f16"``, ``"tf32"``, ``"bf16"`` (none: all). prove: have a solver prove, for all
     inputs, that the error is what the closed form says. try_all: try all 2^32 inputs on two back ends (three
-    minutes for each split on one core). certificate: a folder for the certificates of proofs. output: a JSON
-    file; a second call with it goes on from there. kept: whether proofs in that file count (None: not with
-    ``confirm``). The others as for :func:`compare`.
+    minutes for each split on one core). output: a JSON file; a second call with it goes on
+    from there. options: of solvers; a proof is not confirmed where they leave it open.
 
     Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
     """
     return list(
         analyses(
-            [formats] if isinstance(formats, str) else formats, prove=prove, try_all=try_all,
-            settings=Settings(solver, timeout), trust=Trust(confirm, kept), certificate=certificate,
+            [formats] if isinstance(formats, str) else formats, options, prove=prove, try_all=try_all,
             output=None if output is None else Path(output),
         )
     )  # fmt: skip
@@ -135,26 +127,23 @@ def _unsaid(text: str) -> None:
 
 def analyses(
     formats: Iterable[str],
+    options: SolvingOptions,
     *,
     prove: bool,
     try_all: bool,
-    settings: Settings,
-    trust: Trust,
-    certificate: str | os.PathLike[str] | None,
     output: Path | None,
     said: Callable[[str], None] = _unsaid,
     progress: ProgressCallback = unseen,
 ) -> Iterator[SplitAnalysis]:
     """What :func:`split` returns, one after the other; said: is told what is being done."""
-    if certificate is not None and not prove:
+    if options.certificate is not None and not prove:
         raise TcsmtError("a certificate is of a proof: it needs prove=True, or --prove")
-    chosen, folder = splits(formats), certificates_in(certificate)
-    solving = Solving(settings, confirm=trust.confirm)
+    chosen, solving = splits(formats), Solving(options)
     if output is not None:
         make_folder(output.parent)
     with Checkpoint(output, _LAYOUT, "--output") as file:
         for one in chosen:
-            (data, before), name = _begun(one, file, trust), name_of(one)
+            (data, before), name = _begun(one, file, options), name_of(one)
             _keep(file, data, before)
             if prove and "proof" not in data:
                 said(f"{name}: proving")
@@ -165,9 +154,11 @@ def analyses(
                 data["all_inputs"], before["about"]["all_inputs"] = _all_inputs(one, progress), _about(one)
                 _keep(file, data, before)
             certified = None
-            if folder is not None and all(found["verdict"] == "equivalent" for found in data["proof"]):
+            if solving.certificates is not None and all(
+                found["verdict"] == "equivalent" for found in data["proof"]
+            ):
                 said(f"{name}: writing the certificate")
-                certified = certify_split(folder, one)
+                certified = certify_split(solving.certificates, one)
             yield SplitAnalysis(data, certified)
 
 
@@ -178,7 +169,7 @@ _LAYOUT = Layout(
 _FOUND = ("proof", "all_inputs")
 
 
-def _begun(one: Split, file: Checkpoint, trust: Trust) -> tuple[Record, Record]:
+def _begun(one: Split, file: Checkpoint, options: SolvingOptions) -> tuple[Record, Record]:
     """What the closed form says, with what counts of an earlier run; and what the file has of the split."""
     name = name_of(one)
     before: Record = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
@@ -186,7 +177,7 @@ def _begun(one: Split, file: Checkpoint, trust: Trust) -> tuple[Record, Record]:
     counting = {
         k: v
         for k, v in before.items()
-        if k in _FOUND and labels.get(k) == about and _answered(k, v) and trust.takes(sure=_sure(k, v))
+        if k in _FOUND and labels.get(k) == about and _answered(k, v) and options.takes(sure=_sure(k, v))
     }
     data: Record = {**record(one), "models": {name: asked_of(one)}, **counting}
     return data | ({"earlier": list(counting)} if counting else {}), before

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from tcsmt.face.api.certificates import require_sat_solver
-from tcsmt.face.api.chained import SHARED, chained_atlas_of
+from tcsmt import Domain, SolvingOptions, TcsmtError
+from tcsmt.face.api.atlas import SHARED, chained_atlas
+from tcsmt.face.api.atlas import atlas as compare_all
+from tcsmt.face.api.terminal import Exit, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import ARCHITECTURE
-from tcsmt.face.pictures.chained_atlas import as_chained_page, as_chained_svg
-from tcsmt.face.pictures.heat_map import as_page, as_table
-from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.prove.statements.domain import Domain
-from tcsmt.study.survey.atlas import groups, run
-from tcsmt.study.survey.chained import ChainedAtlas, chained_groups
-from tcsmt.study.survey.chained_table import as_chained_table
-from tcsmt.study.survey.verdict_store import verdicts_in
-from tcsmt.support.errors import Exit, TcsmtError, UnknownName
-from tcsmt.support.files import make_folder, replace_text
-from tcsmt.support.progress import shown
+from tcsmt.face.cli.printing import echo_json
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option(
     "--arch",
     "architectures",
@@ -52,17 +39,12 @@ from tcsmt.support.progress import shown
     help="With --chained: length of the dot product.  [default: the shortest for all units]",
 )  # fmt: skip
 @options.finite
-@options.jobs(2)
-@options.scheduler
-@options.solver
-@options.timeout()
-@options.memory
-@options.confirmed
-@options.store
-@options.kept
-@options.certificate
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
 @options.as_json
+@options.solving(
+    "solver", "timeout", "memory", "confirm", "reuse", "jobs", "scheduler", "store", "certificate",
+    confirm=True, jobs=2,
+)  # fmt: skip
 def atlas(
     architectures: tuple[str, ...],
     types: tuple[str, ...],
@@ -70,17 +52,9 @@ def atlas(
     chained: bool,
     k: int | None,
     finite: bool,
-    jobs: int,
-    scheduler: str,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
-    store: Path | None,
-    kept: bool | None,
-    certificate: Path | None,
     output: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Compare all units that have the same formats and K, pair by pair; can be stopped and resumed.
 
@@ -95,67 +69,21 @@ def atlas(
         raise TcsmtError("--chained has domains of its own: it cannot be used with --finite")
     if k is not None and not chained:
         raise TcsmtError("--k needs --chained: other comparisons are over the units' own K")
-    require_sat_solver(certificate)
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
-    names = {architecture_named(name) for name in architectures}
-    having = [
-        row
-        for row in rows()
-        if (claims or row.status == "accepted") and (not names or row.architecture in names)
-    ]
-    if chained:
-        sys.exit(_chained(having, types or SHARED, k, store, asking, output, as_json))
-    chosen = groups(having)
-    known = {group.types for group in chosen}
-    for given in types:
-        if given not in known:
-            raise UnknownName("types", given, sorted(known))
-    chosen = [group for group in chosen if not types or group.types in types]
-    if output is not None:
-        make_folder(output)
-    with verdicts_in(store) as verdicts, shown() as progress:
-        made = run(chosen, Domain(finite=finite), verdicts, asking, progress)
-    data = made.as_json()
-    text = json.dumps(data, indent=1, ensure_ascii=False)
-    table = as_table(made)
-    if output is not None:
-        replace_text(output / "atlas.json", text + "\n")
-        replace_text(output / "atlas.txt", table)
-        replace_text(output / "atlas.html", as_page(made))
-    click.echo(text if as_json else table, nl=as_json)
-    say_certified(certificate, made.records.values())
-    unknown = [r for r in made.records.values() if r["verdict"] == "unknown"]
-    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
-
-
-def _chained(
-    having: Sequence[Row],
-    types: Sequence[str],
-    k: int | None,
-    store: Path | None,
-    asking: Asking,
-    output: Path | None,
-    as_json: bool,
-) -> Exit:
-    """The atlas of chained units: printed and written."""
-    chained_groups(having, types, k)  # what is wrong with them is said before anything is written
-    if output is not None:
-        make_folder(output)
-    with verdicts_in(store) as verdicts, shown() as progress:
-        made = chained_atlas_of(having, types, k, verdicts, asking, progress)
-    text = json.dumps(made.as_json(), indent=1, ensure_ascii=False)
-    table = as_chained_table(made)
-    if output is not None:
-        replace_text(output / "chained.json", text + "\n")
-        replace_text(output / "chained.txt", table)
-        replace_text(output / "chained.html", as_chained_page(made))
-        replace_text(output / "chained.svg", as_chained_svg(made))
-    click.echo(text if as_json else table, nl=as_json)
-    say_certified(asking.certificates, _records(made))
-    return Exit.UNKNOWN if made.unknown else Exit.ANSWERED
-
-
-def _records(made: ChainedAtlas) -> list[dict[str, Any]]:
-    pairs = [record for known in made.known for here in known for record in here.records.values()]
-    sums = [record for record in made.integers.values() if "proof" in record]
-    return [*pairs, *({**record, "verdict": "equivalent"} for record in sums)]
+    with shown() as progress:
+        report = (
+            chained_atlas(
+                architectures=architectures, claims=claims, types=types or SHARED, k=k, output=output,
+                options=solving, progress=progress,
+            )
+            if chained
+            else compare_all(
+                architectures=architectures, claims=claims, types=types, domain=Domain(finite=finite),
+                output=output, options=solving, progress=progress,
+            )
+        )  # fmt: skip
+    if as_json:
+        echo_json(report.as_json())
+    else:
+        click.echo(str(report))
+    say_certified(solving, report.verdicts)
+    sys.exit(Exit.UNKNOWN if report.unknown else Exit.ANSWERED)

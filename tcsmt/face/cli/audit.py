@@ -8,23 +8,18 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED, Audited, audited, solved, vectors_given
-from tcsmt.face.api.certificates import require_sat_solver
-from tcsmt.face.api.units import row_of
+from tcsmt import Audited, SolvingOptions, TcsmtError
+from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED
+from tcsmt.face.api.audit import audit as audit_vectors
+from tcsmt.face.api.terminal import Exit, counted, shown
 from tcsmt.face.api.vectors import file_format
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.study.survey.audit import gathered
-from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import shown as progress_shown
-from tcsmt.support.text import counted
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--published", type=click.Choice([*PUBLISHED]), multiple=True,
@@ -45,16 +40,11 @@ from tcsmt.support.text import counted
     "--subset", type=click.Path(path_type=Path),
     help="Write the fewest of the vectors that tell apart as much as all: .json, .csv, .hex, .mem, .npz.",
 )  # fmt: skip
-@options.jobs(2)
-@options.scheduler
-@options.solver
-@options.timeout(20.0)
-@options.memory
-@options.confirmed
-@options.store
-@options.kept
-@options.certificate
 @options.as_json
+@options.solving(
+    "solver", "timeout", "memory", "confirm", "reuse", "jobs", "scheduler", "store", "certificate",
+    jobs=2, timeout=20.0, confirm=True,
+)  # fmt: skip
 def audit(
     files: tuple[Path, ...],
     published: tuple[str, ...],
@@ -62,16 +52,8 @@ def audit(
     solve: bool,
     output: Path | None,
     subset: Path | None,
-    jobs: int,
-    scheduler: str,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
-    store: Path | None,
-    kept: bool | None,
-    certificate: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
 
@@ -98,28 +80,19 @@ def audit(
         )
     if output is not None and output.suffix.lower() not in CLOSING_FILES:
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(CLOSING_FILES)}")
-    if output is not None and not solve:
-        raise click.UsageError("--output needs --solve")
-    if certificate is not None and not solve:
-        raise click.UsageError("--certificate needs --solve")
+    for option, value in (("--output", output), ("--certificate", solving.certificate)):
+        if value is not None and not solve:
+            raise click.UsageError(f"{option} needs --solve")
     if subset is not None:
         file_format(subset)
-    require_sat_solver(certificate)
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
-    given = row_of(model) if model is not None else None
-    row, parts = given, []
-    if files:
-        row, from_files = gathered(files, given)
-        parts.append(from_files)
-    row, vectors = vectors_given(row, parts, published)
-    with progress_shown(lines=False) as progress:
-        made = audited(row, vectors, published, progress)
+    with shown(lines=False) as progress:
+        made = audit_vectors(files, model, published=published, solve=False, progress=progress)
     if subset is not None:
         made.fewest.save(subset)
         click.echo(f"{subset}: {counted(len(made.fewest), 'vector')}", err=True)
     if solve:
-        with progress_shown() as progress:
-            made = solved(made, asking, store, progress, partial(_say_stopped, as_json, store))
+        with shown() as progress:
+            made = made.solved(solving, progress, partial(_say_stopped, as_json, solving))
     if output is not None and (count := made.save_closing(output)):
         click.echo(f"{output}: {counted(count, 'vector')}", err=True)
     if as_json:
@@ -127,15 +100,15 @@ def audit(
     else:
         click.echo(str(made))
     if made.gaps is not None:
-        say_certified(certificate, [gap.record for gap in made.gaps])
+        say_certified(solving, [gap.record for gap in made.gaps])
     done = {True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}
     sys.exit(done[made.complete])
 
 
-def _say_stopped(as_json: bool, store: Path | None, made: Audited) -> None:
+def _say_stopped(as_json: bool, solving: SolvingOptions, made: Audited) -> None:
     """What is known where a run is stopped: pairs that were not decided are unknown."""
     if as_json:
         echo_json(made.as_json() | {"stopped": True})
     else:
-        hint = "" if store else "; --store FILE keeps verdicts"
+        hint = "" if solving.store else "; --store FILE keeps verdicts"
         click.echo(f"{made}\nSTOPPED before every pair was decided{hint}")

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
-from tcsmt.support.text import counted
+from tcsmt import SolvingOptions
+from tcsmt.face.api.terminal import counted
 
 __all__ = ["say_certified"]
 
 
-def say_certified(folder: Path | None, records: Iterable[Mapping[str, Any]]) -> None:
+def say_certified(options: SolvingOptions, records: Iterable[Mapping[str, Any]]) -> None:
     """Say it of records of verdicts, and why the others have none, once for each reason."""
-    if folder is None:
+    if options.certificate is None:
         return
     proofs = [record.get("certificate") or {} for record in records if record["verdict"] == "equivalent"]
-    certified = sum(bool(one.get("certified")) for one in proofs)
-    click.echo(f"--certificate: {certified} of {counted(len(proofs), 'proof')} in {folder}", err=True)
-    for why in dict.fromkeys(str(one["reason"]) for one in proofs if "reason" in one):
+    certified = sum(bool(proof.get("certified")) for proof in proofs)
+    click.echo(
+        f"--certificate: {certified} of {counted(len(proofs), 'proof')} in {options.certificate}", err=True
+    )
+    for why in dict.fromkeys(str(proof["reason"]) for proof in proofs if "reason" in proof):
         click.echo(f"  no certificate: {why}", err=True)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
@@ -25,8 +26,6 @@ from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.outside.implementations.batches import Batches
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch
 from tcsmt.outside.implementations.check import check as checked
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError
@@ -39,7 +38,7 @@ from tcsmt.support.text import counted
 _EACH = 100
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("model", type=UNIT, metavar="UNIT")
 @click.option("--device", is_flag=True, help="The instruction on the GPU or CPU of this machine.")
 @click.option("--command", help="This program, which is asked on its standard input (see --protocol).")
@@ -71,17 +70,12 @@ _EACH = 100
     "--output", type=click.Path(path_type=Path),
     help="Write rows with answers (.json): the fewest that exclude as much as all, and some others.",
 )  # fmt: skip
-@options.jobs(1)
-@options.scheduler
-@options.solver
-@options.timeout(20.0)
-@options.memory
-@options.store
 @click.option(
     "--answer-timeout", default=30.0, show_default=True,
     help="Time limit of --command for each answer, or for any progress in a batch, in seconds.",
 )  # fmt: skip
 @options.as_json
+@options.solving("solver", "timeout", "memory", "jobs", "scheduler", "store", timeout=20.0)
 def check(
     model: str,
     device: bool,
@@ -94,14 +88,9 @@ def check(
     solve: bool,
     resume: Path | None,
     output: Path | None,
-    jobs: int,
-    scheduler: str,
-    solver: str,
-    timeout: float,
-    memory: int,
-    store: Path | None,
     answer_timeout: float,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Check whether an implementation is UNIT: ask it many rows and compare the answers.
 
@@ -187,11 +176,9 @@ def check(
                 hint = "" if resume else "; --resume FILE keeps answers"
                 click.echo(f"STOPPED after {counted(asked, 'row')}: {wrong}{hint}")
 
-            settings = Settings(solver, timeout, memory)
-            asking = Asking(settings, False, jobs, scheduler) if solve else None
-            verdicts = opened.enter_context(verdicts_in(store)) if solve else None
+            verdicts = opened.enter_context(verdicts_in(solving.store)) if solve else None
             found = checked(
-                row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
+                row, implementation, rows=rows, seed=seed, options=solving if solve else None, store=verdicts,
                 progress=progress, differs=differs, again=again, stopped=stopped,
             )  # fmt: skip
             result = explained(name, found, implementation, seed)

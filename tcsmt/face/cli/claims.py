@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json, json_text
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Unknown
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
@@ -22,27 +22,23 @@ from tcsmt.support.progress import shown
 from tcsmt.support.text import counted
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("names", nargs=-1)
 @click.option(
     "--data", "folders", type=click.Path(path_type=Path), multiple=True,
     help="Measured data sets, as for `tcsmt validate` (may be repeated).",
 )  # fmt: skip
-@options.solver
-@options.timeout()
-@options.confirm
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write JSON here, and update it during the run."
 )
 @options.as_json
+@options.solving("solver", "timeout", "confirm")
 def claims(
     names: tuple[str, ...],
     folders: tuple[Path, ...],
-    solver: str,
-    timeout: float,
-    confirm: bool,
     output: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Check published statements about matrix units against measured data and proofs.
 
@@ -60,7 +56,7 @@ def claims(
     for name in names:
         if name not in known:
             raise UnknownName("claim", name, known, "tcsmt claims")
-    solving = Solving(Settings(solver, timeout), confirm=confirm)
+    engine = Solving(solving)
     data: list[DataSet] = list(find_datasets(folders)) if folders else []
     found: list[Judgement] = []
     if not data:
@@ -69,7 +65,7 @@ def claims(
     with shown() as progress:
         for number, name in enumerate(chosen):
             progress(number, len(chosen), name)
-            judgement = judge(known[name], data, solving)
+            judgement = judge(known[name], data, engine)
             found.append(judgement)
             if output is not None:
                 replace_text(output, json_text({"claims": [one.as_json() for one in found]}) + "\n")

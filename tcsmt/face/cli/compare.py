@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
+from tcsmt import Domain, SolvingOptions, TcsmtError
 from tcsmt.face.api.compare import compare as compare_units
+from tcsmt.face.api.terminal import shown, unseen
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
@@ -21,13 +23,9 @@ from tcsmt.face.cli.verdict import EXIT
 from tcsmt.face.pictures.text import as_text
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.implementations.designs import DesignFiles, is_design, read_design
-from tcsmt.prove.engine.dumping import Dump
-from tcsmt.prove.statements.domain import Domain
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import shown, unseen
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("a", type=UNIT)
 @click.argument("b", type=UNIT)
 @domain_of_models
@@ -37,11 +35,6 @@ from tcsmt.support.progress import shown, unseen
 )  # fmt: skip
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
 @of_design
-@options.solver
-@options.timeout()
-@options.memory
-@options.confirmed
-@options.kept
 @click.option(
     "--exhaustive", is_flag=True,
     help="Run every finite input instead of asking solvers; those that the graphs do not tell apart once."
@@ -50,13 +43,11 @@ from tcsmt.support.progress import shown, unseen
     "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
     help="Keep how far --exhaustive has come; the same command continues there.",
 )  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Threads of --exhaustive."
-)
 @click.option("--explain", is_flag=True, help="Draw both units on the witness.")
 @options.as_json
-@options.dump_smt
-@options.certificate
+@options.solving(
+    "solver", "timeout", "memory", "confirm", "reuse", "jobs", "certificate", "dump_smt", confirm=True
+)  # fmt: skip
 def compare(
     a: str,
     b: str,
@@ -64,18 +55,11 @@ def compare(
     k: int | None,
     lanes: int | None,
     design: DesignFiles,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
-    kept: bool | None,
     exhaustive: bool,
     checkpoint: Path | None,
-    jobs: int,
     explain: bool,
     as_json: bool,
-    dump_smt: Path | None,
-    certificate: Path | None,
+    solving: SolvingOptions,
 ) -> None:
     """Decide whether A and B compute the same function: a proof, or an input on which they differ.
 
@@ -97,16 +81,14 @@ def compare(
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
-    dump = None if dump_smt is None else Dump(dump_smt)
     with shown(lines=False) as progress:
-        one, two = _sides(a, b, replace(design, query=timeout, progress=progress))
+        one, two = _sides(a, b, replace(design, query=solving.timeout, progress=progress))
     with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
         found = compare_units(
-            one, two, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory,
-            confirm=confirm, kept=kept, dump_smt=dump, certificate=certificate, exhaustive=exhaustive,
-            checkpoint=checkpoint, jobs=jobs, progress=progress,
+            one, two, domain, k=k, lanes=lanes, exhaustive=exhaustive, checkpoint=checkpoint, options=solving,
+            progress=progress,
         )  # fmt: skip
-    say_dumped(dump)
+    say_dumped(solving, found.scripts)
     if as_json:
         echo_json(found.as_json())
     else:

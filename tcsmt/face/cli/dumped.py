@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
 
-from tcsmt.prove.engine.dumping import Dump
-from tcsmt.support.text import counted
+from tcsmt import SolvingOptions
+from tcsmt.face.api.terminal import counted
 
 __all__ = ["say_dumped"]
 
 
-def say_dumped(dump: Dump | None) -> None:
+def say_dumped(options: SolvingOptions, paths: Sequence[Path]) -> None:
     """Say how many scripts were written and where, or that there was nothing to write."""
-    if dump is None:
+    if options.dump_smt is None:
         return
-    paths = dump.written
     if not paths:
         click.echo("--dump-smt: nothing to write: every question was answered without a solver", err=True)
         return

@@ -7,19 +7,16 @@ from pathlib import Path
 
 import click
 
+from tcsmt import Report, SolvingOptions
 from tcsmt.face.api.find import find as find_property
+from tcsmt.face.api.terminal import Exit, counted, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import ARCHITECTURE, PROPERTY, UNIT
 from tcsmt.face.cli.printing import json_text
-from tcsmt.prove.engine.dumping import Dump
-from tcsmt.study.properties.investigation import Report
-from tcsmt.support.errors import Exit
-from tcsmt.support.files import replace_text
-from tcsmt.support.text import counted
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option(
     "--property", "name", type=PROPERTY, required=True, help="The property; see `tcsmt properties`."
 )
@@ -30,33 +27,23 @@ from tcsmt.support.text import counted
     type=UNIT,
     help="Instead of --arch: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.",
 )
-@options.solver
-@options.timeout()
-@options.memory
-@options.confirm
 @options.as_json
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     help="Write the JSON report here, and update it during the run.",
 )
-@options.dump_smt
-@options.certificate
 @options.folders
+@options.solving("solver", "timeout", "memory", "confirm", "certificate", "dump_smt")
 def find(
     name: str,
     arch: str | None,
     instruction: str | None,
     model: str | None,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
     as_json: bool,
     output: Path | None,
-    dump_smt: Path | None,
-    certificate: Path | None,
     folders: tuple[Path, ...],
+    solving: SolvingOptions,
 ) -> None:
     """Find a property of a unit (--arch or --model): witnesses of differences, or proofs that there are none.
 
@@ -78,12 +65,8 @@ def find(
             last = report.findings[-1]
             click.echo(f"{last.question.title}: {type(last.verdict).__name__.lower()}", err=True)
 
-    dump = None if dump_smt is None else Dump(dump_smt)
-    report = find_property(
-        name, unit, solver=solver, timeout=timeout, memory=memory, confirm=confirm, dump_smt=dump,
-        certificate=certificate, folders=folders, progress=progress,
-    )  # fmt: skip
-    say_dumped(dump)
+    report = find_property(name, unit, folders=folders, options=solving, progress=progress)
+    say_dumped(solving, report.scripts)
     if output is not None:
         replace_text(output, _json(report) + "\n")
     click.echo(_json(report) if as_json else str(report))

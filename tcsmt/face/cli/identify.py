@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tcsmt.face.api.certificates import certificates_in
+from tcsmt import SolvingOptions
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
@@ -31,7 +31,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.device import Device, device_box
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import told
@@ -42,7 +41,7 @@ _EXIT = {
 }  # fmt: skip
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option("--formats", metavar="A,B,C,D", help="Formats of the unit, e.g. f16,f16,f32,f32.")
 @click.option("--k", type=click.IntRange(1, 128), help="Products in one instruction.")
 @click.option(
@@ -84,9 +83,6 @@ _EXIT = {
     help="Write questions and answers to this file, or continue from it.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the random questions.")
-@options.timeout(10.0)
-@options.confirm
-@options.certificate
 @click.option(
     "--answer-timeout",
     default=30.0,
@@ -102,6 +98,7 @@ _EXIT = {
     help="Run a classical probe on the box instead.",
 )
 @options.as_json
+@options.solving("timeout", "confirm", "certificate", timeout=10.0)
 def identify(
     formats: str | None,
     k: int | None,
@@ -115,13 +112,11 @@ def identify(
     budget: int,
     transcript: Path | None,
     seed: int,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
     answer_timeout: float,
     plan: str | None,
     probe: str | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Identify a black box: find every model that explains its answers, with few questions.
 
@@ -141,7 +136,6 @@ def identify(
       tcsmt identify --box volta
       tcsmt identify --like h100 --command ./my_emulator --transcript asked.jsonl
     """
-    certificates = certificates_in(certificate)
     boxes = [box, command, device]
     sources = [*boxes, data, plan]
     if sum(x is not None for x in sources) + (answers is not None and not any(sources)) != 1:
@@ -176,14 +170,15 @@ def identify(
             Transcript(unit.formats, transcript) if transcript else nullcontext() as kept,
             told() as progress,
         ):
-            found = Identification(
-                kinds, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
-                progress=progress, transcript=kept, given=_exchanges(given, unit),
-                certificates=certificates,
-            ).run()  # fmt: skip
-    if certificates is not None:
-        records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in certificates.done]
-        say_certified(certificate, records)
+            search = Identification(
+                kinds, source, budget=budget, seed=seed, options=solving, progress=progress, transcript=kept,
+                given=_exchanges(given, unit),
+            )  # fmt: skip
+            found = search.run()
+    if search.solving.certificates is not None:
+        done = search.solving.certificates.done
+        records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in done]
+        say_certified(solving, records)
     if as_json:
         echo_json(identified.as_data(found))
     else:

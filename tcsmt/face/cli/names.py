@@ -94,7 +94,7 @@ class _Algorithm(_Name):
 
 class _Solver(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.prove.engine.solvers.run import CHOICES
+        from tcsmt.prove.engine.options import CHOICES
 
         return CHOICES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,27 +11,18 @@ import click
 
 from tcsmt.face.cli.names import SOLVER
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
-from tcsmt.prove.engine.solvers.run import CHOICES
+from tcsmt.prove.engine.options import CHOICES, SolvingOptions
 
 __all__ = [
+    "SolvingCommand",
     "as_json",
     "c_zero",
-    "certificate",
-    "confirm",
-    "confirmed",
-    "dump_smt",
     "finite",
     "folders",
-    "jobs",
-    "kept",
-    "memory",
     "operands",
     "positive",
     "resumed",
-    "scheduler",
-    "solver",
-    "store",
-    "timeout",
+    "solving",
 ]
 
 _Option = Callable[[Any], Any]
@@ -45,68 +37,86 @@ operands = click.option(
     help="How operands that a format of the unit does not hold become its words: "
     f"{', '.join(OPERAND_RULES)}.  [default: they are refused]",
 )  # fmt: skip
-solver = click.option(
-    "--solver", type=SOLVER, default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True
-)
-memory = click.option(
-    "--memory", default=8192, help="Memory limit of each solver process, in MiB.", show_default=True
-)
-dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
-certificate = click.option(
-    "--certificate", type=_PATH, metavar="DIR",
-    help="Leave a certificate of each proof here; see `tcsmt certificate`."
-)  # fmt: skip
-
-_CONFIRM = "A proof counts only if another solver confirms it."
-#: For commands that ask many questions: to confirm takes up to twice as long, and leaves more questions open.
-confirm = click.option(
-    "--confirm/--no-confirm", default=False,
-    help=f"{_CONFIRM}  [default: no-confirm, because confirming takes up to twice as long]",
-)  # fmt: skip
-#: For commands that confirm where nothing is said.
-confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
-#: See :class:`.Trust`.
-kept = click.option(
-    "--kept/--again", default=None,
-    help="Use the proofs that an earlier run has kept, or prove everything again."
-    "  [default: again with --confirm, else kept]",
-)  # fmt: skip
-
 finite = click.option(
     "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
 )
 positive = click.option("--positive", is_flag=True, help="Only inputs without a sign bit.")
 c_zero = click.option("--c-zero", is_flag=True, help="Only c = +0.")
 
-scheduler = click.option(
-    "--scheduler", default="", metavar="ADDRESS",
-    help="Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).",
-)  # fmt: skip
-
 folders = click.option(
     "--properties", "folders", type=_PATH, multiple=True,
     help="A folder with property modules of your own (may be repeated).",
 )  # fmt: skip
-#: See :func:`.verdicts_in`.
-store = click.option(
-    "--store", type=_PATH,
-    help="Keep verdicts in this JSON file; a run continues where it stopped (see --kept).",
-)  # fmt: skip
 
 
-def jobs(number: int) -> _Option:
-    """``--jobs``, with its default."""
-    return click.option(
-        "--jobs", type=click.IntRange(1, 256), default=number, show_default=True,
-        help="Number of parallel processes on this machine.",
-    )  # fmt: skip
+class SolvingCommand(click.Command):
+    """A command whose help has a section of its own for the options of :func:`solving`."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options, then those of solving."""
+        for title, of_solving in (("Options", False), ("Solvers and processes", True)):
+            params = [one for one in self.get_params(ctx) if isinstance(one, _SolvingOption) is of_solving]
+            records = [record for one in params if (record := one.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
-def timeout(seconds: float = 60.0) -> _Option:
-    """``--timeout``, with its default."""
-    return click.option(
-        "--timeout", default=seconds, help="Time limit of each query, in seconds.", show_default=True
-    )
+class _SolvingOption(click.Option):
+    """One field of :class:`tcsmt.SolvingOptions`."""
+
+
+#: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
+_FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(CHOICES)}."}),
+    "timeout": ("--timeout", {"show_default": True, "help": "Time limit of each query, in seconds."}),
+    "memory": ("--memory", {"show_default": True, "help": "Memory limit of each solver process, in MiB."}),
+    "confirm": ("--confirm/--no-confirm", {
+        "show_default": True,
+        "help": "A proof counts only if another solver confirms it, which takes up to twice as long.",
+    }),
+    "reuse": ("--kept/--again", {
+        "help": "Use the proofs that an earlier run has kept, or prove everything again."
+        "  [default: again with --confirm, else kept]",
+    }),
+    "jobs": ("--jobs", {
+        "type": click.IntRange(1, 256), "show_default": True,
+        "help": "Number of parallel processes or threads on this machine.",
+    }),
+    "scheduler": ("--scheduler", {
+        "metavar": "ADDRESS",
+        "help": "Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).",
+    }),
+    "store": ("--store", {
+        "type": _PATH, "help": "Keep verdicts in this JSON file; a run continues where it stopped.",
+    }),
+    "certificate": ("--certificate", {
+        "type": _PATH, "metavar": "DIR",
+        "help": "Leave a certificate of each proof here; see `tcsmt certificate`.",
+    }),
+    "dump_smt": ("--dump-smt", {"type": _PATH, "help": "Write the SMT-LIB scripts here."}),
+}  # fmt: skip
+
+
+def solving(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """These fields of :class:`tcsmt.SolvingOptions` as options; the command takes them as one, ``solving``.
+
+    defaults: of fields whose default is another one than the class's; a proof is not confirmed by default.
+    """
+    usual = {name: getattr(SolvingOptions(confirm=False), name) for name in names} | defaults
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_options(**values: Any) -> None:
+            chosen = {name: values.pop(name) for name in names}
+            command(solving=SolvingOptions(**chosen), **values)
+
+        for name in reversed(names):
+            flag, facts = _FIELDS[name]
+            click.option(flag, name, cls=_SolvingOption, default=usual[name], **facts)(with_options)
+        return with_options
+
+    return decorate
 
 
 def resumed(*, required: bool = False) -> _Option:

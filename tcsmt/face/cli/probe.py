@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.probe import EMITTED, Probe, witnesses
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
@@ -18,7 +19,6 @@ from tcsmt.outside.hardware import vectors as probe_vectors
 from tcsmt.outside.hardware.instructions import language_of
 from tcsmt.outside.hardware.run import require_device
 from tcsmt.outside.hardware.source import program
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
@@ -26,7 +26,7 @@ from tcsmt.support.progress import shown as progress_shown
 from tcsmt.support.text import counted
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("model", type=UNIT, metavar="UNIT")
 @click.option(
     "--property",
@@ -45,11 +45,9 @@ from tcsmt.support.text import counted
     "--output", type=click.Path(path_type=Path),
     help="The file to write; with --run, it gets the answers.  [default: standard output; with --run, none]",
 )  # fmt: skip
-@options.solver
-@options.timeout(20.0)
-@options.memory
 @options.folders
 @options.as_json
+@options.solving("solver", "timeout", "memory", timeout=20.0)
 def probe(
     model: str,
     names: tuple[str, ...],
@@ -57,11 +55,9 @@ def probe(
     emit: str | None,
     run: bool,
     output: Path | None,
-    solver: str,
-    timeout: float,
-    memory: int,
     folders: tuple[Path, ...],
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Write a program that runs vectors through the instruction UNIT and prints its answers.
 
@@ -98,7 +94,7 @@ def probe(
         found = probe_vectors.from_file(source, row)
     else:
         showing = partial(progress_shown, lines=False)
-        found = witnesses(row, names, Solving(Settings(solver, timeout, memory)), folders, _say, showing)
+        found = witnesses(row, names, Solving(solving), folders, _say, showing)
     made = Probe(row, found, shlex.join(["tcsmt", *sys.argv[1:]]))
     if run:
         answers = made.run(output)

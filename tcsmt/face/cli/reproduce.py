@@ -17,7 +17,7 @@ import click
 
 from tcsmt.face.cli import options
 from tcsmt.matrix_units.catalogue.digests import models_named
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
@@ -26,15 +26,15 @@ from tcsmt.support.sources import digest_of_sources
 from tcsmt.support.version import __version__
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("paper")
-@options.timeout()
 @click.option(
     "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
     help="Folder for PAPER.json and the plots; a run continues where it stopped.",
 )  # fmt: skip
 @options.as_json
-def reproduce(paper: str, timeout: float, output: Path | None, as_json: bool) -> None:
+@options.solving("timeout")
+def reproduce(paper: str, output: Path | None, as_json: bool, solving: SolvingOptions) -> None:
     """Run a paper's experiments again, and print our results next to the published ones.
 
     PAPER: valpey, fasi, mma-sim, khattak or ootomo. Nothing is written without --output. Until the run is
@@ -47,7 +47,6 @@ def reproduce(paper: str, timeout: float, output: Path | None, as_json: bool) ->
       tcsmt reproduce khattak --output khattak-2025
     """
     name = choose("paper", paper, _PAPERS)
-    Settings(timeout=timeout)
     if output is not None:
         make_folder(output)
     data: dict[str, Any] = {
@@ -58,7 +57,7 @@ def reproduce(paper: str, timeout: float, output: Path | None, as_json: bool) ->
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
     with Checkpoint(None if output is None else output / f"{name}.partial.json", _LAYOUT) as kept:
-        job = _Job(data, kept, timeout, output)
+        job = _Job(data, kept, solving.timeout, output)
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
             _PAPERS[name](job)
         data["models"] = models_named(data) | job.models
@@ -262,7 +261,7 @@ def _ootomo(job: _Job) -> None:
     for label, residual in experiment["residuals"].items():
         click.echo(f"{label:<36}{residual:.2e}")
     click.echo("\nthe product of the residuals")
-    for found in job.each("residual product", ootomo.residual_product(Settings(timeout=job.timeout))):
+    for found in job.each("residual product", ootomo.residual_product(SolvingOptions(timeout=job.timeout))):
         unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
         click.echo(f"{record_text(found, 'refuted')}, {found['seconds']:.2f} s: {found['lemma']}{unit}")
         if "unit" in found:

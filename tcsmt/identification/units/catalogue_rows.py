@@ -10,8 +10,8 @@ from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.jobs.work import Task
 
@@ -44,7 +44,7 @@ def identified(name: str, timeout: float) -> Record:
     assert isinstance(fused, FusedHypotheses)
     truth = fused.family.row(model)
     start = time.monotonic()
-    outcome = Identification(kinds, model_box(model), settings=Settings(timeout=timeout)).run()
+    outcome = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()
     return {
         "model": name, "verdict": outcome.verdict, "reason": outcome.reason,
         "questions": len(outcome.exchanges), "hypotheses": outcome.count, "floor": round(outcome.floor, 2),

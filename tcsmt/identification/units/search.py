@@ -34,9 +34,8 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model, Operands
-from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
@@ -123,19 +122,14 @@ class Outcome:
 
 @dataclass
 class Identification:
-    """One search. box: None where ``given`` answers are all there is. budget: questions at most.
-
-    confirm: a proof counts only if another solver confirms it. certificates: where proofs leave theirs.
-    """
+    """One search. box: None where ``given`` answers are all there is. budget: questions at most."""
 
     hypotheses: Sequence[Hypotheses]
     box: Box | None
     budget: int = 60
     seed: int = 1
     transcript: Transcript | None = None
-    settings: Settings = field(default_factory=lambda: Settings(timeout=10.0))
-    confirm: bool = False
-    certificates: Certificates | None = None
+    options: SolvingOptions = field(default_factory=lambda: SolvingOptions(timeout=10.0))
     progress: Callable[[str], None] = lambda text: None
     given: Sequence[Exchange] = ()
 
@@ -149,7 +143,7 @@ class Identification:
         self.reasons: list[str] = []
         self.rules: list[NanRule | None] = [None]
         self.looked_beside: list[Hypotheses] = []
-        self.solving = Solving(self.settings, confirm=self.confirm, certificates=self.certificates)
+        self.solving = Solving(self.options)
         self.left = Remaining()
         #: Whether units of the catalogue that explained every answer are the result, by their digest.
         self.same: dict[str, bool] = {}

@@ -13,7 +13,7 @@ from tcsmt.language.read.llvm_execution import Fault
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
 from tcsmt.outside.implementations.reading_time import ReadingTime
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
@@ -29,7 +29,7 @@ _WIDE = 16
 _INPUTS = 8
 
 
-def refute(faults: Sequence[Fault], settings: Settings, clock: ReadingTime) -> None:
+def refute(faults: Sequence[Fault], options: SolvingOptions, clock: ReadingTime) -> None:
     """Raises :class:`.TcsmtError`, with file and line, where a fault can happen, or may."""
     distinct = list({fault.happens: fault for fault in faults}.values())
     waiting, refuted = [distinct] if distinct else [], 0
@@ -38,7 +38,7 @@ def refute(faults: Sequence[Fault], settings: Settings, clock: ReadingTime) -> N
         first = f"{group[0].source}: {group[0].what}"
         clock.at(f"whether it can happen: {first}", refuted, len(distinct))
         alone = len(group) == 1
-        verdict = _verdict(group, settings if alone else replace(settings, timeout=_SHORT), clock)
+        verdict = _verdict(group, options if alone else replace(options, timeout=_SHORT), clock)
         if isinstance(verdict, Equivalent):
             refuted += len(group)
         elif isinstance(verdict, Distinguished):
@@ -52,18 +52,18 @@ def refute(faults: Sequence[Fault], settings: Settings, clock: ReadingTime) -> N
     clock.at(f"{counted(refuted, 'way')} of going wrong excluded", refuted, len(distinct))
 
 
-def _verdict(group: Sequence[Fault], settings: Settings, clock: ReadingTime) -> Verdict:
+def _verdict(group: Sequence[Fault], options: SolvingOptions, clock: ReadingTime) -> Verdict:
     """Whether one of them can happen; first with more freedom than there is, which takes less to refute."""
     happens = any_of(fault.happens for fault in group)
     for goal in _freed(happens):
-        verdict = _solving(replace(settings, timeout=_SHORT), clock).settled(goal)
+        verdict = _solving(replace(options, timeout=_SHORT), clock).settled(goal)
         if isinstance(verdict, Equivalent):
             return verdict
-    return _solving(settings, clock).settled(happens)
+    return _solving(options, clock).settled(happens)
 
 
-def _solving(settings: Settings, clock: ReadingTime) -> Solving:
-    return Solving(replace(settings, timeout=min(settings.timeout, clock.remaining())), confirm=True)
+def _solving(options: SolvingOptions, clock: ReadingTime) -> Solving:
+    return Solving(replace(options, timeout=min(options.timeout, clock.remaining()), confirm=True))
 
 
 def _happens(group: Sequence[Fault], values: Mapping[str, int]) -> TcsmtError:

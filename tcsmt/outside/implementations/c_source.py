@@ -23,7 +23,7 @@ from tcsmt.outside.implementations.c_order import check_order
 from tcsmt.outside.implementations.c_pointers import check_pointers
 from tcsmt.outside.implementations.c_tree import read_tree
 from tcsmt.outside.implementations.reading_time import ReadingTime
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -162,7 +162,7 @@ class _Reading:
         self.memory = Memory()
 
     def _possible(self, bit: Term) -> bool:
-        solving = Solving(Settings(timeout=min(_LOOP_SECONDS, self.clock.remaining())))
+        solving = Solving(SolvingOptions(timeout=min(_LOOP_SECONDS, self.clock.remaining())))
         return solving.ask(bit).answer != "unsat"
 
     def btor2(self) -> str:
@@ -187,7 +187,7 @@ class _Reading:
             )
         if not isinstance(result, Term):
             raise TcsmtError(f"{self.function.source}: the result is an address")
-        refute(self.execution.faults, Settings(timeout=self.given.query), self.clock)
+        refute(self.execution.faults, SolvingOptions(timeout=self.given.query), self.clock)
         width = self.given.formats["d"].width
         if width < result.width and (port is None or port.bits is None):
             result = result[width - 1 : 0]

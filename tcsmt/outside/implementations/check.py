@@ -16,7 +16,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten_where
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import Words, run_words, words_of_row
@@ -88,7 +88,7 @@ def check(
     *,
     rows: int,
     seed: int,
-    asking: Asking | None = None,
+    options: SolvingOptions | None = None,
     store: Checkpoint | None = None,
     progress: ProgressCallback = unseen,
     differs: Callable[[ShortMismatch], None] = lambda first: None,
@@ -97,10 +97,10 @@ def check(
 ) -> Examination:
     """Ask the edges, the rows that decide between hypotheses, and so many rows more.
 
-    rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
-    they are not asked. A mismatch ends the search for hypotheses that are not excluded. differs: is told of
-    the first mismatch, made short, before the hypotheses are looked at. again: who is asked some rows once
-    more, where the implementation may answer from an earlier run; None: the implementation. stopped: is
+    rows: in all, at least. options, store: how solvers look for rows that exclude what the edges do not;
+    None: they are not asked. A mismatch ends the search for hypotheses that are not excluded. differs: is
+    told of the first mismatch, made short, before the hypotheses are looked at. again: who is asked some rows
+    once more, where the implementation may answer from an earlier run; None: the implementation. stopped: is
     called where the run is stopped.
     Raises what the implementation raises.
     """
@@ -129,8 +129,8 @@ def check(
         changed = _changed(model, again or implementation, first_vectors.inputs, answers)
         made = audit_of(row, first_vectors, progress)
     found: tuple[Gap, ...] | None = None
-    if asking is not None and store is not None and not mismatches:
-        done, kept, how = made, store, asking
+    if options is not None and store is not None and not mismatches:
+        done, kept, how = made, store, options
 
         def so_far() -> None:
             left = tuple(gaps_so_far(done, kept, how))
@@ -138,7 +138,7 @@ def check(
             stopped(asked, mismatches, known)
 
         with on_stop(so_far):
-            found = tuple(gaps(made, store, asking, progress))
+            found = tuple(gaps(made, store, options, progress))
         closed = closing(made, found)
         if closed is not None:
             deciding = Vectors(

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.models import Circuit, Model
 from tcsmt.matrix_units.models.circuit import Port, UndrivenBits, read_constants
 from tcsmt.outside.implementations.c_source import C_SUFFIXES, CFunction
 from tcsmt.outside.implementations.rtl import SUFFIXES, btor2_of
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
@@ -189,7 +189,7 @@ def _settled(seconds: float, /, **parameters: Any) -> Circuit:
     except UndrivenBits:
         model = Circuit(**parameters, undriven="zero")
         differ = model.with_undriven_free.ne(model.trace.output)
-        verdict = Solving(Settings(timeout=seconds), confirm=True).settled(differ)
+        verdict = Solving(SolvingOptions(timeout=seconds, confirm=True)).settled(differ)
         if not isinstance(verdict, Equivalent):
             raise
         return model

@@ -10,7 +10,6 @@ from tcsmt.language.write.smtlib import script
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.engine.solvers.run import installed
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.support import cache
 
 __all__ = ["CountedAnswer", "Lemmas"]
@@ -38,13 +37,12 @@ class Lemmas:
     """Asks solvers, each script once; what is proved is confirmed where that is asked for.
 
     lasting: what was proved is kept in the user's cache (:mod:`tcsmt.support.cache`), by the script, the
-    solver and its version, and read from there; kept: whether it counts (:class:`.Trust`). first: what was
-    answered to each script. refused: what no other solver confirmed, in words.
+    solver and its version, and read from there where it counts (:meth:`.SolvingOptions.takes`). first: what
+    was answered to each script. refused: what no other solver confirmed, in words.
     """
 
     solving: Solving
     lasting: bool = False
-    kept: bool | None = None
     known: dict[str, CountedAnswer] = field(default_factory=dict)
     first: dict[str, Answer] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
@@ -92,20 +90,16 @@ class Lemmas:
 
     def _earlier(self, name: str) -> CountedAnswer | None:
         """What an earlier run has proved with a solver that would be asked now."""
+        options = self.solving.options
         if self.lasting and self.solving.dump is None:
-            for solver in self.solving.settings.team:
+            for solver in options.team:
                 content = cache.kept(_file(name, solver))
                 answer = _kept(name, solver, content) if content is not None else None
-                if answer is not None and self.trust.takes(sure=bool(answer.confirmed)):
+                if answer is not None and options.takes(sure=bool(answer.confirmed)):
                     # a file alone confirms nothing, unless the user has said that it does
-                    counted = answer if self.trust.confirm else replace(answer, confirmed="")
+                    counted = answer if options.confirm else replace(answer, confirmed="")
                     return CountedAnswer(counted, earlier=True)
         return None
-
-    @property
-    def trust(self) -> Trust:
-        """Which of an earlier run's proofs count."""
-        return Trust(self.solving.confirm, self.kept)
 
     def _keep(self, answer: Answer) -> None:
         record = {"version": answer.version, "seconds": answer.seconds, "confirmed": answer.confirmed}

@@ -11,7 +11,7 @@ import json
 import lzma
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,16 @@ from tcsmt.prove.certificates.files import FORMAT, model_name
 from tcsmt.prove.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
 from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.certificates.statement import read_statement
-from tcsmt.prove.engine.refutations import NotRefuted, refutation, strict
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written_statement
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.question import Question
-from tcsmt.support.errors import InternalError
+from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
 
-__all__ = ["LIMIT", "Certificates"]
+__all__ = ["LIMIT", "Certificates", "certificates_of", "require_sat_solver"]
 
 #: Seconds for the refutation of one lemma.
 LIMIT = 60.0
@@ -42,10 +42,10 @@ _LARGE = 4 << 20
 
 @dataclass
 class Certificates:
-    """A folder for certificates. settings: of the SAT solver. done: what was asked for so far."""
+    """A folder for certificates. options: of the SAT solver. done: what was asked for so far."""
 
     folder: Path
-    settings: Settings = field(default_factory=lambda: Settings(timeout=LIMIT))
+    options: SolvingOptions = field(default_factory=lambda: SolvingOptions(timeout=LIMIT))
     done: list[Certified] = field(default_factory=list)
     _lemmas: dict[Term, str] = field(default_factory=dict)
     _refused: dict[Term, NotRefuted] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class Certificates:
 
     def _refuted(self, lemma: Lemma) -> str:
         """A refutation of the lemma's clauses that is right."""
-        lrat, clauses = refutation(lemma.cnf, self.settings), lemma.clauses.clauses
+        lrat, clauses = refutation(lemma.cnf, self.options), lemma.clauses.clauses
         try:
             check_refutation(clauses, lrat.splitlines())
         except InvalidProof:  # a hint too many, as a rule
@@ -158,6 +158,23 @@ class Certificates:
     def _noted(self, result: Certified) -> Certified:
         self.done.append(result)
         return result
+
+
+def require_sat_solver(options: SolvingOptions) -> None:
+    """Raise :class:`.TcsmtError` where certificates are wanted and no SAT solver is installed."""
+    if options.certificates is not None and not available():
+        raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
+
+
+def certificates_of(options: SolvingOptions) -> Certificates | None:
+    """The folder that the options name, if any; each lemma has :data:`LIMIT` seconds, or a query's if more.
+
+    Raises :class:`.TcsmtError` as :func:`require_sat_solver`.
+    """
+    require_sat_solver(options)
+    if options.certificates is None:
+        return None
+    return Certificates(options.certificates, replace(options, timeout=max(LIMIT, options.timeout)))
 
 
 def _packed(text: bytes) -> bytes:

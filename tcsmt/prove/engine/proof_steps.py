@@ -69,7 +69,7 @@ class Proving:
     @property
     def limit(self) -> float:
         """Seconds for a query."""
-        return self.solving.settings.timeout
+        return self.solving.options.timeout
 
     def proved(self, what: str, how: str, lemma: CountedAnswer) -> None:
         """One more step."""

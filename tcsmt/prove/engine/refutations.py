@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tcsmt.prove.certificates.lrat import Clause
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
@@ -29,10 +29,10 @@ class Satisfiable(NotRefuted):
     """The solver says that there is a solution."""
 
 
-def refutation(cnf: str, settings: Settings) -> str:
+def refutation(cnf: str, options: SolvingOptions) -> str:
     """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
 
-    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the settings, and
+    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the options, and
     :class:`.TcsmtError` where there is no room for the clauses.
     """
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
@@ -41,15 +41,15 @@ def refutation(cnf: str, settings: Settings) -> str:
             clauses.write_text(cnf, encoding="utf-8")
         except OSError as error:
             raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
-        limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
+        limits = [str(options.memory), str(math.ceil(options.timeout) + 1)]
         command = [sys.executable, str(_CHILD), str(clauses), str(proof), *limits]
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, timeout=settings.timeout, check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
+                text=True, timeout=options.timeout, check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise NotRefuted(f"CaDiCaL: timeout after {settings.timeout:g} s") from None
+            raise NotRefuted(f"CaDiCaL: timeout after {options.timeout:g} s") from None
         answer = done.stdout.strip()
         if done.returncode or answer != "unsat":
             raise (Satisfiable if answer == "sat" else NotRefuted)(

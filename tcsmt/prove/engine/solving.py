@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, variables
 from tcsmt.language.write.smtlib import script
+from tcsmt.prove.engine.certify import certificates_of
 from tcsmt.prove.engine.dumping import Dump
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, Satisfiable
 from tcsmt.prove.engine.solvers.answer import Answer, digest
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-
-if TYPE_CHECKING:
-    from tcsmt.prove.engine.certify import Certificates
 
 __all__ = ["Disagreement", "Solving", "proof_of"]
 
@@ -25,28 +24,33 @@ class Disagreement(Exception):
 
 
 class Solving:
-    """Puts goals to solvers with one set of settings; keeps the scripts where asked to.
+    """Puts goals to solvers with one set of options; keeps the scripts and certificates where asked to.
 
-    confirm: a proof counts only if another solver says the same of each of its scripts, or, of a
-    goal in :meth:`proof`, it has a lemma in the certificates. dump: file for the scripts (:class:`.Dump`).
-    certificates: where proofs leave theirs. proved: goals without a model, for lemmas that several proofs
-    need. confirming: seconds that solvers have taken to confirm others.
+    With ``confirm``, a proof counts only if another solver says the same of each of its scripts, or, of a
+    goal in :meth:`proof`, it has a lemma in the certificates. dump: where the scripts go (:class:`.Dump`).
+    certificates: where proofs leave theirs; the SAT solver has a minute for each lemma, at least. proved:
+    goals without a model, for lemmas that several proofs need. confirming: seconds that solvers have taken
+    to confirm others.
+
+    Raises :class:`.TcsmtError` where certificates are wanted and no SAT solver is installed.
     """
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        *,
-        confirm: bool = False,
-        dump: Dump | None = None,
-        certificates: Certificates | None = None,
-    ) -> None:
-        self.settings = settings or Settings()
-        self.confirm = confirm
-        self.dump = dump
-        self.certificates = certificates
+    def __init__(self, options: SolvingOptions | None = None) -> None:
+        self.options = options or SolvingOptions()
+        self.dump = None if self.options.dump_smt is None else Dump(Path(self.options.dump_smt))
+        self.certificates = certificates_of(self.options)
         self.proved: dict[Term, Equivalent] = {}
         self.confirming = 0.0
+
+    @property
+    def confirm(self) -> bool:
+        """Whether a proof counts only if another solver confirms it."""
+        return bool(self.options.confirm)
+
+    @property
+    def scripts(self) -> tuple[Path, ...]:
+        """The files of the scripts, so far."""
+        return () if self.dump is None else tuple(self.dump.written)
 
     def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
         """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
@@ -58,8 +62,8 @@ class Solving:
             return Answer("sat" if goal.value else "unsat", "simplifier")
         text = text or script(goal)
         path = self.dump.write(goal) if self.dump is not None else None
-        settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
-        answer = solve(text, settings)
+        options = self.options if timeout is None else replace(self.options, timeout=timeout)
+        answer = solve(text, options)
         if self.dump is not None and path is not None and answer.answer in ("sat", "unsat"):
             self.dump.write(goal, answer.answer, path)
         return answer
@@ -130,7 +134,7 @@ class Solving:
         doubts = []
         for name in SOLVERS:
             if name != answer.solver:
-                second = solve(text, replace(self.settings, solver=name))
+                second = solve(text, replace(self.options, solver=name))
                 self.confirming += second.seconds
                 if second.answer == "unsat":
                     return replace(answer, confirmed=second.by)

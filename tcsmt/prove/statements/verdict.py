@@ -22,6 +22,7 @@ __all__ = [
     "reason_of",
     "record_text",
     "said_by",
+    "sure",
     "verdict_text",
 ]
 
@@ -164,6 +165,11 @@ def record_text(record: Mapping[str, Any], witness: str) -> str:
         case "distinguished":
             return f"{witness} by {record['solver']} {record['version']}"
     return f"unknown: {record['reason']}"
+
+
+def sure(record: Mapping[str, Any]) -> bool:
+    """Whether no solver stands alone for the proof that a record of an earlier run has."""
+    return bool(record["confirmed"]) or not record["scripts"]
 
 
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:

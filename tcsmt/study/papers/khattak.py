@@ -28,7 +28,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.engine.engine import decide, finding_of
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished
@@ -371,7 +371,7 @@ def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:
                 few = min(model.n_fma, neighbour.n_fma)
                 lanes = ((0, few), (0, 1, few, few + 1))
             question = difference(f"{label} against {other}", (label, model), (other, neighbour), lanes=lanes)
-            decision = decide(question, Solving(Settings(timeout=timeout)))
+            decision = decide(question, Solving(SolvingOptions(timeout=timeout)))
             data = finding_of(decision).as_json()
             told = isinstance(decision.verdict, Distinguished)
             data["inputs"] = {

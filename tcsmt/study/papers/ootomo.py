@@ -23,7 +23,7 @@ from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue.surveyed import SURVEYED
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import answer_json
 from tcsmt.support.plots import COLOURS, save_svg
@@ -352,7 +352,7 @@ def last_bit(k: int = 1024, seeds: int = 4) -> dict[str, Any]:
     return {"k": k, "residuals": {label: sum(values) / seeds for label, values in errors.items()}}
 
 
-def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
+def residual_product(settings: SolvingOptions) -> Iterator[dict[str, Any]]:
     """ΔA·ΔB, for every unit: when leaving it out cannot change a value, and an input where it does.
 
     Proved: (1) of every unit, products that are zero add up to +0, onto +0; (2) adding +0·2^-22

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import instruction_named, rows_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -120,7 +120,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 def _ask(row: TableRow, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
     unit = choose_row(prop, rows_named(f"{row.arch}/{row.instruction}" if row.instruction else row.arch))
-    ask = Investigation(unit, Solving(Settings(solver, timeout)))
+    ask = Investigation(unit, Solving(SolvingOptions(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]
     kinds = {type(f.verdict).__name__.lower() for f in findings}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
@@ -170,7 +171,7 @@ class Investigation:
 
 @dataclass(frozen=True, repr=False)
 class Report(Result):
-    """An answered property: the findings in order and the conclusion."""
+    """An answered property: the findings in order and the conclusion; scripts: the files of ``dump_smt``."""
 
     name: str
     title: str
@@ -178,6 +179,7 @@ class Report(Result):
     row: Row
     findings: tuple[Finding, ...]
     conclusion: str
+    scripts: tuple[Path, ...] = ()
 
     @property
     def unknown(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
@@ -142,9 +142,9 @@ def run(
     chosen: Sequence[Group],
     domain: Domain,
     store: Checkpoint,
-    asking: Asking,
+    options: SolvingOptions,
     progress: ProgressCallback = unseen,
 ) -> Atlas:
     """Ask every pair that the store has no verdict on; see :func:`.verdict_store.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
-    return Atlas(tuple(chosen), domain, settle(pairs, store, asking, progress))
+    return Atlas(tuple(chosen), domain, settle(pairs, store, options, progress))

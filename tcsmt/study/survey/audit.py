@@ -20,8 +20,8 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.simulate.measured.datasets import DataSet, Formats, find_datasets, objection, row_of
@@ -309,7 +309,7 @@ class Gap:
 def gaps(
     audit: Audit,
     store: Checkpoint,
-    asking: Asking,
+    options: SolvingOptions,
     progress: ProgressCallback = unseen,
 ) -> list[Gap]:
     """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
@@ -317,15 +317,15 @@ def gaps(
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """
     asked = {pair: _asked(audit, pair) for pair in audit.untold()}
-    results = _gaps(asked, settle(list(asked.values()), store, asking, progress))
+    results = _gaps(asked, settle(list(asked.values()), store, options, progress))
     told = _told_by_others(audit, results)
     return [told.get(gap.pair, gap) for gap in results]
 
 
-def gaps_so_far(audit: Audit, store: Checkpoint, asking: Asking) -> list[Gap]:
+def gaps_so_far(audit: Audit, store: Checkpoint, options: SolvingOptions) -> list[Gap]:
     """What :func:`gaps` has come to where it was stopped; pairs that nobody has decided are unknown."""
     asked = {pair: _asked(audit, pair) for pair in audit.untold()}
-    return _gaps(asked, settled(list(asked.values()), store, asking))
+    return _gaps(asked, settled(list(asked.values()), store, options))
 
 
 def _gaps(asked: Mapping[tuple[int, int], Pair], records: Mapping[str, dict[str, Any]]) -> list[Gap]:

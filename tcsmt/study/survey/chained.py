@@ -24,7 +24,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Terms
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
@@ -317,14 +317,17 @@ def _inputs_json(group: ChainedGroup, values: Values) -> dict[str, dict[str, str
 
 
 def run_chained(
-    groups: Sequence[ChainedGroup], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
+    groups: Sequence[ChainedGroup],
+    store: Checkpoint,
+    options: SolvingOptions,
+    progress: ProgressCallback = unseen,
 ) -> ChainedAtlas:
     """Separate the classes of each group on each domain, and ask what no input separates.
 
     Verdicts are kept in the store as those of :func:`tcsmt.study.survey.verdict_store.settle`.
     """
     return ChainedAtlas(
-        tuple(groups), tuple(_Sweep(group, store, asking, progress).run() for group in groups)
+        tuple(groups), tuple(_Sweep(group, store, options, progress).run() for group in groups)
     )
 
 
@@ -345,7 +348,7 @@ class _Sweep:
 
     group: ChainedGroup
     store: Checkpoint
-    asking: Asking
+    options: SolvingOptions
     progress: ProgressCallback
     hard: set[tuple[tuple[int, int], _Kind]] = field(default_factory=set)
 
@@ -371,7 +374,7 @@ class _Sweep:
         self._take(here, columns)
         while pairs := list(self._open(here)):
             asked = {pair: self._pair(pair, domain) for pair in pairs}
-            records = settle(list(asked.values()), self.store, self.asking, self._said(domain))
+            records = settle(list(asked.values()), self.store, self.options, self._said(domain))
             witnesses = []
             for pair, question in asked.items():
                 record = records[question.key]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.witnesses import narrowed, replayed, witness
 from tcsmt.prove.statements.domain import Domain
@@ -125,11 +123,10 @@ def proved_by(record: dict[str, Any]) -> str:
     return f"{by}, kept from an earlier run" if record.get("earlier") else by
 
 
-def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path | None) -> dict[str, Any]:
-    """Ask the engine, in this process; certificates: a folder for those of proofs."""
+def verdict_on(pair: Pair, options: SolvingOptions) -> dict[str, Any]:
+    """Ask the engine, in this process."""
     sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
-    folder = None if certificates is None else Certificates(certificates)
-    solving = Solving(settings, confirm=confirm, certificates=folder)
+    solving = Solving(options)
     return record_of(_smaller(compare_models(*sides, pair.domain, solving, k=pair.k), solving))
 
 
@@ -142,7 +139,7 @@ def _smaller(decision: Decision, solving: Solving) -> Decision:
         return decision
     used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
     few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
-    limit = solving.settings.timeout / 4
+    limit = solving.options.timeout / 4
     smaller = narrowed(
         question, replace(question, lanes=few).smaller(), lambda goal: solving.ask(goal, limit)
     )

@@ -37,15 +37,13 @@ from tcsmt.matrix_units.catalogue.surveyed import (
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Model, Operands
 from tcsmt.prove.certificates.derivation import Close, Proof
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import Decision, compare_models, decide, finding_of
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving, proof_of
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference_of_sides
-from tcsmt.prove.statements.trust import Trust, sure
-from tcsmt.prove.statements.verdict import Unknown
+from tcsmt.prove.statements.verdict import Unknown, sure
 from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
@@ -165,7 +163,7 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 def _lemma(title: str, differ: Any) -> Ask:
     def ask(solving: Solving, lemmas: Lemmas) -> Decision:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
-        answer = lemmas.ask(differ, solving.settings.timeout).answer
+        answer = lemmas.ask(differ, solving.options.timeout).answer
         if answer.answer == "unsat":
             proof: Proof = (Close(),)
             kept = solving.certificates.add(question, proof) if solving.certificates is not None else None
@@ -338,20 +336,19 @@ def _by_title(source: Callable[[], Iterator[Entry]]) -> dict[str, Entry]:
 
 
 @lru_cache(maxsize=1)
-def _lemmas(settings: Settings, run: str, folder: Path | None) -> Lemmas:
+def _lemmas(options: SolvingOptions, run: str) -> Lemmas:
     """One for each process and run: what one question has proved of a block serves the next."""
-    certificates = None if folder is None else Certificates(folder)
-    return Lemmas(Solving(settings, confirm=True, certificates=certificates))
+    return Lemmas(Solving(options))
 
 
-def answered_by_title(title: str, settings: Settings, run: str, folder: Path | None) -> Record:
-    """What a worker does in one run of the list; folder: for certificates."""
-    lemmas = _lemmas(settings, run, folder)
+def answered_by_title(title: str, options: SolvingOptions, run: str) -> Record:
+    """What a worker does in one run of the list."""
+    lemmas = _lemmas(options, run)
     return answered(_by_title(entries)[title], lemmas.solving, lemmas)
 
 
-def _task(entry: Entry, settings: Settings, run: str, folder: Path | None) -> Task:
-    arguments = entry.title, settings, run, folder
+def _task(entry: Entry, options: SolvingOptions, run: str) -> Task:
+    arguments = entry.title, options, run
     return Task(entry.title, entry.content(), answered_by_title, arguments, prover(), entry.models())
 
 
@@ -368,16 +365,21 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
     parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
     parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
-    options = parser.parse_args(arguments)
-    trust, settings, run = Trust(confirm=True, kept=options.kept), Settings(timeout=30.0), uuid4().hex
-    asked = [entry for entry in entries() if not options.parts or entry.part in options.parts]
-    tasks = [_task(entry, settings, run, options.certificate) for entry in asked]
+    parsed = parser.parse_args(arguments)
+    options = SolvingOptions(
+        timeout=30.0, confirm=True, reuse=parsed.kept, jobs=max(1, parsed.jobs), scheduler=parsed.scheduler,
+        certificate=parsed.certificate,
+    )  # fmt: skip
+    run = uuid4().hex
+    asked = [entry for entry in entries() if not parsed.parts or entry.part in parsed.parts]
+    tasks = [_task(entry, options, run) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
-    with Checkpoint(options.file, layout) as kept, shown() as progress:
-        if options.missing:
+    with Checkpoint(parsed.file, layout) as kept, shown() as progress:
+        if parsed.missing:
             tasks = [task for task in tasks if not _answered(task, kept.records.get(task.key))]
-        workers = Workers(max(1, options.jobs), options.scheduler)
-        results = computed(tasks, kept, workers, lambda task, record: _counts(task, record, trust), progress)
+        workers = Workers(options.jobs, options.scheduler)
+        counts = partial(_counts, options=options)
+        results = computed(tasks, kept, workers, counts, progress)
     records = [*results.records.values()]
     for record in records:
         if record["verdict"] not in ("unknown", record["expected"]):
@@ -395,11 +397,11 @@ def _answered(task: Task, record: Record | None) -> bool:
     return bool(record.get("asked", task.asked) == task.asked)  # the oldest records do not say what was asked
 
 
-def _counts(task: Task, record: Record, trust: Trust) -> bool:
+def _counts(task: Task, record: Record, options: SolvingOptions) -> bool:
     """Whether a record of an earlier run is a verdict still."""
     match record["verdict"]:
         case "equivalent":
-            return record.get("code") == task.code and trust.takes(sure=sure(record))
+            return record.get("code") == task.code and options.takes(sure=sure(record))
         case verdict:
             return bool(verdict != "unknown")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.certified import has_certificate
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.jobs.tasks import Workers, computed, counting
@@ -21,16 +21,20 @@ from tcsmt.support.version import __version__
 __all__ = ["settle", "settled", "verdicts_in"]
 
 
-def verdicts_in(path: Path | None) -> Checkpoint:
+def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
     """The verdicts of a store, by the content of what was asked; None: kept nowhere.
 
     Raises :class:`.TcsmtError`.
     """
-    return Checkpoint(path, Layout("verdicts", head=lambda records: {"tcsmt": __version__}), "--store")
+    return Checkpoint(
+        None if path is None else Path(path),
+        Layout("verdicts", head=lambda records: {"tcsmt": __version__}),
+        "--store",
+    )
 
 
 def settle(
-    pairs: Sequence[Pair], store: Checkpoint, asking: Asking, progress: ProgressCallback = unseen
+    pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
 ) -> dict[str, dict[str, Any]]:
     """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 
@@ -39,10 +43,10 @@ def settle(
     """
     wanted = {pair.key: pair for pair in pairs}
     results = computed(
-        [_task(pair, asking) for pair in wanted.values()],
+        [_task(pair, options) for pair in wanted.values()],
         store,
-        Workers(asking.jobs, asking.scheduler),
-        _counted(wanted, asking),
+        Workers(options.jobs, options.scheduler),
+        _counted(wanted, options),
         progress,
     )
     records = {
@@ -52,29 +56,28 @@ def settle(
     return records | {key: without_verdict(wanted[key], why) for key, why in results.failed.items()}
 
 
-def settled(pairs: Sequence[Pair], store: Checkpoint, asking: Asking) -> dict[str, dict[str, Any]]:
+def settled(pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions) -> dict[str, dict[str, Any]]:
     """What :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
 
     A pair that has none is unknown.
     """
     wanted = {pair.key: pair for pair in pairs}
-    tasks = [_task(pair, asking) for pair in wanted.values()]
-    results = counting(tasks, store, _counted(wanted, asking))
+    tasks = [_task(pair, options) for pair in wanted.values()]
+    results = counting(tasks, store, _counted(wanted, options))
     return {key: results.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
 
 
-def _counted(wanted: Mapping[str, Pair], asking: Asking) -> Callable[[Task, dict[str, Any]], bool]:
+def _counted(wanted: Mapping[str, Pair], options: SolvingOptions) -> Callable[[Task, dict[str, Any]], bool]:
     """Whether a record of a store counts."""
-    trust = Trust(asking.confirm, asking.kept)
     return lambda task, record: (
-        _counts(record, wanted[task.key], task.code, trust) and has_certificate(record, asking.certificates)
+        _counts(record, wanted[task.key], task.code, options)
+        and has_certificate(record, options.certificates)
     )
 
 
-def _task(pair: Pair, asking: Asking) -> Task:
-    arguments = pair, asking.settings, asking.confirm, asking.certificates
+def _task(pair: Pair, options: SolvingOptions) -> Task:
     return Task(
-        pair.key, pair.key, verdict_on, arguments, prover(),
+        pair.key, pair.key, verdict_on, (pair, options), prover(),
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )  # fmt: skip
@@ -87,11 +90,11 @@ def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     return record if record.get("code") == prover() else explained_again(record, pair)
 
 
-def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:
+def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptions) -> bool:
     """Whether a record of an earlier run is a verdict still."""
     try:
         if record["verdict"] == "equivalent":
-            return record["code"] == code and trust.takes(sure=record["sure"])
+            return record["code"] == code and options.takes(sure=record["sure"])
         return record["verdict"] == "distinguished" and _replays(record, pair)
     except (ValueError, TypeError, LookupError, AttributeError):  # no record of ours
         return False

@@ -30,7 +30,7 @@ from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import rows_of
 from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
@@ -67,7 +67,7 @@ MORE = [
 @pytest.fixture(scope="module")
 def chain() -> StepwiseProof:
     """One for all tests: what was proved of a unit is not asked again."""
-    return StepwiseProof(Solving(Settings(timeout=60)))
+    return StepwiseProof(Solving(SolvingOptions(timeout=60)))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_no_error_is_larger_than_the_budget(
 )
 def test_the_budget_is_close(name: str, unit: str, domain: Domain, seconds: float) -> None:
     algorithm, _ = algorithm_named(name, unit, 1)
-    found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=seconds, alternate=False)
+    found = bound(algorithm, domain, Solving(SolvingOptions(timeout=60)), seconds=seconds, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
     assert 0.95 * found.proved < found.relative.relative <= found.proved
@@ -110,7 +110,7 @@ def test_the_budget_is_close(name: str, unit: str, domain: Domain, seconds: floa
 
 @pytest.mark.long
 def test_a_bound_as_a_finding() -> None:
-    entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
+    entry = bounded("markidis", "volta", 1, NEAR, Solving(SolvingOptions(timeout=60)), 0.2)
     found, proved = entry["relative"]["relative"], entry["proved"]
     assert 0 < found <= proved <= 13
     assert sum(entry["shares"].values()) == pytest.approx(proved)
@@ -276,7 +276,7 @@ def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, c
     worst, _ = largest(algorithm, domain, 0.2)
     assert worst is not None
     assert worst.relative is None
-    assert bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.2).proved is None
+    assert bound(algorithm, domain, Solving(SolvingOptions(timeout=20)), seconds=0.2).proved is None
 
 
 @pytest.mark.long
@@ -391,10 +391,10 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
     large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
     (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])
     assert judged.worse
-    found = settle(pair, Solving(Settings(timeout=30)), 0.0)
+    found = settle(pair, Solving(SolvingOptions(timeout=30)), 0.0)
     assert not isinstance(found.verdict, Equivalent)
     small = replace(pair, domain=replace(domain, exponents=(60, 60)))
-    assert isinstance(settle(small, Solving(Settings(timeout=30)), 0.0).verdict, Equivalent)
+    assert isinstance(settle(small, Solving(SolvingOptions(timeout=30)), 0.0).verdict, Equivalent)
 
 
 def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -411,7 +411,7 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(
             Contradiction, match=r"no error is over 0\.5 2\^-24 .*; found: an (infinite )?error"
         ):
-            bound(algorithm, domain, Solving(Settings(timeout=5)), seconds=0.3, alternate=False)
+            bound(algorithm, domain, Solving(SolvingOptions(timeout=5)), seconds=0.3, alternate=False)
 
 
 # --- one operation at a time, against numbers --------------------------------------------------------

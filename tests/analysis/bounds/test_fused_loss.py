@@ -25,7 +25,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, deco
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind, Model
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -48,7 +48,7 @@ LOW, HIGH = NARROW.e_min, NARROW.e_max
 
 
 def solving() -> Solving:
-    return Solving(Settings(timeout=2))
+    return Solving(SolvingOptions(timeout=2))
 
 
 def some_unit(rng: Random) -> Model:

@@ -17,7 +17,7 @@ from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes, tiny
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("no_luck")
 
 
 def chain(seconds: float = 5) -> StepwiseProof:
-    return StepwiseProof(Solving(Settings(timeout=seconds)))
+    return StepwiseProof(Solving(SolvingOptions(timeout=seconds)))
 
 
 def plain(seed: int, most: int) -> tuple[Algorithm, Domain]:

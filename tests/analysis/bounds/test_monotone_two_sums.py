@@ -21,7 +21,7 @@ from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes, tiny
@@ -73,7 +73,7 @@ def one_that_falls(seed: int) -> tuple[Algorithm, Domain]:
 
 def judged(algorithm: Algorithm, domain: Domain) -> str:
     """What was proved, held against all inputs."""
-    proved = never_falls(StepwiseProof(Solving(Settings(timeout=5))), algorithm, domain)
+    proved = never_falls(StepwiseProof(Solving(SolvingOptions(timeout=5))), algorithm, domain)
     where = falls(algorithm, domain)
     assert not (proved and where), f"{algorithm}, {domain}: proved, and it falls: {where}"
     return "proved" if proved else "open, and it falls" if where else "open"
@@ -91,7 +91,7 @@ def test_sums_of_two_stages(seeds: range) -> None:
 @pytest.mark.parametrize(("k", "c_zero"), [(1, False), (2, False), (4, False), (4, True)])
 def test_a_unit_that_never_falls(k: int, c_zero: bool) -> None:
     algorithm, _ = algorithm_named("single-f16", "cdna3", k)
-    proof = StepwiseProof(Solving(Settings(timeout=300)))
+    proof = StepwiseProof(Solving(SolvingOptions(timeout=300)))
     assert never_falls(proof, algorithm, replace(TYPE1, c_zero=c_zero))
 
 
@@ -99,7 +99,7 @@ def test_each_lemma_is_needed() -> None:
     """Nothing is proved where any one lemma is refused."""
     algorithm, domain = drawn(7)
     assert algorithm.k == 2 and not domain.c_zero
-    proof = StepwiseProof(Solving(Settings(timeout=5)))
+    proof = StepwiseProof(Solving(SolvingOptions(timeout=5)))
     assert never_falls(proof, algorithm, domain)
     titles = [what for what, _ in proof.steps]
     assert sum("products' sum" in title or "half of their sum" in title for title in titles) == 5

@@ -27,7 +27,7 @@ from tcsmt.compose.recipes.split import Split
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes
@@ -241,7 +241,7 @@ def test_words_of_two_splits_are_not_the_same() -> None:
     )
     assert all(Sums(replace(drawn, algorithm=algorithm)).proved for algorithm in (one, two))
     assert recipes.worse(one, two, drawn.everything) is not None
-    assert not never_worse(StepwiseProof(Solving(Settings(timeout=5))), one, two, drawn.domain)
+    assert not never_worse(StepwiseProof(Solving(SolvingOptions(timeout=5))), one, two, drawn.domain)
 
 
 @pytest.mark.parametrize("low", [12, 13, 14])

@@ -31,8 +31,8 @@ from tcsmt.language.terms import Term
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, digest
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tests.support.lying import Liars
 from tests.support.sampling import mostly_long
@@ -128,7 +128,7 @@ def test_three_bf16_words_are_exact() -> None:
 
 
 def test_a_solver_proves_the_statement() -> None:
-    (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
+    (answer,) = proved(SPLITS[2], Solving(SolvingOptions(timeout=60)))
     assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")
     assert answer["scripts"] == [digest(script(~statement(SPLITS[2])))]
     assert answer["exponent_field"] == "xxxxxxxx"
@@ -139,7 +139,7 @@ def test_a_false_statement_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None
     from tcsmt.analysis.bounds import split_analysis
 
     monkeypatch.setattr(split_analysis, "distance", lambda split, x: distance(F16, x))
-    (answer,) = proved(F16_SCALED, Solving(Settings(timeout=60)))
+    (answer,) = proved(F16_SCALED, Solving(SolvingOptions(timeout=60)))
     assert (answer["verdict"], answer["answer"]) == ("distinguished", "not so")
     value = F32.value(int(answer["x"], 16))
     assert oracle(F16, value)[0] != oracle(F16_SCALED, value)[0]
@@ -156,7 +156,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
         return Answer("unsat", "bitwuzla", script=digest(script(question)))
 
     monkeypatch.setattr(Solving, "ask", slow)
-    answers = proved(F16, Solving(Settings()))
+    answers = proved(F16, Solving(SolvingOptions()))
     assert [a["scripts"] for a in answers] == [[digest(script(question))] for question in asked[1:]]
     assert [a["exponent_field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 
@@ -166,7 +166,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str, liars: Liars) -> None:
     liars.install(bitwuzla="unsat", z3=said, cvc5="garbage")
-    (found,) = proved(F16, Solving(confirm=True))
+    (found,) = proved(F16, Solving(SolvingOptions(confirm=True)))
     assert found["answer"] == answer
     assert found.get("confirmed") == ("z3 9.9" if said == "unsat" else None)
     reason = found.get("reason", "")

@@ -9,13 +9,13 @@ import pytest
 from tcsmt.analysis.emulation import bound as module
 from tcsmt.analysis.emulation.bound import bound
 from tcsmt.compose.recipes.emulation.named import emulation_named
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction
 
 NARROW = Domain(exponents=(0, 0), c_zero=True)
-SOLVING = Solving(Settings(timeout=30))
+SOLVING = Solving(SolvingOptions(timeout=30))
 
 
 def test_found_and_proved() -> None:

@@ -21,6 +21,7 @@ from tcsmt.language.terms import Term
 from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -57,7 +58,9 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         asked: set[str] = set()
         with pytest.MonkeyPatch.context() as patch:
             goals(asked, patch)
-            found = accuracy.bound(name, "turing", k=K, domain=DOMAIN, search=0.1, certificate=folder)
+            found = accuracy.bound(
+                name, "turing", k=K, domain=DOMAIN, search=0.1, options=SolvingOptions(certificate=folder)
+            )
         assert found.certified is not None and found.certified.path is not None
         assert found.as_json()["certificate"] == found.certified.as_json()
         (folder / "asked.json").write_text(json.dumps(sorted(asked)))
@@ -186,7 +189,9 @@ def test_what_lemmas_do_not_prove_is_not_written(made: Made, monkeypatch: pytest
     monkeypatch.setattr(module, "budget", other)
     before = sorted(folder.rglob("*"))
     with pytest.raises(InternalError, match="from the lemmas alone"):
-        accuracy.bound(name, "turing", k=K, domain=DOMAIN, search=0.1, certificate=folder)
+        accuracy.bound(
+            name, "turing", k=K, domain=DOMAIN, search=0.1, options=SolvingOptions(certificate=folder)
+        )
     assert sorted(folder.rglob("*")) == before
 
 
@@ -198,7 +203,12 @@ def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate that integers up to 3 are multiplied exactly, eight at a time."""
     folder = tmp_path_factory.mktemp("integers")
     found = accuracy.exact(
-        "turing", algorithm="ozaki1-int8,slices=1,bits=2", integers=3, k=8, search=False, certificate=folder
+        "turing",
+        algorithm="ozaki1-int8,slices=1,bits=2",
+        integers=3,
+        k=8,
+        search=False,
+        options=SolvingOptions(certificate=folder),
     )
     assert found.certified is not None and found.certified.path is not None
     return folder
@@ -228,7 +238,12 @@ def test_a_file_has_no_certificate(tmp_path: Path) -> None:
     file = tmp_path / "few.toml"
     file.write_text('base = "ozaki1-int8"\nslices = 1\nbits = 2\n')
     found = accuracy.bound(
-        str(file), "turing", k=K, domain=DOMAIN, search=0.1, certificate=tmp_path / "proofs"
+        str(file),
+        "turing",
+        k=K,
+        domain=DOMAIN,
+        search=0.1,
+        options=SolvingOptions(certificate=tmp_path / "proofs"),
     )
     assert found.proved is not None
     assert found.certified is not None

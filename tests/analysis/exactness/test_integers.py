@@ -16,8 +16,7 @@ from tcsmt.analysis.exactness.integers import integer_records, integer_rows, int
 from tcsmt.analysis.exactness.sums import exact_below
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.study.survey.verdict_store import verdicts_in
@@ -69,7 +68,7 @@ def test_the_smallest_sum_that_is_not_exact(name: str, size: int) -> None:
 
 
 def test_proofs_and_what_is_said_where_there_are_none() -> None:
-    solving = Solving(Settings(timeout=10))
+    solving = Solving(SolvingOptions(timeout=10))
     found = integer_sums(row_named("x86/vdpbf16ps").model, solving)
     assert (found.bits, found.closed, found.open) == (24, True, "")
     assert isinstance(found.proof, Equivalent) and found.as_json()["beyond"]["size"] == (1 << 24) + 1
@@ -82,7 +81,7 @@ def test_proofs_and_what_is_said_where_there_are_none() -> None:
 @pytest.mark.parametrize(("name", "size"), [pytest.param(*SIZES[1], marks=pytest.mark.long), SIZES[2]])
 def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
     """Whatever the search for an input finds."""
-    solving = Solving(Settings(timeout=10))
+    solving = Solving(SolvingOptions(timeout=10))
     for bits in range(size.bit_length(), 18):
         with pytest.raises(Unbounded):
             exact_below(StepwiseProof(solving), row_named(name).model, bits)
@@ -90,7 +89,7 @@ def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
 
 def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row_named("x86/vdpbf16ps"), row_named("rdna3/v_dot2_f32_f16")]
-    asking = Asking(Settings(timeout=10), confirm=False, jobs=0)
+    asking = SolvingOptions(timeout=10, confirm=False, jobs=0)
     with verdicts_in(tmp_path / "a.json") as store:
         first = integer_records(rows, store, asking)
     assert [first[row.name]["bits"] for row in rows] == [24, 0]
@@ -103,8 +102,8 @@ def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_records_with_certificates(tmp_path: Path) -> None:
     """A record from before has none: the proof is made again, and then counts."""
     rows, folder = [row_named("x86/vdpbf16ps")], tmp_path / "proofs"
-    asking = Asking(Settings(timeout=60), confirm=False, jobs=0)
-    certified = replace(asking, certificates=folder)
+    asking = SolvingOptions(timeout=60, confirm=False, jobs=0)
+    certified = replace(asking, certificate=folder)
     with verdicts_in(tmp_path / "a.json") as store:
         first = integer_records(rows, store, asking)
         second = integer_records(rows, store, certified)

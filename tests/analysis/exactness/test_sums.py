@@ -18,7 +18,7 @@ from tcsmt.analysis.exactness.sums import exact_below, most_bits
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind, Model
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tests.oracles import tiny
 from tests.support.planted import put, rare, wrong_where
@@ -31,7 +31,7 @@ WIDES = ((WIDE, WIDE), (WIDE, WIDE), (tiny.described(exponent_bits=4, fraction_b
 
 def proved(unit: Model, timeout: float = 5) -> int:
     """The most bits that are proved."""
-    solving = Solving(Settings(timeout=timeout))
+    solving = Solving(SolvingOptions(timeout=timeout))
     for bits in range(most_bits(unit), 0, -1):
         try:
             exact_below(StepwiseProof(solving), unit, bits)
@@ -216,7 +216,7 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
 def test_units(name: str, bits: int) -> None:
     unit = row_named(name).model
     assert most_bits(unit) == bits
-    exact_below(StepwiseProof(Solving(Settings(timeout=20))), unit, bits)
+    exact_below(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, bits)
 
 
 def test_what_no_lemma_is_about_is_refused() -> None:
@@ -224,4 +224,4 @@ def test_what_no_lemma_is_about_is_refused() -> None:
         with pytest.raises(Unbounded):
             most_bits(row_named(name).model)
     with pytest.raises(Unbounded, match="25 bits: must be from 1 to 24"):
-        exact_below(StepwiseProof(Solving(Settings())), row_named("x86/vdpbf16ps").model, 25)
+        exact_below(StepwiseProof(Solving(SolvingOptions())), row_named("x86/vdpbf16ps").model, 25)

@@ -18,8 +18,8 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.prove.engine import solving as asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, digest
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
@@ -36,7 +36,7 @@ class Saying(Solving):
     """Gives these answers in turn, and no others."""
 
     def __init__(self, answers: Sequence[str]) -> None:
-        super().__init__(Settings(timeout=1))
+        super().__init__(SolvingOptions(timeout=1))
         self.answers = list(answers)
 
     def ask(self, goal: object, timeout: float | None = None, text: str = "") -> Answer:
@@ -107,7 +107,7 @@ def test_limits_below_what_is_known() -> None:
 def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def solve(text: str, settings: Settings) -> Answer:
+    def solve(text: str, settings: SolvingOptions) -> Answer:
         asked.append(settings.solver)
         timeout = len(asked) > 2 and settings.solver != "bitwuzla"
         if timeout:
@@ -118,7 +118,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(asking, "solve", solve)
     algorithm, _ = algorithm_named("single-f16", "hopper", 1)
-    chain = StepwiseProof(Solving(Settings("bitwuzla", 1), confirm=True))
+    chain = StepwiseProof(Solving(SolvingOptions("bitwuzla", 1, confirm=True)))
     domain = Domain(exponents=(0, 0), bits=(11, 11))
     assert prove(chain, algorithm, domain, Fraction(9, 8), None) is None
     assert asked == ["bitwuzla", "z3", "bitwuzla", "z3", "cvc5"]
@@ -195,7 +195,7 @@ def test_the_smaller_bound_counts(
     monkeypatch.setattr(bounds, "budget", spent)
     monkeypatch.setattr(bounds, "prove", proved)
     found = bound(
-        algorithm, Domain(exponents=(0, 0)), Solving(Settings(timeout=1)), seconds=0.1, alternate=False
+        algorithm, Domain(exponents=(0, 0)), Solving(SolvingOptions(timeout=1)), seconds=0.1, alternate=False
     )
     assert found.proved == (limit or total)
     assert (found.proof is None) == (found.proved is None)
@@ -269,7 +269,7 @@ def value(word: int) -> Fraction:
 def test_bound_of_the_rounding_inside() -> None:
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
     domain = Domain(exponents=(0, 0), bits=(11, 11), positive=True)
-    found = bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.5, alternate=False)
+    found = bound(algorithm, domain, Solving(SolvingOptions(timeout=20)), seconds=0.5, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
     assert found.relative.relative is not None

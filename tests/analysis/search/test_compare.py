@@ -12,7 +12,7 @@ from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.sweeps.findings import TYPE1
 from tcsmt.compose.recipes import algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 
@@ -66,7 +66,7 @@ def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.Monkey
     from tcsmt.analysis.search import compare as module
 
     monkeypatch.setattr(module, "climb", lambda *a, **k: (None, np.array([-np.inf])))
-    found = compare(asked, Solving(Settings(timeout=300)), search=1)
+    found = compare(asked, Solving(SolvingOptions(timeout=300)), search=1)
     assert isinstance(found.verdict, Distinguished)
     assert found.verdict.solver == "bitwuzla"
     assert found.judgement is not None
@@ -77,7 +77,7 @@ def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.Monkey
 def test_never_worse_is_proved_where_nothing_is_left_over() -> None:
     """Inputs exact in f16, c = 0: both algorithms give what the unit gives."""
     asked = pair("ootomo-halfhalf", "markidis", "volta", 4, exponents=(-14, 14), bits=(11, 11), c_zero=True)
-    found = compare(asked, Solving(Settings(timeout=120)), search=0.5)
+    found = compare(asked, Solving(SolvingOptions(timeout=120)), search=0.5)
     assert isinstance(found.verdict, Equivalent), found.verdict
     assert found.verdict.scripts
     rows = random_rows(asked.domain, F32, 4, 2000, np.random.default_rng(11))

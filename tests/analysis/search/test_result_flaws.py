@@ -13,7 +13,7 @@ from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -52,7 +52,7 @@ def test_flaws_hold_in_the_papers_fractions(
 ) -> None:
     """Both witnesses, replayed by the reference above: no term and no compiled unit."""
     algorithm, _ = algorithm_named(name, arch, 2)
-    found = find(FLAWS[question](name, algorithm, TYPE1), Solving(Settings("z3", 1)), search=0.3)
+    found = find(FLAWS[question](name, algorithm, TYPE1), Solving(SolvingOptions("z3", 1)), search=0.3)
     assert isinstance(found.verdict, Distinguished)
     assert found.short is not None and found.worst is not None
     assert found.worst.size >= found.short.size
@@ -96,7 +96,7 @@ def test_four_products_on_volta_are_not_monotone() -> None:
     four, _ = algorithm_named("single-f16", "volta", 4)
     found = find(
         FLAWS["monotone"]("single-f16", four, TYPE1),
-        Solving(Settings("z3", 1)),
+        Solving(SolvingOptions("z3", 1)),
         search=0.5,
     )
     assert isinstance(found.verdict, Distinguished)

@@ -10,14 +10,11 @@ import pytest
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.analysis.sweeps.findings import TYPE1, asked, bounded, flawed, table_five, write
 from tcsmt.prove.certificates.checker import check_certificate
-from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import available
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.jobs.work import Task
 
 
@@ -64,16 +61,16 @@ def test_findings_go_on_where_they_stopped(tmp_path: Path, in_this_process: list
     path = tmp_path / "found.json"
     tasks = [Task("one", "graphs", worse, ("one",), "code")]
     for confirm in (False, False, True):
-        write(path, tasks, Workers(), Trust(confirm))
+        write(path, tasks, SolvingOptions(jobs=0, confirm=confirm))
     assert in_this_process == ["one"]
     assert json.loads(path.read_text()) == {"one": {"verdict": "worse", "asked": "graphs", "code": "code"}}
     # what was found is about graphs, whatever its key; other sources find the same witness
-    write(path, [replace(tasks[0], code="other")], Workers(), Trust())
+    write(path, [replace(tasks[0], code="other")], SolvingOptions(jobs=0))
     assert in_this_process == ["one"]
-    write(path, [replace(tasks[0], asked="other graphs")], Workers(), Trust())
+    write(path, [replace(tasks[0], asked="other graphs")], SolvingOptions(jobs=0))
     assert in_this_process == ["one", "one"]
     # and what is no longer on the list goes
-    write(path, [replace(tasks[0], key="two", arguments=("two",))], Workers(), Trust())
+    write(path, [replace(tasks[0], key="two", arguments=("two",))], SolvingOptions(jobs=0))
     assert json.loads(path.read_text()).keys() == {"two"}
 
 
@@ -85,22 +82,22 @@ def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path, in_this_pr
         (True, False, 4), (False, None, 4), (False, False, 5),
     ):  # fmt: skip
         before = len(calls)
-        found, _ = write(path, tasks, Workers(), Trust(confirm, kept))
+        found, _ = write(path, tasks, SolvingOptions(jobs=0, confirm=confirm, reuse=kept))
         assert len(calls) == expected
         assert ("earlier" in found["one"]) == (len(calls) == before)
     proof = {**PROOF, "confirmed": "z3", "asked": "graphs", "code": "code"}
     assert json.loads(path.read_text()) == {"one": proof}
     # another engine's proof counts for nothing, whatever the user says of kept ones
-    write(path, [replace(tasks[0], code="other")], Workers(), Trust(True, True))
+    write(path, [replace(tasks[0], code="other")], SolvingOptions(jobs=0, confirm=True, reuse=True))
     assert len(calls) == 6
 
 
 def test_only_some_entries_are_looked_at(tmp_path: Path, in_this_process: list[str]) -> None:
     path = tmp_path / "found.json"
     tasks = [Task(name, "graphs", worse, (name,), "code") for name in ("one", "two", "three")]
-    write(path, [tasks[0], tasks[2]], Workers(), Trust())
+    write(path, [tasks[0], tasks[2]], SolvingOptions(jobs=0))
     changed = [replace(task, asked="other graphs") for task in tasks]
-    found, _ = write(path, changed, Workers(), Trust(), only="tw")
+    found, _ = write(path, changed, SolvingOptions(jobs=0), only="tw")
     assert [*found] == ["two"] and in_this_process == ["one", "three", "two"]
     kept = json.loads(path.read_text())
     assert [*kept] == ["one", "two", "three"]
@@ -129,7 +126,7 @@ def all_three(solving: Solving) -> list[dict[str, Any]]:
 
 @pytest.mark.skipif(not available(), reason="python-sat is not installed")
 def test_proofs_leave_certificates(tmp_path: Path) -> None:
-    records = all_three(Solving(certificates=Certificates(tmp_path)))
+    records = all_three(Solving(SolvingOptions(certificate=tmp_path)))
     files = [Path(record["certificate"]["file"]) for record in records]
     assert all(record["verdict"] == "equivalent" for record in records)
     checked = {one.path: one.flaw for one in check_certificate(tmp_path, THEOREMS)}
@@ -138,7 +135,7 @@ def test_proofs_leave_certificates(tmp_path: Path) -> None:
 
 
 def test_none_is_asked_for(tmp_path: Path) -> None:
-    assert all("certificate" not in record for record in all_three(Solving(Settings())))
+    assert all("certificate" not in record for record in all_three(Solving(SolvingOptions())))
 
 
 def certified(folder: Path, certified: bool) -> dict[str, Any]:
@@ -158,7 +155,7 @@ def test_a_proof_without_its_certificate_is_asked_for_again(
     tasks = [Task("one", "graphs", certified, (tmp_path, has_one), "code")]
 
     def run(folder: Path | None) -> int:
-        write(tmp_path / "found.json", tasks, Workers(), Trust(), certificates=folder)
+        write(tmp_path / "found.json", tasks, SolvingOptions(jobs=0, certificate=folder))
         return len(in_this_process)
 
     assert run(tmp_path) == 1

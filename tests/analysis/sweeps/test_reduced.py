@@ -9,7 +9,7 @@ from tcsmt.analysis.sweeps.reduced import FACTS, WIDTHS, Limits, examine, image,
 from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tests.oracles.reduced import Reference, inputs, numbers
@@ -94,21 +94,21 @@ def test_residuals_are_exact_where_the_range_says_so(p: int) -> None:
     ],
 )
 def test_solvers_agree_with_enumeration(name: str, counted: str, solved: str) -> None:
-    found = examine(FACTS[name], "volta", 2, Limits(most=0, settings=Settings(timeout=30)))
+    found = examine(FACTS[name], "volta", 2, Limits(most=0, options=SolvingOptions(timeout=30)))
     assert "enumerated" not in found
     assert found["verdict"] == found["solver"]["answer"] == solved
     assert examine(FACTS[name], "volta", 2, Limits(14), ask=False)["verdict"] == counted
 
 
 def test_what_is_neither_gone_through_nor_asked_about_stays_open() -> None:
-    limits = Limits(most=0, settings=Settings(timeout=30))
+    limits = Limits(most=0, options=SolvingOptions(timeout=30))
     still_open = examine(FACTS["monotone-2-c"], "volta", 10, limits, ask=False)
     assert still_open["verdict"] == "open"
     assert "solver" not in still_open
 
 
 def test_full_width_is_searched_by_the_simulator() -> None:
-    found = examine(FACTS["two-by-one-c"], "volta", 11, Limits(most=0, settings=Settings(timeout=1)))
+    found = examine(FACTS["two-by-one-c"], "volta", 11, Limits(most=0, options=SolvingOptions(timeout=1)))
     assert (found["narrow"], found["wide"]) == ("f16", "f32")
     assert found["verdict"] == "not so"
     assert found["solver"]["solver"] == "simulator"

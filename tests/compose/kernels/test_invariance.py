@@ -28,7 +28,9 @@ def multiplied(values: Any, k: int, reduction: str, epilogue: str = "") -> Any:
 
 
 def test_groups_and_witnesses() -> None:
-    found = tcsmt.kernel_invariant("volta", REDUCTIONS, k=8, narrow=False, confirm=False)
+    found = tcsmt.kernel_invariant(
+        "volta", REDUCTIONS, k=8, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.groups == (
         ("chained",), ("split-k:2", "promote:4", "split-k:2,step=4"), ("split-k:2,parts=bf16",)
     )  # fmt: skip
@@ -55,7 +57,9 @@ def test_groups_and_witnesses() -> None:
 def test_two_parts_in_any_order_agree_with_a_certificate(tmp_path: Path) -> None:
     """Atomic additions of two parts: proved equal, and equal on words of all kinds; of three: not."""
     pair = ["split-k:2", "split-k:2,reversed"]
-    found = tcsmt.kernel_invariant("volta", pair, epilogue="c=epilogue", k=8, certificate=tmp_path)
+    found = tcsmt.kernel_invariant(
+        "volta", pair, epilogue="c=epilogue", k=8, options=tcsmt.SolvingOptions(certificate=tmp_path)
+    )
     assert found.invariant
     assert all(not one.flaw for one in tcsmt.check_certificate(tmp_path))
     rng = np.random.default_rng(1)
@@ -83,7 +87,11 @@ def test_a_narrower_domain_is_proved() -> None:
 def test_what_is_not_decided_is_unknown() -> None:
     domain = Domain(exponents=(0, 0), bits=(1, 1), c_zero=True)
     found = tcsmt.kernel_invariant(
-        "volta", ["chained", "split-k:2"], domain, k=8, timeout=0.01, kept=False, confirm=False
+        "volta",
+        ["chained", "split-k:2"],
+        domain,
+        k=8,
+        options=tcsmt.SolvingOptions(timeout=0.01, reuse=False, confirm=False),
     )
     assert found.invariant is None
     assert "? chained and split-k:2: " in str(found)
@@ -112,7 +120,9 @@ def test_results_of_two_formats_are_not_compared() -> None:
     why = "different formats \\(split-k:2 in f16, split-k:2,sum=bf16 in bf16\\)"
     with pytest.raises(TcsmtError, match=why):
         tcsmt.kernel_invariant(unit, reductions, k=8)
-    found = tcsmt.kernel_invariant(unit, reductions, k=8, epilogue="out=f32", confirm=False)
+    found = tcsmt.kernel_invariant(
+        unit, reductions, k=8, epilogue="out=f32", options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.invariant is False and found.format == "f32"
     for decision in found.found.groups.decisions.values():
         assert isinstance(decision.verdict, Distinguished)
@@ -134,7 +144,9 @@ def test_integers_are_added_as_they_are(option: str, narrow: bool) -> None:
 
 
 def test_three_parts_in_any_order_are_three_reductions() -> None:
-    found = tcsmt.kernel_invariant("volta", ["split-k:3,any"], k=12, narrow=False, confirm=False)
+    found = tcsmt.kernel_invariant(
+        "volta", ["split-k:3,any"], k=12, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.groups == tuple((f"split-k:3,order={order}",) for order in ("0-1-2", "0-2-1", "1-2-0"))
     for (one, two), decision in found.found.groups.decisions.items():
         assert isinstance(decision.verdict, Distinguished)

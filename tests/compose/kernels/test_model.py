@@ -97,7 +97,13 @@ def test_calls() -> None:
 @pytest.mark.long
 def test_a_proof_leaves_a_certificate(tmp_path: Path) -> None:
     domain = Domain(c_zero=True)
-    tcsmt.compare(f"{VOLTA}+split-k:2@8", VOLTA, domain, lanes=1, confirm=False, certificate=tmp_path)
+    tcsmt.compare(
+        f"{VOLTA}+split-k:2@8",
+        VOLTA,
+        domain,
+        lanes=1,
+        options=tcsmt.SolvingOptions(confirm=False, certificate=tmp_path),
+    )
     (checked,) = tcsmt.check_certificate(tmp_path)
     assert not checked.flaw
 
@@ -106,7 +112,9 @@ def test_a_proof_leaves_a_certificate(tmp_path: Path) -> None:
 def test_a_domain_where_it_never_does() -> None:
     """One product and no c: what is added is a zero. Proved, and by solvers."""
     domain = Domain(c_zero=True)
-    found = tcsmt.compare(f"{VOLTA}+split-k:2@8", VOLTA, domain, lanes=1, confirm=False)
+    found = tcsmt.compare(
+        f"{VOLTA}+split-k:2@8", VOLTA, domain, lanes=1, options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.equal
     assert tcsmt.compare(f"{VOLTA}+split-k:2@8", VOLTA, replace(domain, c_zero=False), lanes=1).equal is False
 

@@ -78,8 +78,8 @@ class Case:
     def judged(self) -> Counter[str]:
         """What was answered of each pair, in each domain; an error where it is wrong."""
         found = tcsmt.kernel_invariant(
-            self.unit, self.reductions, self.domain, k=self.k, epilogue=self.epilogue, timeout=2,
-            confirm=False, kept=False,
+            self.unit, self.reductions, self.domain, k=self.k, epilogue=self.epilogue,
+            options=tcsmt.SolvingOptions(timeout=2, confirm=False, reuse=False),
         )  # fmt: skip
         counts: Counter[str] = Counter()
         for groups in (found.found.groups, *found.found.narrower):

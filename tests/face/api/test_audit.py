@@ -37,7 +37,9 @@ def test_rows_without_an_overflow_leave_how_it_ends_open(tmp_path: Path) -> None
 
 def test_solvers_find_what_closes_the_gaps(tmp_path: Path) -> None:
     store = tmp_path / "store.json"
-    found = tcsmt.audit([rows_file(tmp_path / "rows.csv", 2)], UNIT, confirm=False, store=store)
+    found = tcsmt.audit(
+        [rows_file(tmp_path / "rows.csv", 2)], UNIT, options=tcsmt.SolvingOptions(confirm=False, store=store)
+    )
     assert found.gaps is not None
     assert {gap.verdict for gap in found.gaps} == {"open"}
     assert len(json.loads(store.read_text())["verdicts"]) >= 1
@@ -78,7 +80,11 @@ def test_published_vectors() -> None:
         ((), {"unit": "volta", "published": ["fassi"]}, "unknown published set 'fassi': did you mean fasi"),
         (("none.csv",), {"unit": "volta"}, "none.csv"),
         ((tcsmt.vectors(UNIT, "edge", rows=2), "volta"), {}, "has other inputs"),
-        (("none.csv",), {"solve": False, "certificate": "proofs"}, "certificate: needs solve=True"),
+        (
+            ("none.csv",),
+            {"solve": False, "options": tcsmt.SolvingOptions(certificate="proofs")},
+            "certificate: needs solve=True",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(

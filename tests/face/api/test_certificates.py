@@ -54,7 +54,9 @@ ELSEWHERE = {"interleaving": "ampere", "tf32-truncation": "ampere"}
 
 @pytest.mark.parametrize("name", mostly_long(sorted(tcsmt.properties()), {"carry-bits"}))
 def test_find(name: str, tmp_path: Path) -> None:
-    report = tcsmt.find(name, ELSEWHERE.get(name, "volta"), certificate=tmp_path, timeout=20)
+    report = tcsmt.find(
+        name, ELSEWHERE.get(name, "volta"), options=tcsmt.SolvingOptions(certificate=tmp_path, timeout=20)
+    )
     posed = asked((finding.question, finding.certified) for finding in report.findings)
     if not posed:
         pytest.skip("nothing was proved, or no proof has a certificate")
@@ -66,7 +68,8 @@ def test_compare(tmp_path: Path) -> None:
     """On all words, and on a domain; of units that are not the same graph."""
     one, two = (two_products(carry_bits=bits) for bits in (2, 3))
     comparisons = [
-        tcsmt.compare(one, two, domain, certificate=tmp_path) for domain in (None, Domain(c_zero=True))
+        tcsmt.compare(one, two, domain, options=tcsmt.SolvingOptions(certificate=tmp_path))
+        for domain in (None, Domain(c_zero=True))
     ]
     assert all(one.equal for one in comparisons)
     posed = asked((one.decision.question, one.decision.certified) for one in comparisons)

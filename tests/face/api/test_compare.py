@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 
 def test_compare_over_the_same_dot_product() -> None:
     """The smaller unit is chained; the witness is one for the simulator, too."""
-    found = tcsmt.compare("volta", "ampere", confirm=False)
+    found = tcsmt.compare("volta", "ampere", options=tcsmt.SolvingOptions(confirm=False))
     assert found.equal is False and found.witness is not None
     text = str(found)
     assert "volta/mma.m8n8k4.f32.f16.f16.f32: evidence: measured, accepted; chained 4 times to K = 16" in text

@@ -45,10 +45,10 @@ def test_like_takes_the_formats_of_a_unit(file: Path) -> None:
     """What is like the first design is compared with it: the mask is seen."""
     plain = tcsmt.design(file, ports=PORTS, constants={"mask": 0}, formats=BYTES)
     masked = tcsmt.design(file, ports=PORTS, constants={"mask": 1}, like=plain)
-    found = tcsmt.compare(plain, masked, confirm=False)
+    found = tcsmt.compare(plain, masked, options=tcsmt.SolvingOptions(confirm=False))
     assert found.equal is False
     again = tcsmt.design(file, ports=PORTS, constants={"mask": 0}, like=plain)
-    assert tcsmt.compare(plain, again, confirm=False).equal is True
+    assert tcsmt.compare(plain, again, options=tcsmt.SolvingOptions(confirm=False)).equal is True
 
 
 @pytest.mark.parametrize(

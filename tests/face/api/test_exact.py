@@ -10,12 +10,13 @@ import pytest
 from tcsmt import accuracy
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.prove.certificates.checker import check_statement
+from tcsmt.prove.engine.options import SolvingOptions
 
 
 def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="python-sat is not installed")
     unit = "turing/mma.m8n8k16.satfinite.s32.s8.s8.s32"
-    found = accuracy.exact(unit, integers=128, search=False, certificate=tmp_path)
+    found = accuracy.exact(unit, integers=128, search=False, options=SolvingOptions(certificate=tmp_path))
     assert found.k == 131071
     assert found.certified is not None
     assert found.certified.lemmas == 1

@@ -15,7 +15,9 @@ INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
 def test_sums_of_integers_that_wrap_are_invariant() -> None:
     """Addition modulo 2^32 in any order; the same by matrices."""
     reductions = ["chained", "split-k:2", "sliced:2"]
-    found = tcsmt.kernel_invariant(INTEGERS, reductions, k=32, narrow=False, confirm=False)
+    found = tcsmt.kernel_invariant(
+        INTEGERS, reductions, k=32, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.invariant is True
     assert found.groups == (tuple(reductions),)
     assert found.k == 32
@@ -33,7 +35,9 @@ def test_sums_of_integers_that_wrap_are_invariant() -> None:
 
 def test_reductions_are_data_or_text() -> None:
     given = [tcsmt.reduction("chained"), "split-k:2"]
-    found = tcsmt.kernel_invariant("volta", given, k=8, narrow=False, confirm=False)
+    found = tcsmt.kernel_invariant(
+        "volta", given, k=8, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
+    )
     assert found.groups == (("chained",), ("split-k:2",))
     assert found.invariant is False and found.integers == 0
     (pair,) = found.as_json()["domains"][0]["pairs"]

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tcsmt import TcsmtError, accuracy
 from tcsmt.face.cli import main
+from tcsmt.prove.engine.options import SolvingOptions
 
 
 def test_the_figures_of_the_command() -> None:
@@ -48,5 +49,5 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(TcsmtError, match="unknown split format 'fp17'"):
         accuracy.split("fp17")
     with pytest.raises(TcsmtError, match="needs prove=True"):
-        accuracy.split("bf16", certificate=tmp_path / "proofs")
+        accuracy.split("bf16", options=SolvingOptions(certificate=tmp_path / "proofs"))
     assert not (tmp_path / "proofs").exists()

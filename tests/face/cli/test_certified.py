@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tcsmt import SolvingOptions
 from tcsmt.face.cli.certified import say_certified
 
 PROVED = {"verdict": "equivalent"}
@@ -21,14 +20,14 @@ def test_proofs_are_counted_and_reasons_said_once(capsys: pytest.CaptureFixture[
         {"verdict": "distinguished"},
         {"verdict": "unknown", "certificate": {"certified": True}},
     ]
-    say_certified(Path("proofs"), records)
+    say_certified(SolvingOptions(certificate="proofs"), records)
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == "--certificate: 1 of 5 proofs in proofs\n  no certificate: too large\n"
-    say_certified(Path("proofs"), records[:1])
+    say_certified(SolvingOptions(certificate="proofs"), records[:1])
     assert capsys.readouterr().err == "--certificate: 1 of 1 proof in proofs\n"
 
 
 def test_nothing_is_said_without_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    say_certified(None, [PROVED])
+    say_certified(SolvingOptions(), [PROVED])
     assert capsys.readouterr() == ("", "")

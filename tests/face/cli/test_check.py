@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import TcsmtError
 from tests.support.command_line import done, refused
 from tests.support.fake_device import fake_device
@@ -166,18 +165,20 @@ def test_bad_input(given: list[str], said: str, emulator: Path) -> None:
 
 def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How the rows are looked for that exclude more: by whom, and how many at a time."""
-    asked: list[Asking | None] = []
+    asked: list[SolvingOptions | None] = []
 
-    def check(*given: Any, asking: Asking | None, **more: Any) -> Any:
-        asked.append(asking)
+    def check(*given: Any, options: SolvingOptions | None, **more: Any) -> Any:
+        asked.append(options)
         raise TcsmtError("enough")
 
     monkeypatch.setattr(import_module("tcsmt.face.cli.check"), "checked", check)
     given = ("check", "volta", "--python", "an_emulator:naive", "--store", emulator / "store.json")
     refused(*given, "--solve", "--jobs", 3, "--scheduler", "tcp://host:8786", "--timeout", 5)
     refused(*given, "--jobs", 3)
-    settings = Settings("auto", 5.0, 8192)
-    assert asked == [Asking(settings, confirm=False, jobs=3, scheduler="tcp://host:8786"), None]
+    expected = SolvingOptions(
+        timeout=5.0, jobs=3, scheduler="tcp://host:8786", store=emulator / "store.json"
+    )  # fmt: skip
+    assert asked == [expected, None]
 
 
 def test_a_function_of_block_scales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tests.support.command_line import done, process, tcsmt
 
 
@@ -36,7 +37,7 @@ def test_scripts_have_a_header_and_names_of_stages(tmp_path: Path) -> None:
         status = re.fullmatch(r"\(set-info :status (sat|unsat)\)", lines[6])
         assert status is not None
         for solver in ("bitwuzla", "z3"):
-            assert solve(text, Settings(solver)).answer == status[1]
+            assert solve(text, SolvingOptions(solver)).answer == status[1]
     texts = [file.read_text() for file in files]
     assert any(re.search(r"\(define-fun left\.product-\d\.\d ", text) for text in texts)
     assert any("; stage: sum|" in text and "(define-fun left.sum () " in text for text in texts)

@@ -14,8 +14,9 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers import run
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.support.errors import Exit
 from tests.support.command_line import done, process, refused
 from tests.support.paths import ROOT
@@ -74,7 +75,7 @@ def test_find_output_and_scripts(tmp_path: Path) -> None:
     common = ("find", "--property", "monotonicity", "--arch", "volta")
     printed = done(*common, "--json", "--output", report, "--dump-smt", script)
     assert json.loads(report.read_text()) == json.loads(printed)
-    assert solve(script.read_text(), Settings("cvc5")).answer == "sat"
+    assert solve(script.read_text(), SolvingOptions("cvc5")).answer == "sat"
     # nothing half-written is left behind
     assert {p.suffix for p in tmp_path.iterdir()} == {".json", ".smt2"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.face.cli import main, options
-from tcsmt.prove.engine.solvers.run import CHOICES
+from tcsmt.prove.engine.options import CHOICES, SolvingOptions
 from tests.support.command_line import tcsmt
 
 
@@ -30,24 +31,30 @@ def values(option: Any, *arguments: str) -> dict[str, Any]:
 
 
 def test_defaults() -> None:
-    assert values(options.timeout()) == {"timeout": 60.0}
-    assert values(options.timeout(3.0)) == {"timeout": 3.0}
-    assert values(options.jobs(2)) == {"jobs": 2}
-    assert values(options.confirm) == {"confirm": False}
-    assert values(options.confirmed) == {"confirm": True}
-    assert values(options.kept) == {"kept": None}
-    assert values(options.kept, "--again") == {"kept": False}
-    assert values(options.store) == {"store": None}
+    assert values(options.solving("timeout", "jobs", "confirm", "reuse", "store", "certificate")) == {
+        "solving": SolvingOptions(confirm=False)
+    }
+    several = options.solving("timeout", "jobs", "confirm", timeout=3.0, jobs=2, confirm=True)
+    assert values(several) == {"solving": SolvingOptions(timeout=3.0, jobs=2, confirm=True)}
+    assert values(options.solving("reuse"), "--again") == {"solving": SolvingOptions(reuse=False)}
+    assert values(options.solving("store"), "--store", "x") == {"solving": SolvingOptions(store=Path("x"))}
     assert values(options.resumed()) == {"output": None}
     assert values(options.folders, "--properties", "x", "--properties", "y") == {
         "folders": (Path("x"), Path("y"))
     }
 
 
+def test_every_field_has_an_option() -> None:
+    fields = [one.name for one in dataclasses.fields(SolvingOptions)]
+    made = values_of(options.solving(*fields))
+    assert sorted(str(one.name) for one in made) == sorted(fields)
+    assert all(one.help for one in made)
+
+
 @pytest.mark.parametrize(("option", "arguments", "said"), [
-    (options.jobs(1), ["--jobs", "0"], "0 is not in the range"),
-    (options.jobs(1), ["--jobs", "257"], "257 is not in the range"),
-    (options.timeout(), ["--timeout", "soon"], "'soon' is not a valid float"),
+    (options.solving("jobs"), ["--jobs", "0"], "0 is not in the range"),
+    (options.solving("jobs"), ["--jobs", "257"], "257 is not in the range"),
+    (options.solving("timeout"), ["--timeout", "soon"], "'soon' is not a valid float"),
     (options.resumed(required=True), [], "Missing option '--output'"),
 ])  # fmt: skip
 def test_what_is_refused(option: Any, arguments: list[str], said: str) -> None:
@@ -74,7 +81,7 @@ def test_a_name_means_the_same_in_every_command() -> None:
                 forms.setdefault(one.name, set()).add((*one.opts, str(one.type)))
     assert {name for name, several in forms.items() if len(several) > 1} == set()
     assert len(forms) == 7
-    (solver,) = (one for one in values_of(options.solver) if one.name == "solver")
+    (solver,) = (one for one in values_of(options.solving("solver")) if one.name == "solver")
     assert all(choice in (solver.help or "") for choice in CHOICES)
 
 

@@ -18,7 +18,8 @@ from tests.support.processes import LINE, children, runs, start, until
 
 #: Asks for two primes of 32 bits by their product.
 HARD = '''"""Hard."""
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 
 def investigate(ask):
     solve("""(set-logic QF_BV)
@@ -27,7 +28,7 @@ def investigate(ask):
 (assert (and (bvult #x0000000000000001 x) (bvult x #x0000000100000000) (bvule x y)
   (bvult y #x0000000100000000) (= (bvmul x y) #x7eb7c0ec9f492ab9)))
 (check-sat)
-""", Settings())
+""", SolvingOptions())
     return "answered"
 '''
 FIND = ("find", "--property", "hard", "--arch", "volta", "--properties")

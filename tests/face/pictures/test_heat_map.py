@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from tcsmt.face.pictures.heat_map import as_page, as_table
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import Atlas, run
 from tcsmt.study.survey.verdict_store import verdicts_in
@@ -52,7 +51,7 @@ def seen(page: Path, selector: str) -> dict[str, Any]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     folder = tmp_path_factory.mktemp("atlas")
     with verdicts_in(folder / "a.json") as store:
-        return run(small(), Domain(), store, Asking(Settings(timeout=30), jobs=2))
+        return run(small(), Domain(), store, SolvingOptions(timeout=30, jobs=2))
 
 
 def test_a_click_draws_the_witness(made: Atlas, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_what_is_kept_of_a_search(right: bool, monkeypatch: pytest.MonkeyPatch) 
     given: dict[str, Any] = {}
 
     class Search:
-        def __init__(self, kinds: Any, box: Any, settings: Any) -> None:
-            given.update(kinds=kinds, box=box, settings=settings)
+        def __init__(self, kinds: Any, box: Any, options: Any) -> None:
+            given.update(kinds=kinds, box=box, options=options)
 
         def run(self) -> Any:
             fused = given["kinds"][0]
@@ -67,6 +67,6 @@ def test_what_is_kept_of_a_search(right: bool, monkeypatch: pytest.MonkeyPatch) 
     assert record["right"] is right
     assert (record["model"], record["questions"], record["equal"]) == (NAME, 3, 1 + right)
     assert (record["verdict"], record["floor"], record["left_after_each"]) == ("identified", 0.12, [9, 2])
-    assert given["settings"].timeout == 7.5
+    assert given["options"].timeout == 7.5
     # the box is the model: 1·2 + 1
     assert given["box"]([0x3C00, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000

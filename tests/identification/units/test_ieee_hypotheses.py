@@ -14,7 +14,7 @@ from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tests.support.families import kinds_like
 from tests.support.sampling import mostly_long
 
@@ -92,7 +92,7 @@ def test_random_chains_are_never_mistaken(seed, k, formats):
     rows = family.grown(first[[int(random.integers(len(first)))]])
     row = rows[int(random.integers(len(rows)))]
     found = Identification(
-        [hypotheses], model_box(family.model(row)), budget=120, settings=Settings(timeout=0.5)
+        [hypotheses], model_box(family.model(row)), budget=120, options=SolvingOptions(timeout=0.5)
     ).run()
     assert found.verdict in ("identified", "open"), found.reason
     same = family.canonical(row[None])

@@ -31,8 +31,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.audit import audit_of, closing, gaps, listed
 from tcsmt.study.survey.verdict_store import verdicts_in
@@ -82,7 +81,7 @@ def audited(seed: int, path: Path, bits: int, timeout: float) -> Counter[str]:
     vectors = everything.some(rng, 100)
     audit = audit_of(row, listed(row, [("", [int(w[n]) for w in vectors.values()]) for n in range(100)]))
     with verdicts_in(path / f"{seed}.json") as store:
-        found = gaps(audit, store, Asking(Settings(timeout=timeout), confirm=False))
+        found = gaps(audit, store, SolvingOptions(timeout=timeout, confirm=False))
     counts: Counter[str] = Counter()
     for gap in found:
         one, other = (audit.hypotheses[n].row.model for n in gap.pair)

@@ -15,14 +15,14 @@ from tcsmt.identification.units.report import as_text, nearest
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tests.support.families import family_like, fused_rows, kinds_like, simulated
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 #: Two products summed exactly, and c.
 EXACT = row_named("arm/bfdot.ebf1").model
 #: For searches that need no proof.
-QUICK = Settings(timeout=0.5)
+QUICK = SolvingOptions(timeout=0.5)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_noise_gives_no_wrong_model(seed):
         flipped += flips
         return word ^ (1 << int(random.integers(32))) if flips else word
 
-    found = Identification(kinds_like(VOLTA), noisy, seed=seed + 1, settings=QUICK).run()
+    found = Identification(kinds_like(VOLTA), noisy, seed=seed + 1, options=QUICK).run()
     right = found.model is not None and (fused_rows(found) == truth).all(axis=1).any()
     assert found.verdict in ("refuted", "inconsistent") if flipped else right, flipped
 
@@ -156,7 +156,7 @@ def test_a_flipped_answer_to_the_last_deciding_question_is_found():
             count += 1
             return honest(a, b, c) ^ (count == flipped)
 
-        found = Identification(kinds_like(VOLTA), box, settings=QUICK).run()
+        found = Identification(kinds_like(VOLTA), box, options=QUICK).run()
         right = found.model is not None and (fused_rows(found) == family.row(VOLTA)).all(axis=1).any()
         assert found.verdict in ("refuted", "inconsistent") or right
 
@@ -181,7 +181,7 @@ def test_budget(tmp_path):
 def test_catalogue_rows_are_never_lost(name):
     model = row_named(name).model
     family = family_like(model)
-    found = Identification(kinds_like(model), model_box(model), settings=Settings(timeout=5)).run()
+    found = Identification(kinds_like(model), model_box(model), options=SolvingOptions(timeout=5)).run()
     assert found.verdict in ("identified", "open")
     assert len(found.exchanges) <= 60
     assert (fused_rows(found) == family.row(model)).all(axis=1).any()
@@ -203,7 +203,7 @@ def outside():
     [k if k == "a result that is negated" else pytest.param(k, marks=pytest.mark.long) for k in outside()],
 )
 def test_perturbed_box_is_refuted(kind):
-    found = Identification(kinds_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
+    found = Identification(kinds_like(VOLTA), outside()[kind](model_box(VOLTA)), options=QUICK).run()
     assert found.verdict in ("refuted", "inconsistent")
     assert found.model is None
     near = nearest(found)
@@ -232,7 +232,7 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
             asked += 1
             return honest(a, b, c) ^ (asked == flipped) << bit
 
-        found = Identification(kinds_like(model), box, seed=seed + 1, settings=QUICK).run()
+        found = Identification(kinds_like(model), box, seed=seed + 1, options=QUICK).run()
         right = found.model is not None and (fused_rows(found) == family.row(model)).all(axis=1).any()
         assert found.verdict in ("refuted", "inconsistent") or right
 

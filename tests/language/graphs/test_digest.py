@@ -42,7 +42,7 @@ from tcsmt.matrix_units.catalogue import rows
 from tcsmt.identification.units import catalogue_rows
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.study.papers import variants
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.study.survey import theorems
 from tcsmt.prove.statements.question import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
@@ -54,7 +54,7 @@ keys = {f"unit {unit.name}": unit.model.digest for unit in (units if "all" in sy
 for unit in few:
     keys[f"atlas {unit.name}"] = Pair(unit, unit, Domain(finite=False)).key
 if "tasks" in sys.argv:
-    effort, limits = findings.Effort(Settings(), True, 1.0), reduced.Limits()
+    effort, limits = findings.Effort(SolvingOptions(confirm=True), 1.0), reduced.Limits()
     firsts = {}
     for task in islice(findings.entries(effort), 30):
         firsts.setdefault(task.function, task)  # one of each kind
@@ -62,7 +62,7 @@ if "tasks" in sys.argv:
     tasks.append(sweep.task_for("markidis", "uniform", 16, sweep.Matrices(("volta",), 2, 1)))
     tasks += [reduced._task(fact, "volta", 2, limits, ask=True) for fact in list(reduced.FACTS.values())[::8]]
     about = (entry for entry in theorems.entries() if entry.models())  # the others are about sums alone
-    tasks += [theorems._task(entry, Settings(), "", None) for entry in islice(about, 2)]
+    tasks += [theorems._task(entry, SolvingOptions(), "", None) for entry in islice(about, 2)]
     keys |= {f"{task.function.__name__} {task.key}": task.asked for task in tasks}
     keys["variants"] = variants.content()
 print(json.dumps(keys))

@@ -11,8 +11,9 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.study.properties.scripts import OPERATIONS, _small, ieee_script
 from tests.support import solving_here
 from tests.support.sampling import mostly_long, one_in
@@ -37,7 +38,7 @@ def solver_for(source: Format, target: Format) -> str:
 def ask(text: str, solver: str = "bitwuzla", timeout: float = 60) -> Answer:
     """The answer, which must be one."""
     run = solving_here.solve if solver == "bitwuzla" else solve
-    answer = run(text, Settings(solver, timeout))
+    answer = run(text, SolvingOptions(solver, timeout))
     assert answer.answer != "unknown", answer.reason
     return answer
 

@@ -8,7 +8,7 @@ from tcsmt.language.read.llvm_execution import Fault
 from tcsmt.language.terms import Term, var
 from tcsmt.outside.implementations.c_faults import refute
 from tcsmt.outside.implementations.reading_time import ReadingTime
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import TcsmtError
 
 A, B = var("a", 8), var("b", 8)
@@ -26,9 +26,9 @@ def faults(terms: list[Term]) -> list[Fault]:
 def test_none_happens() -> None:
     told: list[tuple[int, int]] = []
     clock = ReadingTime("f.c", 60, lambda done, count, what: told.append((done, count)))
-    refute(faults(NEVER), Settings(timeout=20), clock)
+    refute(faults(NEVER), SolvingOptions(timeout=20), clock)
     assert told[-1] == (len(NEVER), len(NEVER))
-    refute([], Settings(), clock)
+    refute([], SolvingOptions(), clock)
 
 
 @pytest.mark.parametrize("place", [0, 7, 20])
@@ -36,7 +36,7 @@ def test_one_of_them_happens(place: int) -> None:
     terms = list(NEVER)
     terms[place] = A.eq(0x5A) & B.eq(1)
     with pytest.raises(TcsmtError, match=f"f.c:{place}: fault {place} at .*a = 0x5a"):
-        refute(faults(terms), Settings(timeout=20), ReadingTime("f.c", 60))
+        refute(faults(terms), SolvingOptions(timeout=20), ReadingTime("f.c", 60))
 
 
 def test_what_is_not_decided() -> None:
@@ -45,6 +45,6 @@ def test_what_is_not_decided() -> None:
     small = x.ult(1 << 30) & y.ult(1 << 30) & ~x.ult(2) & ~y.ult(2)
     hard = small & (x * y).eq((1 << 58) - 27)
     with pytest.raises(TcsmtError, match=r"f.c:0: fault 0: not decided whether it can happen: "):
-        refute(faults([hard]), Settings(timeout=0.5), ReadingTime("f.c", 60))
+        refute(faults([hard]), SolvingOptions(timeout=0.5), ReadingTime("f.c", 60))
     with pytest.raises(TcsmtError, match=r"f.c: not read in 1 s; it was at: whether it can happen: f.c:\d+"):
-        refute(faults([*NEVER, hard]), Settings(timeout=20), ReadingTime("f.c", 1))
+        refute(faults([*NEVER, hard]), SolvingOptions(timeout=20), ReadingTime("f.c", 1))

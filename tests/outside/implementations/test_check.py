@@ -11,7 +11,7 @@ import pytest
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.outside.implementations.check import Implementation, check
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tests.oracles.exact import results
@@ -70,7 +70,7 @@ def test_solvers_find_rows_that_the_edges_do_not(tmp_path: Path) -> None:
     """What stays is proved equal, or an asked row tells it apart."""
     row = row_named("x86/vdpbf16ps")
     with verdicts_in(tmp_path / "store.json") as store:
-        found = check(row, of(row.model), rows=1, seed=1, asking=Asking(confirm=False), store=store)
+        found = check(row, of(row.model), rows=1, seed=1, options=SolvingOptions(), store=store)
     assert found.gaps is not None
     assert all(gap.verdict != "open" for gap in found.gaps)
     assert len(found.audit.untold()) == len(found.gaps)

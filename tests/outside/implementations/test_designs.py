@@ -17,7 +17,7 @@ from tcsmt.matrix_units.models import Circuit, FusedDotAdd, Model, Operands
 from tcsmt.outside.implementations import rtl
 from tcsmt.outside.implementations.designs import DesignFiles, is_design, read_design
 from tcsmt.prove.engine.engine import Decision, compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -59,7 +59,7 @@ def unit(k: int = 2) -> FusedDotAdd:
 
 
 def compared(one: Model, two: Model) -> Decision:
-    solving = Solving(Settings("bitwuzla", 30, 4096))
+    solving = Solving(SolvingOptions("bitwuzla", 30, 4096))
     return compare_models(("one", one), ("two", two), Domain(finite=False), solving)
 
 

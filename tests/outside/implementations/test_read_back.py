@@ -13,7 +13,7 @@ from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.engine.engine import compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent, Unknown, Verdict
@@ -42,7 +42,7 @@ def read_back(row: Row, language: str, folder: Path) -> Model:
 
 
 def verdict(row: Row, model: Model, seconds: float) -> Verdict:
-    solving = Solving(Settings(timeout=seconds))
+    solving = Solving(SolvingOptions(timeout=seconds))
     return compare_models(("unit", row.model), ("file", model), Domain(finite=False), solving).verdict
 
 

@@ -10,8 +10,8 @@ import pytest
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.models import Circuit
 from tcsmt.prove.certificates.description import described
-from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import compare_models
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -62,7 +62,7 @@ def test_converted_inputs_are_said(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     wide = two_products(k=1, n_fma=1, a_format="bf16", b_format="bf16", c_format="f32", d_format="f32")
     narrow = replace(wide, a_format="f32", b_format="f32")
-    solving = Solving(certificates=Certificates(tmp_path / "c"))
+    solving = Solving(SolvingOptions(certificate=tmp_path / "c"))
     found = compare_models(("one", wide), ("two", narrow), Domain(finite=False), solving)
     if found.certified is None or found.certified.path is None:
         pytest.skip("they are not proved equal")

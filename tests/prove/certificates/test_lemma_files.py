@@ -12,8 +12,8 @@ import pytest
 from tcsmt.language.terms import Term, const, var
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import SUFFIXES, LemmaFiles, Missing, lemma_of, path_of
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import refutation
-from tcsmt.prove.engine.solvers.run import Settings
 from tests.support.scripts import ask_bitwuzla
 
 
@@ -28,7 +28,7 @@ def written(folder: Path, formula: Term) -> str:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     lemma = lemma_of(formula)
     (folder / "lemmas").mkdir()
-    lrat = refutation(lemma.cnf, Settings(timeout=30))
+    lrat = refutation(lemma.cnf, SolvingOptions(timeout=30))
     for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
         path_of(folder, lemma.name, suffix).write_bytes(lzma.compress(text.encode()))
     return lemma.name

@@ -23,7 +23,7 @@ from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.boundary_inputs import search
 from tcsmt.prove.engine.engine import Decision, compare_models, decide
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side
@@ -57,7 +57,7 @@ def converted(unit: Model, domain: Domain) -> Question:
 
 
 def on_f16(unit: Model, domain: Domain = ALL, timeout: float = 60) -> Decision:
-    return decide(converted(unit, domain), Solving(Settings(timeout=timeout)))
+    return decide(converted(unit, domain), Solving(SolvingOptions(timeout=timeout)))
 
 
 @pytest.mark.long
@@ -135,7 +135,7 @@ def test_products_on_other_grids(bits: int, domain: Domain, equal: bool) -> None
     assert one is not None
     assert two is not None
     assert len(one.aligned) == 2
-    solving = Solving(Settings(timeout=60))
+    solving = Solving(SolvingOptions(timeout=60))
 
     def prove(what: str, goal: Term) -> bool:
         return solving.ask(goal).answer == "unsat"
@@ -199,7 +199,9 @@ def test_exponents_beyond_twelve_bits(zeros: tuple[int, int]) -> None:
     """The exponents that a zero may enter with do not fit the words of usual ones."""
     unit = replace(e4m3_unit(1, 1, 0, 25), c_position="aligned")
     one, two = (replace(unit, zero_exponent=zero) for zero in zeros)
-    verdict = compare_models(("one", one), ("two", two), Domain(), Solving(Settings(timeout=60))).verdict
+    verdict = compare_models(
+        ("one", one), ("two", two), Domain(), Solving(SolvingOptions(timeout=60))
+    ).verdict
     assert isinstance(verdict, Equivalent if min(zeros) > 0 else Distinguished), verdict
 
 
@@ -216,7 +218,7 @@ def attack(
         replace(unit, zero_exponent=max(-4096, min(4096, zero)), fraction_bits=bits)
         for zero, bits in zip(zeros, fraction_bits, strict=True)
     ]
-    solving = Solving(Settings(timeout=timeout))
+    solving = Solving(SolvingOptions(timeout=timeout))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine, "search", lambda question: None)
         found = compare_models(("one", models[0]), ("two", models[1]), Domain(finite=False), solving)

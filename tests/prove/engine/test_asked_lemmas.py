@@ -11,7 +11,8 @@ from tcsmt.language.write.smtlib import script
 from tcsmt.prove.engine import asked_lemmas as module
 from tcsmt.prove.engine import solving
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, installed
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
+from tcsmt.prove.engine.solvers.run import installed
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support import cache
 from tests.support.lying import Liars
@@ -28,9 +29,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lemmas(
-    solver: str = "bitwuzla", confirm: bool = False, lasting: bool = True, kept: bool | None = None
+    solver: str = "bitwuzla", confirm: bool = False, lasting: bool = True, reuse: bool | None = None
 ) -> Lemmas:
-    return Lemmas(Solving(Settings(solver), confirm=confirm), lasting=lasting, kept=kept)
+    return Lemmas(Solving(SolvingOptions(solver, confirm=confirm, reuse=reuse)), lasting)
 
 
 def test_kept_by_content() -> None:
@@ -63,19 +64,19 @@ def test_asked_again_where_more_is_wanted() -> None:
     assert not lemmas("z3").ask(GOAL, 10).earlier
     lemmas().ask(GOAL, 10)
     # kept without a confirmation, it is none, even where the user says that what is kept counts
-    confirmed = lemmas(confirm=True, kept=True).ask(GOAL, 10)
+    confirmed = lemmas(confirm=True, reuse=True).ask(GOAL, 10)
     assert not confirmed.earlier
     assert confirmed.answer.confirmed
     # kept with one, it is one where the user says so
     assert not lemmas(confirm=True).ask(GOAL, 10).earlier
-    assert not lemmas(confirm=True, kept=False).ask(GOAL, 10).earlier
-    again = lemmas(confirm=True, kept=True).ask(GOAL, 10)
+    assert not lemmas(confirm=True, reuse=False).ask(GOAL, 10).earlier
+    again = lemmas(confirm=True, reuse=True).ask(GOAL, 10)
     assert again.earlier
     assert again.answer.confirmed == confirmed.answer.confirmed
     plain = lemmas().ask(GOAL, 10)
     assert plain.earlier
     assert plain.answer.confirmed == ""
-    assert not lemmas(kept=False).ask(GOAL, 10).earlier
+    assert not lemmas(reuse=False).ask(GOAL, 10).earlier
 
 
 def test_nothing_is_kept_unless_it_is_asked_for(folder: Path) -> None:
@@ -109,7 +110,7 @@ def test_another_version_of_the_solver_is_asked(monkeypatch: pytest.MonkeyPatch)
 
 def test_versions_are_those_of_the_installed_packages() -> None:
     for solver in SOLVERS:
-        answer = Solving(Settings(solver)).ask(GOAL)
+        answer = Solving(SolvingOptions(solver)).ask(GOAL)
         assert installed(solver).startswith(answer.version)
     assert installed("no such solver") == ""
 

@@ -14,8 +14,8 @@ from tcsmt.language.terms import FALSE
 from tcsmt.prove.certificates.derivation import Close
 from tcsmt.prove.engine import certify
 from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import carry_bits, certified, flaws, zero_exponents
@@ -121,7 +121,7 @@ def test_a_solver_that_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tex
 
 
 def test_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(cnf: str, given: Settings) -> str:
+    def refuse(cnf: str, given: SolvingOptions) -> str:
         raise NotRefuted("CaDiCaL: timeout after 60 s")
 
     monkeypatch.setattr(certify, "refutation", refuse)

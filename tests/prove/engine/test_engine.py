@@ -18,8 +18,9 @@ from tcsmt.matrix_units.models import FusedDotAdd, Model, Operands
 from tcsmt.prove.engine import engine, solving
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.engine import Decision, compare_models, decide
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference
@@ -51,7 +52,7 @@ def fused(name: str, **changes: Any) -> FusedDotAdd:
 
 
 def asked(left: Any, right: Any, domain: Domain = ALL, confirm: bool = False, **options: Any) -> Decision:
-    solving = Solving(Settings(timeout=60), confirm=confirm)
+    solving = Solving(SolvingOptions(timeout=60, confirm=confirm))
     return compare_models(("one", left), ("two", right), domain, solving, **options)
 
 
@@ -104,7 +105,7 @@ def test_equal_blocks_ask_the_same_lemma_once(monkeypatch: pytest.MonkeyPatch) -
     """However long a solver takes: a lemma that is out of time would be asked in another way."""
     scripts = []
 
-    def patient(text: str, settings: Settings) -> Answer:
+    def patient(text: str, settings: SolvingOptions) -> Answer:
         scripts.append(text)
         return solving_here.solve(text, replace(settings, timeout=600))
 
@@ -225,10 +226,10 @@ def test_an_empty_domain_is_confirmed_too(liars: Liars) -> None:
     unit = fused(VOLTA, k=1, n_fma=1)
     question = difference("", ("one", unit), ("two", replace(unit, carry_bits=1)), also=[unit.trace.c.eq(1)])
     liars.install(bitwuzla="unsat", z3="sat")
-    found = decide(question, Solving(confirm=True)).verdict
+    found = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(found, Unknown) and "solvers disagree" in found.reason
     liars.install(z3="garbage", cvc5="nothing")
-    found = decide(question, Solving(confirm=True)).verdict
+    found = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(found, Unknown) and "not confirmed" in found.reason
 
 
@@ -284,7 +285,7 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
     inputs |= {f"other {n}": f for n, f in inputs.items()}
     sides = (Side("A", model, trace), Side("B", model, replace(trace, output=output, stages=())))
     question = Question(title="A, B", sides=sides, goal=same & trace.output.ne(output), formats=inputs)
-    verdict = decide(question, Solving(Settings(solver, timeout=60))).verdict
+    verdict = decide(question, Solving(SolvingOptions(solver, timeout=60))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.solver == solver
 
@@ -296,7 +297,7 @@ def test_every_solver_finds_and_proves(solver: str) -> None:
     two, three, four = (("", replace(volta, carry_bits=n)) for n in (2, 3, 4))
     found(difference("", two, three, lanes=(), alike=True), solver)
     enough = difference("", three, four, lanes=())
-    verdict = decide(enough, Solving(Settings(solver, timeout=60))).verdict
+    verdict = decide(enough, Solving(SolvingOptions(solver, timeout=60))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.solver == solver
 
@@ -304,7 +305,7 @@ def test_every_solver_finds_and_proves(solver: str) -> None:
 def test_no_solver_is_asked_for_what_evaluation_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even about lanes of one kind, where the question names them."""
 
-    def refuse(text: str, settings: Settings) -> Answer:
+    def refuse(text: str, settings: SolvingOptions) -> Answer:
         raise AssertionError("a solver was asked")
 
     monkeypatch.setattr(solving, "solve", refuse)
@@ -349,7 +350,7 @@ def test_a_proof_at_a_stage_holds_of_the_result() -> None:
     verdict = decide(question, Solving()).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.stage == "sum"
-    assert solve(script(question.goal), Settings(timeout=60)).answer == "unsat"
+    assert solve(script(question.goal), SolvingOptions(timeout=60)).answer == "unsat"
 
 
 def test_a_proof_at_a_stage_respects_the_domain() -> None:
@@ -372,7 +373,7 @@ def test_cases_cover_every_input() -> None:
     pair = [replace(volta, carry_bits=n) for n in (2, 3)]
     case = volta.trace.c.eq(0)
     question = difference("", ("", pair[0]), ("", pair[1]), cases=(case,), lanes=())
-    verdict = decide(question, Solving(confirm=True)).verdict
+    verdict = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.stage.startswith("case 1: ")
     assert "; case 2: " in verdict.stage

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tcsmt.language.run import jit
@@ -11,11 +13,10 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine import exhaustive
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer, Lemmas
-from tcsmt.prove.engine.dumping import Dump
 from tcsmt.prove.engine.engine import Decision
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -38,7 +39,7 @@ def unit(fraction_bits: int) -> FusedDotAdd:
 
 
 def compared(one: FusedDotAdd, two: FusedDotAdd, domain: Domain) -> Decision:
-    solving = Solving(Settings("bitwuzla", 20, 2048), confirm=False)
+    solving = Solving(SolvingOptions("bitwuzla", 20, 2048))
     return compare_exhaustively(("one", one), ("two", two), domain, solving, Lemmas(solving))
 
 
@@ -68,7 +69,7 @@ def test_no_answer_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [step.what for step in found.steps] == ["every input"]
 
 
-def test_scripts_and_certificates_are_of_solvers(tmp_path: object) -> None:
-    solving = Solving(Settings("bitwuzla", 20, 2048), dump=Dump(tmp_path))  # type: ignore[arg-type]
+def test_scripts_and_certificates_are_of_solvers(tmp_path: Path) -> None:
+    solving = Solving(SolvingOptions("bitwuzla", 20, 2048, dump_smt=tmp_path))
     with pytest.raises(TcsmtError, match="no scripts and no certificate"):
         compare_exhaustively(("one", unit(3)), ("two", unit(4)), Domain(), solving, Lemmas(solving))

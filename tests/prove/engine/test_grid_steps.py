@@ -18,7 +18,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
 from tcsmt.prove.certificates.derivation import Cases, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.engine.engine import Decision, decide
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
@@ -87,7 +87,7 @@ def zeros_apart(k: int) -> Question:
 
 @cache
 def solved(formula: Term) -> bool:
-    return solving_here.solve(script(formula), Settings(timeout=10)).answer != "unsat"
+    return solving_here.solve(script(formula), SolvingOptions(timeout=10)).answer != "unsat"
 
 
 def refute(formula: Term) -> None:
@@ -96,7 +96,7 @@ def refute(formula: Term) -> None:
 
 
 def decided(k: int) -> Decision:
-    found = decide(zeros_apart(k), Solving(Settings(timeout=5)))
+    found = decide(zeros_apart(k), Solving(SolvingOptions(timeout=5)))
     assert isinstance(found.verdict, Equivalent), found.verdict
     assert found.derived is not None
     return found

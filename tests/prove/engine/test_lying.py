@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
-from tcsmt.face.cli import atlas as cli_atlas
+from tcsmt.face.api import atlas as api_atlas
 from tcsmt.face.cli import main
 from tcsmt.face.cli.accuracy import findings as cli_findings
 from tcsmt.identification.units import search
@@ -25,11 +25,11 @@ from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import read_model
-from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers import run
 from tcsmt.prove.engine.solvers.answer import digest
-from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -59,7 +59,7 @@ def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.Mon
     monkeypatch.setattr(run, "_PATIENCE", 0.3)
     _, reason = BEHAVIOURS[behaviour]
     liars.install(bitwuzla=behaviour)
-    answer = solve(script(FALSE_GOAL), Settings("bitwuzla", timeout=0.3 if reason == "timeout" else 30))
+    answer = solve(script(FALSE_GOAL), SolvingOptions("bitwuzla", timeout=0.3 if reason == "timeout" else 30))
     assert answer.answer == "unknown"
     assert answer.reason.startswith("bitwuzla: ")
     assert reason in answer.reason
@@ -69,7 +69,7 @@ def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("answer", ANSWERED)
 def test_what_is_an_answer(answer: str, liars: Liars) -> None:
     liars.install(bitwuzla=answer)
-    found = solve(script(FALSE_GOAL), Settings("bitwuzla", timeout=30))
+    found = solve(script(FALSE_GOAL), SolvingOptions("bitwuzla", timeout=30))
     assert (found.answer, found.by, found.seconds) == (answer.split(maxsplit=1)[0], "bitwuzla 9.9", 0.25)
     assert found.script == digest(script(FALSE_GOAL))
 
@@ -82,7 +82,7 @@ def test_only_another_unsat_confirms(second: str, liars: Liars) -> None:
     """Of the first solver's lie, each behaviour of the others makes what it is."""
     liars.install(bitwuzla="unsat", z3=second, cvc5="nothing")
     hangs = BEHAVIOURS[second][1] == "timeout"
-    solving = Solving(Settings("bitwuzla", timeout=0.5 if hangs else 30), confirm=True)
+    solving = Solving(SolvingOptions("bitwuzla", timeout=0.5 if hangs else 30, confirm=True))
     found = solving.proof("", FALSE_GOAL, solving.ask(FALSE_GOAL), 0.0)
     if second == "unsat":
         assert isinstance(found, Equivalent)
@@ -100,7 +100,7 @@ def test_only_another_unsat_confirms(second: str, liars: Liars) -> None:
 
 def test_the_third_solver_may_confirm(liars: Liars) -> None:
     liars.install(bitwuzla="unsat", z3="garbage", cvc5="unsat")
-    solving = Solving(confirm=True)
+    solving = Solving(SolvingOptions(confirm=True))
     found = solving.proof("", TRUE_GOAL, solving.ask(TRUE_GOAL), 0.0)
     assert isinstance(found, Equivalent)
     assert found.confirmed == "cvc5 9.9"
@@ -112,7 +112,7 @@ def test_no_solver_confirms_itself(solver: str, liars: Liars) -> None:
     liars.install(**dict.fromkeys(SOLVERS, "nothing"))
     liars.install(**{solver: "unsat"})
     for name in (solver.upper(), "portfolio"):
-        solving = Solving(Settings(name), confirm=True)
+        solving = Solving(SolvingOptions(name, confirm=True))
         found = solving.proof("", TRUE_GOAL, solving.ask(TRUE_GOAL), 0.0)
         assert isinstance(found, Unknown)
         assert found.reason.startswith(f"{solver} 9.9 answers unsat; not confirmed: ")
@@ -128,7 +128,7 @@ def test_an_answer_proves_its_own_script() -> None:
 
 def test_what_needs_no_solver_needs_no_confirmation(liars: Liars) -> None:
     liars.install(**dict.fromkeys(SOLVERS, "nothing"))
-    solving, goal = Solving(confirm=True), X.ult(X)
+    solving, goal = Solving(SolvingOptions(confirm=True)), X.ult(X)
     assert goal.value == 0
     found = solving.proof("", goal, solving.ask(goal), 0.0)
     assert isinstance(found, Equivalent)
@@ -142,7 +142,10 @@ def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     unit = row_named("volta").model
     other = replace(unit, carry_bits=2)  # type: ignore[call-arg]
     question = difference("", ("one", unit), ("other", other), lanes=())
-    for found in (decide(question, Solving()).verdict, decide(question, Solving(confirm=True)).verdict):
+    for found in (
+        decide(question, Solving()).verdict,
+        decide(question, Solving(SolvingOptions(confirm=True))).verdict,
+    ):
         assert isinstance(found, Unknown)
         assert found.reason == "bitwuzla 9.9 gave a model that does not replay"
 
@@ -192,7 +195,7 @@ def _alike(folder: Path) -> tuple[Path, Path]:
 
 
 def _atlas(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
-    patch.setattr(cli_atlas, "rows", lambda: [read_model(path) for path in _alike(folder)])
+    patch.setattr(api_atlas, "rows", lambda: [read_model(path) for path in _alike(folder)])
     return ["atlas", "--claims", "--store", folder / "a.json"]
 
 
@@ -394,6 +397,6 @@ def test_a_kept_witness_replays_or_is_none(
     ):
         with verdicts_in(tmp_path / "a.json") as store:
             store.keep(pair.key, {**record, "verdict": "?", "asked": pair.key, **planted_one})
-            found = settle([pair], store, Asking(Settings(timeout=20), confirm=False))
+            found = settle([pair], store, SolvingOptions(timeout=20, confirm=False))
         assert found[pair.key]["verdict"] == "equivalent"
         assert "earlier" not in found[pair.key]

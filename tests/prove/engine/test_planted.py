@@ -16,7 +16,7 @@ import pytest
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.statements.domain import Domain
@@ -127,7 +127,7 @@ def compared(kind: str, seeds: range, most: int, sweeps: list[StageByStage]) -> 
     counts: Counter[str] = Counter()
     for seed in seeds:
         case = Planted.drawn(f"{kind} {seed}", most)
-        counts[case.held(decide(case.question, Solving(Settings(timeout=TIMEOUT))).verdict)] += 1
+        counts[case.held(decide(case.question, Solving(SolvingOptions(timeout=TIMEOUT))).verdict)] += 1
         counts["merged"] += held_merges(case, sweeps)
     print(f"{kind}: {dict(counts)}")
     return counts
@@ -164,7 +164,9 @@ def test_cuts_and_cases_of_planted_differences() -> None:
         rng = Random(seed)
         inputs = case.question.sides[0].trace.inputs
         cases = tuple(x.eq(rng.choice((0, rng.getrandbits(x.width)))) for x in rng.sample(inputs, seed % 3))
-        verdict = decide(replace(case.question, cases=cases), Solving(Settings(timeout=TIMEOUT))).verdict
+        verdict = decide(
+            replace(case.question, cases=cases), Solving(SolvingOptions(timeout=TIMEOUT))
+        ).verdict
         counts[case.held(verdict)] += 1
         counts["at a stage"] += isinstance(verdict, Equivalent) and bool(verdict.stage)
     print(dict(counts))

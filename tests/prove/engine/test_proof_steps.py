@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer, Lemmas
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import ProofStep, Proving
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tests.support.certificates import carry_bits
 
@@ -60,7 +60,7 @@ def test_a_step_as_a_proof() -> None:
 @pytest.mark.parametrize("earlier", [False, True])
 def test_what_was_proved_is_kept_in_order(earlier: bool) -> None:
     """Of the lemma: who answered, and to which script."""
-    solving = Solving(Settings(timeout=7.5))
+    solving = Solving(SolvingOptions(timeout=7.5))
     proving = Proving(carry_bits(), solving, Lemmas(solving))
     assert proving.limit == 7.5
     proving.proved("first", "by cases", CountedAnswer(ANSWER, earlier=earlier))

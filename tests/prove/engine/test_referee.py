@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.engine.engine import compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
@@ -97,7 +97,7 @@ class Case:
     def verdict(self) -> Verdict | None:
         """The engine's; None where it says that the domain is empty."""
         sides: Any = (("left", self.left), ("right", self.right))
-        solving = Solving(Settings(timeout=TIMEOUT))
+        solving = Solving(SolvingOptions(timeout=TIMEOUT))
         try:
             return compare_models(*sides, self.domain, solving, lanes=self.lanes).verdict
         except TcsmtError as error:
@@ -212,7 +212,7 @@ def found(name: str, first: int, rows: int, bits: int) -> Counter[str]:
     for seed in range(first, first + 10 * rows):
         rng = Random(f"find {name} {seed}")
         row = tiny_row(rng, bits - FEWER.get(name, 0), prop)
-        ask = Investigation(row, Solving(Settings(timeout=TIMEOUT)))
+        ask = Investigation(row, Solving(SolvingOptions(timeout=TIMEOUT)))
         try:
             prop.investigate(ask)
         except TcsmtError as error:  # the variant that is asked about contradicts the row

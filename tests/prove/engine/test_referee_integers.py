@@ -15,9 +15,8 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.prove.certificates.description import described as describe
-from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import Decision, compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -30,7 +29,7 @@ ALL = Domain(finite=False)
 
 def compared(left: str, right: str, domain: Domain = ALL) -> Decision:
     models = ((name, row_named(name).model) for name in (left, right))
-    return compare_models(*models, domain, Solving(Settings(timeout=30)))
+    return compare_models(*models, domain, Solving(SolvingOptions(timeout=30)))
 
 
 def drawn(rng: Random) -> IntegerDotAdd:
@@ -73,7 +72,7 @@ def test_verdicts_on_tiny_units(seed: int) -> None:
         for given in inputs(left, domain)
         if integers.result(left, given) != integers.result(right, given)
     ]
-    found = compare_models(("left", left), ("right", right), domain, Solving(Settings(timeout=30)))
+    found = compare_models(("left", left), ("right", right), domain, Solving(SolvingOptions(timeout=30)))
     if apart:
         assert isinstance(found.verdict, Distinguished), (left, right, domain)
         assert dict(found.verdict.values) in apart
@@ -112,7 +111,7 @@ def test_no_overflow_no_difference(domain: Domain, tmp_path: Path) -> None:
     """Four products and a small c cannot overflow: proved, and the certificate checks."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     left, right = ((name, row_named(name).model) for name in ("x86/vpdpbusd", "x86/vpdpbusds"))
-    solving = Solving(Settings(timeout=30), certificates=Certificates(tmp_path))
+    solving = Solving(SolvingOptions(timeout=30, certificate=tmp_path))
     found = compare_models(left, right, domain, solving)
     assert isinstance(found.verdict, Equivalent)
     assert flaws(tmp_path) == [""]  # of one statement, none
@@ -124,7 +123,7 @@ def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
     q3, q6 = (IntegerFormat(name=f"q{n}", bits=2 * n, fraction_bits=n) for n in (3, 6))
     wrap = IntegerDotAdd(a_format=q3, b_format=q3, c_format=q6, d_format=q6, k=2)
     saturate = replace(wrap, overflow="saturate")
-    solving = Solving(Settings(timeout=30), certificates=Certificates(tmp_path))
+    solving = Solving(SolvingOptions(timeout=30, certificate=tmp_path))
     found = compare_models(("wrap", wrap), ("saturate", saturate), Domain(exponents=(-3, 0)), solving)
     assert isinstance(found.verdict, Equivalent)
     assert flaws(tmp_path) == [""]

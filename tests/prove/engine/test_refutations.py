@@ -15,20 +15,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.language.terms import Term, all_of, any_of, var
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles, lemma_of
 from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.engine import certify, refutations
-from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.certify import Certificates, certificates_of
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, Satisfiable, refutation, strict, trimmed
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 from tests.support.processes import children, until
 
-SETTINGS = Settings(timeout=30)
+SETTINGS = SolvingOptions(timeout=30)
 
 
 @pytest.fixture
@@ -157,16 +156,17 @@ def test_hints_of_very_many_clauses(solver: None, clauses: list[tuple[int, ...]]
 
 def test_no_time(solver: None) -> None:
     with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
-        refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
+        refutation(lemma_of(pigeons(11)).cnf, SolvingOptions(timeout=0.3))
 
 
 def test_no_room(solver: None) -> None:
     """A user's file is not to blame for a full disk: the error names what could not be written."""
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
-        "from tcsmt.prove.engine.refutations import *; from tcsmt.prove.engine.solvers.run import Settings\n"
+        "from tcsmt.prove.engine.options import SolvingOptions\n"
+        "from tcsmt.prove.engine.refutations import *\n"
         "from tcsmt.support.errors import TcsmtError\n"
-        "try: refutation('p cnf 1 1\\n' + '1 0\\n' * 9999, Settings(timeout=60))\n"
+        "try: refutation('p cnf 1 1\\n' + '1 0\\n' * 9999, SolvingOptions(timeout=60))\n"
         "except TcsmtError as why: print(why)"
     )
     # -B: or the limit cuts short the compiled modules that the process writes, and every later one reads them
@@ -180,8 +180,9 @@ def test_it_ends_with_its_parent(solver: None, tmp_path: Path) -> None:
     cnf = tmp_path / "cnf"
     cnf.write_text(lemma_of(pigeons(12)).cnf)
     code = (
-        "from tcsmt.prove.engine.refutations import *; from tcsmt.prove.engine.solvers.run import Settings\n"
-        f"refutation(open({str(cnf)!r}).read(), Settings(timeout=60))"
+        "from tcsmt.prove.engine.options import SolvingOptions\n"
+        "from tcsmt.prove.engine.refutations import *\n"
+        f"refutation(open({str(cnf)!r}).read(), SolvingOptions(timeout=60))"
     )
     own = {**os.environ, "TMPDIR": str(tmp_path)}  # where the parent leaves its files
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=own)
@@ -275,6 +276,6 @@ def test_a_certificate_has_no_such_hint(tmp_path: Path, monkeypatch: pytest.Monk
 def test_without_the_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pysolvers", None)
     monkeypatch.setattr(refutations, "find_spec", lambda name: None)
-    assert certificates_in(None) is None
+    assert certificates_of(SolvingOptions()) is None
     with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[certificates\]'"):
-        certificates_in(tmp_path)
+        certificates_of(SolvingOptions(certificate=tmp_path))

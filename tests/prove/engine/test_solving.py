@@ -13,9 +13,9 @@ from tcsmt.language.terms import FALSE, var
 from tcsmt.matrix_units.models import Kind
 from tcsmt.prove.certificates.lemma_files import SUFFIXES, lemma_of
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.dumping import Dump
 from tcsmt.prove.engine.engine import decide
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
@@ -27,10 +27,10 @@ from tests.support.sampling import mostly_long
 def test_confirm_names_a_second_solver() -> None:
     pair = [replace(unit(), carry_bits=n) for n in (3, 4)]
     question = difference("", ("", pair[0]), ("", pair[1]))
-    verdict = decide(question, Solving(Settings("bitwuzla"), confirm=True)).verdict
+    verdict = decide(question, Solving(SolvingOptions("bitwuzla", confirm=True))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.confirmed.split()[0] in ("z3", "cvc5")
-    plain = decide(question, Solving(Settings("bitwuzla"))).verdict
+    plain = decide(question, Solving(SolvingOptions("bitwuzla"))).verdict
     assert isinstance(plain, Equivalent)
     assert plain.confirmed == ""
 
@@ -39,7 +39,7 @@ def test_a_second_solver_that_disagrees_confirms_nothing(liars: Liars) -> None:
     liars.install(bitwuzla="unsat", z3="sat")
     pair = [replace(unit(), carry_bits=n) for n in (3, 4)]
     question = difference("", ("", pair[0]), ("", pair[1]), lanes=())
-    verdict = decide(question, Solving(confirm=True)).verdict
+    verdict = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(verdict, Unknown)
     assert verdict.reason == "solvers disagree: bitwuzla 9.9 answers unsat, z3 9.9 sat"
 
@@ -51,7 +51,7 @@ def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
     assert isinstance(met, Distinguished)
     assert met.values["x"] == 7
     assert met.values["y"] < 3
-    proof = Solving(confirm=True).settled(x.ult(x & 3))
+    proof = Solving(SolvingOptions(confirm=True)).settled(x.ult(x & 3))
     assert isinstance(proof, Equivalent)
     assert proof.sure
     assert isinstance(Solving().settled(FALSE), Equivalent)
@@ -62,7 +62,7 @@ def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
 
 
 def with_certificates(folder: Path) -> Solving:
-    return Solving(Settings("bitwuzla"), confirm=True, certificates=Certificates(folder))
+    return Solving(SolvingOptions("bitwuzla", confirm=True, certificate=folder))
 
 
 def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     liars.install(bitwuzla="unsat", z3="nothing", cvc5="nothing")
     goal, wrong = var("x", 8).ult(var("x", 8) & 3), var("x", 8).ult(var("y", 8) & 3)
-    assert isinstance(Solving(Settings("bitwuzla"), confirm=True).settled(goal), Unknown)
+    assert isinstance(Solving(SolvingOptions("bitwuzla", confirm=True)).settled(goal), Unknown)
     for _ in range(2):
         proof = with_certificates(tmp_path).settled(goal)
         assert isinstance(proof, Equivalent)
@@ -93,7 +93,7 @@ def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path
 def test_dumped_scripts_are_answered_alike(second: str, tmp_path: Path) -> None:
     volta = unit()
     path = tmp_path / "query.smt2"
-    solving = Solving(Settings("bitwuzla"), dump=Dump(path))
+    solving = Solving(SolvingOptions("bitwuzla", dump_smt=path))
     bits = [replace(volta, carry_bits=n) for n in (2, 3, 4)]
     sums = [one.trace.of(Kind.SUM)[0].term for one in bits]
     found_ = solving.ask(sums[0].sext(40).ne(sums[1].sext(40)))
@@ -104,5 +104,5 @@ def test_dumped_scripts_are_answered_alike(second: str, tmp_path: Path) -> None:
     texts = [f.read_text() for f in files]
     assert texts[0].startswith(f"; SHA-256 of the script as tcsmt asks it: {proof.script}\n")
     assert [re.findall(r"set-info :status (\w+)", text) for text in texts] == [["unsat"], ["sat"]]
-    answers = [solve(text, Settings(second)).answer for text in texts]
+    answers = [solve(text, SolvingOptions(second)).answer for text in texts]
     assert answers == ["unsat", "sat"]

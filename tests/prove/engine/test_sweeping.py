@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import Circuit
 from tcsmt.prove.certificates.derivation import check
 from tcsmt.prove.engine.engine import Decision, compare_models
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
@@ -31,7 +31,7 @@ def circuit(text: str) -> Circuit:
 
 
 def compared(one: str, two: str) -> Decision:
-    solving = Solving(Settings("bitwuzla", 10, 2048))
+    solving = Solving(SolvingOptions("bitwuzla", 10, 2048))
     return compare_models(("one", circuit(one)), ("two", circuit(two)), Domain(finite=False), solving)
 
 
@@ -147,7 +147,7 @@ def test_words_are_merged() -> None:
     check(found.question.goal, found.derived, refuted.append)
     assert refuted
     for formula in refuted:
-        assert solve(script(formula), Settings("bitwuzla", 10, 2048)).answer == "unsat"
+        assert solve(script(formula), SolvingOptions("bitwuzla", 10, 2048)).answer == "unsat"
 
 
 def test_a_word_that_looks_alike_is_not_merged() -> None:

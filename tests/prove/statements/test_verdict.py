@@ -17,6 +17,7 @@ from tcsmt.prove.statements.verdict import (
     reason_of,
     record_text,
     said_by,
+    sure,
     verdict_text,
 )
 
@@ -109,3 +110,15 @@ def test_an_unknown_verdict_says_why() -> None:
     assert [in_a_word(one) for one in (WITNESS, PROOF, UNKNOWN)] == [
         "distinguished", "equivalent", "unknown (timeout)"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "scripts", "expected"), [("z3", ["1"], True), ("", ["1"], False), ("", [], True)]
+)
+def test_who_stands_for_a_record(confirmed: str, scripts: list[str], expected: bool) -> None:
+    assert sure({"confirmed": confirmed, "scripts": scripts}) is expected
+
+
+def test_a_record_without_its_scripts_is_none() -> None:
+    with pytest.raises(KeyError):
+        sure({"confirmed": ""})

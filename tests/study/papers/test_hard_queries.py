@@ -11,7 +11,8 @@ import pytest
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import variables
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.study.papers.hard_queries import HardQuery, hard_queries
 from tests.support.results import result
 from tests.support.sampling import one_in
@@ -73,7 +74,7 @@ def test_a_sum_is_written_out_in_two_directions() -> None:
     ],
 )
 def test_those_that_solvers_can_do_have_their_answers(name: str, solver: str) -> None:
-    assert solve(queries()[name].text, Settings(solver, timeout=300)).answer == queries()[name].status
+    assert solve(queries()[name].text, SolvingOptions(solver, timeout=300)).answer == queries()[name].status
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

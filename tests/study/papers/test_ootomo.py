@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.face.cli import main
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.study.papers import ootomo
 from tcsmt.study.papers.ootomo import (
     SweepRecords,
@@ -161,7 +161,7 @@ def test_the_lost_mantissa_is_not_the_cause() -> None:
 
 
 def test_a_lemma_has_a_verdict() -> None:
-    lemma = next(ootomo.residual_product(Settings(timeout=60)))
+    lemma = next(ootomo.residual_product(SolvingOptions(timeout=60)))
     assert (lemma["verdict"], lemma["answer"]) == ("equivalent", "proved")
     assert len(lemma["scripts"]) == 1
 

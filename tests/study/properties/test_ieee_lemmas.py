@@ -12,7 +12,7 @@ import pytest
 from tcsmt.language.terms import FALSE
 from tcsmt.matrix_units.arithmetic import datapath
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.study.properties.ieee_lemmas import IeeeLemmas
 from tests.support import solving_here
 
@@ -28,7 +28,7 @@ BINARY16 = IeeeLemmas(FORMATS["f16"])
 
 
 def answer(text: str, timeout: float = 60) -> str:
-    found = solving_here.solve(text, Settings("bitwuzla", timeout))
+    found = solving_here.solve(text, SolvingOptions("bitwuzla", timeout))
     assert found.answer != "unknown", found.reason
     return found.answer
 

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, row_named, rows, rows_of
 from tcsmt.prove.engine.boundary_inputs import search
 from tcsmt.prove.engine.engine import Decision
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
@@ -38,7 +38,7 @@ QUICK = {(name, "volta") for name in properties()} - {
 
 def report_on(name: str, row: Row, timeout: float = 60) -> Report:
     """The property of the row; every question must have an answer."""
-    report = load(name).investigate(Investigation(row, Solving(Settings(timeout=timeout))))
+    report = load(name).investigate(Investigation(row, Solving(SolvingOptions(timeout=timeout))))
     open_ = [f.question.title for f in report.findings if isinstance(f.verdict, Unknown)]
     assert not open_, f"{name} of {row.name}: unknown: {open_}"
     assert report.findings

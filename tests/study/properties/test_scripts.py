@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from tcsmt.prove.engine.solvers.run import Settings, solve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.study.properties.scripts import scripts
 from tests.support.paths import ROOT
 
@@ -59,4 +60,4 @@ def test_scripts_have_their_answers(name: str, solver: str) -> None:
     assert status
     assert text.startswith("(set-info :smt-lib-version 2.6)\n")
     assert "(set-info :source |tcsmt; " in text
-    assert solve(text, Settings(solver, timeout=120)).answer == status[1]
+    assert solve(text, SolvingOptions(solver, timeout=120)).answer == status[1]

@@ -15,9 +15,8 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.datasets import find_datasets, replay
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.papers import khattak
@@ -29,7 +28,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 #: A unit whose proofs are quick.
 SMALL = f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n'
-ASKING = Asking(Settings(timeout=20), confirm=False, jobs=2)
+ASKING = SolvingOptions(timeout=20, confirm=False, jobs=2)
 
 
 def vectors_for(row: Row, count: int) -> Vectors:

@@ -8,7 +8,7 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, verdict_on
 from tests.support.small_atlas import ALIKE, VOLTA
@@ -32,9 +32,7 @@ def test_witnesses_are_small() -> None:
         DistinctUnit(r.model, (r,))
         for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))
     ]
-    record = verdict_on(
-        Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False, certificates=None
-    )
+    record = verdict_on(Pair(*pair, Domain(finite=False)), SolvingOptions(timeout=60))
     used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
     assert len(used) <= 5
     words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}

@@ -13,7 +13,7 @@ import pytest
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.asked_lemmas import Lemmas
-from tcsmt.prove.engine.solvers.run import SOLVERS
+from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey import theorems
 from tcsmt.support.jobs import processes
@@ -125,7 +125,7 @@ def test_every_part_is_asked() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", SLOW)
 def test_list(part: str) -> None:
-    solving = Solving(confirm=True)
+    solving = Solving(SolvingOptions(confirm=True))
     known = Lemmas(solving)
     for entry in theorems.entries():
         if entry.part == part:

@@ -11,8 +11,7 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.prove.engine.asking import Asking
-from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey import verdict_store
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
@@ -20,7 +19,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
 from tests.support.questions import unit
 
-ASKING = Asking(Settings(timeout=30), confirm=False)
+ASKING = SolvingOptions(timeout=30, confirm=False)
 
 
 def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008
@@ -52,7 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return keys
 
 
-def run(path: Path, *pairs: Pair, asking: Asking = ASKING) -> dict[str, dict[str, Any]]:
+def run(path: Path, *pairs: Pair, asking: SolvingOptions = ASKING) -> dict[str, dict[str, Any]]:
     with verdicts_in(path) as store:
         return verdict_store.settle(pairs, store, asking)
 
@@ -106,18 +105,18 @@ def test_a_proof_that_does_not_count(change: dict[str, object], path: Path, aske
 
 
 def test_a_proof_of_one_solver_is_confirmed_where_that_is_asked(path: Path, asked: list[str]) -> None:
-    run(path, EQUAL, asking=replace(ASKING, confirm=True, kept=True))
+    run(path, EQUAL, asking=replace(ASKING, confirm=True, reuse=True))
     assert asked == [EQUAL.key]
     asked.clear()
-    run(path, EQUAL, asking=replace(ASKING, confirm=True, kept=True))
+    run(path, EQUAL, asking=replace(ASKING, confirm=True, reuse=True))
     assert asked == []
-    run(path, EQUAL, asking=replace(ASKING, kept=False))
+    run(path, EQUAL, asking=replace(ASKING, reuse=False))
     assert asked == [EQUAL.key]
 
 
 def test_a_proof_without_its_certificate(path: Path, asked: list[str], tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
-    asking = replace(ASKING, certificates=tmp_path / "c")
+    asking = replace(ASKING, certificate=tmp_path / "c")
     (record,) = run(path, EQUAL, asking=asking).values()
     assert asked == [EQUAL.key] and record["certificate"]["certified"]
     run(path, EQUAL, asking=asking)

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcsmt.prove.engine.asking import Asking
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import run
 from tcsmt.study.survey.verdict_store import verdicts_in
@@ -52,8 +53,8 @@ def workers() -> Iterator[Any]:
         yield two
 
 
-def on(given: Any) -> Asking:
-    return Asking(ASKING.settings, confirm=False, scheduler=given.scheduler_address)
+def on(given: Any) -> SolvingOptions:
+    return replace(ASKING, jobs=1, scheduler=given.scheduler_address)
 
 
 def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
     }
     # nothing is left to ask: no scheduler is needed
     with verdicts_in(tmp_path / "there.json") as store:
-        nobody = Asking(ASKING.settings, confirm=False, scheduler="tcp://127.0.0.1:1")
+        nobody = replace(ASKING, jobs=1, scheduler="tcp://127.0.0.1:1")
         again = run(small(), Domain(), store, nobody)
     assert again.records.keys() == there.records.keys()
     assert all(again.records[key]["verdict"] == record["verdict"] for key, record in there.records.items())
@@ -124,7 +125,7 @@ def test_the_scheduler_is_killed(tmp_path: Path) -> None:
 
             with verdicts_in(tmp_path / "a.json") as store:
                 with pytest.raises(TcsmtError, match="went away; what was finished is kept"):
-                    run(small(), Domain(), store, Asking(ASKING.settings, False, scheduler=address), end)
+                    run(small(), Domain(), store, replace(ASKING, jobs=1, scheduler=address), end)
                 assert len(store.records) == 1
         finally:
             scheduler.kill()

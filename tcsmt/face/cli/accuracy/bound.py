@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.face.api.accuracy import bound as bound_of
 from tcsmt.face.cli import options
@@ -18,28 +18,22 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Exit
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("algorithm", type=ALGORITHM)
 @arch_option
 @k_option
 @domain_of_algorithm
 @search_option(20.0)
-@options.solver
-@options.timeout()
-@options.confirm
-@options.certificate
 @options.as_json
+@options.solving("solver", "timeout", "confirm", "certificate")
 def bound(
     algorithm: str,
     arch: str,
     k: int,
     domain: Domain,
     search: float,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Print the largest error of ALGORITHM that is found, and the smallest bound that is proved.
 
@@ -63,10 +57,7 @@ def bound(
         k=k,
         domain=domain,
         search=search,
-        solver=solver,
-        timeout=timeout,
-        confirm=confirm,
-        certificate=certificate,
+        options=solving,
     )
     click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.accuracy import compare as compare_algorithms
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, search_option
@@ -16,28 +17,22 @@ from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.picture import form_of, show_sheet
 from tcsmt.face.cli.printing import json_text
 from tcsmt.face.cli.verdict import EXIT
-from tcsmt.prove.engine.dumping import Dump
 from tcsmt.prove.statements.domain import Domain
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("one", type=ALGORITHM)
 @click.argument("two", type=ALGORITHM)
 @arch_option
 @click.option("--k", type=int, help="Products in the dot product.  [default: the unit's own K]")
 @domain_of_algorithm
 @search_option(5.0)
-@options.solver
-@options.timeout()
-@options.memory
-@options.confirm
 @click.option("--explain", is_flag=True, help="Draw both algorithms on the witness, step by step.")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write that picture here: .svg, .html or .txt."
 )
 @options.as_json
-@options.dump_smt
-@options.certificate
+@options.solving("solver", "timeout", "memory", "confirm", "certificate", "dump_smt")
 def compare(
     one: str,
     two: str,
@@ -45,15 +40,10 @@ def compare(
     k: int | None,
     domain: Domain,
     search: float,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
     explain: bool,
     output: Path | None,
     as_json: bool,
-    dump_smt: Path | None,
-    certificate: Path | None,
+    solving: SolvingOptions,
 ) -> None:
     """Decide whether algorithm ONE is ever less accurate than TWO: an input, or a proof that there is none.
 
@@ -67,12 +57,8 @@ def compare(
     """
     form = form_of(output)
     check_length(k, search)
-    dump = None if dump_smt is None else Dump(dump_smt)
-    found = compare_algorithms(
-        one, two, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, memory=memory,
-        confirm=confirm, dump_smt=dump, certificate=certificate,
-    )  # fmt: skip
-    say_dumped(dump)
+    found = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
+    say_dumped(solving, found.scripts)
     sheet = found.sheet() if explain or output is not None else None
     click.echo(json_text(found.as_json()) if as_json else str(found))
     if explain and sheet is not None and not as_json:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.exact import exact as exact_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -14,28 +14,22 @@ from tcsmt.face.cli.printing import json_text
 from tcsmt.support.errors import Exit
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("name", metavar="UNIT|ALGORITHM", type=UNIT)
 @click.option("--arch", type=UNIT, help="The unit, where an algorithm is given.")
 @click.option("--integers", type=int, help="Largest magnitude of the integers in a and b.")
 @click.option("--k", type=int, help="Products in the dot product.")
 @click.option("--search/--no-search", default=True, help="Whether to look for inputs beyond what is proved.")
-@options.solver
-@options.timeout()
-@options.confirm
-@options.certificate
 @options.as_json
+@options.solving("solver", "timeout", "confirm", "certificate")
 def exact(
     name: str,
     arch: str | None,
     integers: int | None,
     k: int | None,
     search: bool,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Is the chained result of UNIT, or of ALGORITHM on --arch, exactly the dot product of integers?
 
@@ -59,10 +53,7 @@ def exact(
         integers=integers,
         k=k,
         search=search,
-        solver=solver,
-        timeout=timeout,
-        confirm=confirm,
-        certificate=certificate,
+        options=solving,
     )
     click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit({True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}[found.is_exact])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.result_flaws import find as find_in
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
@@ -17,18 +17,15 @@ from tcsmt.face.cli.verdict import EXIT
 from tcsmt.prove.statements.domain import Domain
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("question")
 @click.argument("algorithm", type=ALGORITHM)
 @arch_option
 @k_option
 @domain_of_algorithm
 @search_option(5.0)
-@options.solver
-@options.timeout()
-@options.confirm
-@options.certificate
 @options.as_json
+@options.solving("solver", "timeout", "confirm", "certificate")
 def find(
     question: str,
     algorithm: str,
@@ -36,11 +33,8 @@ def find(
     k: int,
     domain: Domain,
     search: float,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
 
@@ -55,9 +49,6 @@ def find(
       tcsmt accuracy find sign single-f16 --arch volta --c-zero --certificate proofs
     """
     check_length(k, search)
-    found = find_in(
-        question, algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout,
-        confirm=confirm, certificate=certificate,
-    )  # fmt: skip
+    found = find_in(question, algorithm, arch, k=k, domain=domain, search=search, options=solving)
     click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit(EXIT[type(found.verdict)])

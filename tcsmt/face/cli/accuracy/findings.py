@@ -8,20 +8,18 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
-from tcsmt.face.api.certificates import require_sat_solver
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
 from tcsmt.face.cli.certified import say_certified
-from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.prove.statements.trust import Trust
+from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.support.errors import Exit
-from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.progress import shown
 from tcsmt.support.version import __version__
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @options.resumed(required=True)
 @click.option(
     "--only",
@@ -29,25 +27,15 @@ from tcsmt.support.version import __version__
     metavar="TEXT",
     help="Only entries with this text in their keys; others stay as they are.",
 )
-@options.jobs(1)
-@options.scheduler
 @search_option(2.0)
-@options.timeout()
-@options.confirm
-@options.certificate
-@options.kept
 @options.as_json
+@options.solving("timeout", "confirm", "reuse", "jobs", "scheduler", "certificate")
 def findings(
     output: Path,
     only: str,
-    jobs: int,
-    scheduler: str,
     search: float,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
-    kept: bool | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Decide on every unit whether Ootomo-Yokota is ever worse than Markidis, and bound the errors of both.
 
@@ -61,16 +49,14 @@ def findings(
       tcsmt accuracy findings --output accuracy.json --certificate proofs
       tcsmt accuracy findings --output accuracy.json --only "bound of single-bf16: x86/"
     """
-    require_sat_solver(certificate)
-    work = list(entries(Effort(Settings("auto", timeout), confirm, search, certificate)))
+    require_sat_solver(solving)
     with shown() as progress:
-        workers, trust = Workers(jobs, scheduler), Trust(confirm, kept)
-        found, failed = write(output, work, workers, trust, progress, certificate, only)
+        found, failed = write(output, list(entries(Effort(solving, search))), solving, progress, only)
     if as_json:
         data = {"tcsmt": __version__, "output": str(output), "entries": found, "failed": failed}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         click.echo(table(found))
-    say_certified(certificate, [entry for entry in found.values() if "verdict" in entry])
+    say_certified(solving, [entry for entry in found.values() if "verdict" in entry])
     unknown = failed or any(entry.get("verdict") == "unknown" for entry in found.values())
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)

@@ -10,13 +10,12 @@ from typing import Any
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.matrix_units.catalogue import rows_of
 from tcsmt.matrix_units.catalogue.surveyed import DISTINCT_FP16_UNITS
-from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, TcsmtError, choose
@@ -27,7 +26,7 @@ from tcsmt.support.version import __version__
 _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option(
     "--question", "questions", multiple=True, help="One of the facts (may be repeated).  [default: all]"
 )
@@ -50,28 +49,18 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 @click.option(
     "--seconds", default=60.0, show_default=True, help="Time limit for trying all inputs of one fact."
 )
-@options.jobs(1)
-@options.scheduler
-@options.solver
-@options.timeout()
-@options.confirm
-@options.kept
 @options.as_json
 @options.resumed()
+@options.solving("solver", "timeout", "confirm", "reuse", "jobs", "scheduler")
 def reduced(
     questions: tuple[str, ...],
     units: tuple[str, ...],
     widths: str,
     inputs: int,
     seconds: float,
-    jobs: int,
-    scheduler: str,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    kept: bool | None,
     as_json: bool,
     output: Path | None,
+    solving: SolvingOptions,
 ) -> None:
     """Check facts about algorithms on smaller formats: on all inputs where possible, then with solvers.
 
@@ -89,9 +78,11 @@ def reduced(
     for unit in units:
         rows_of(unit)
     numbers = widths_of(widths)
-    limits = Limits(inputs, seconds, Settings(solver, timeout), Trust(confirm, kept))
+    limits = Limits(inputs, seconds, solving)
     with Checkpoint(output, _LAYOUT, "--output") as file, shown() as progress:
-        made = survey(chosen, units, numbers, file, limits, Workers(jobs, scheduler), progress)
+        made = survey(
+            chosen, units, numbers, file, limits, Workers(solving.jobs, solving.scheduler), progress
+        )
     found = {
         key: {**entry, "earlier": True} if key in made.earlier and entry["verdict"] in PROOFS else entry
         for key, entry in made.records.items()

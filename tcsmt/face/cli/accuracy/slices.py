@@ -7,15 +7,14 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.analysis.certified import certify_slices
 from tcsmt.analysis.exactness.table import SOURCES, families, record, table
-from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
@@ -23,22 +22,16 @@ from tcsmt.support.progress import shown
 from tcsmt.support.version import __version__
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option("--only", default="", metavar="TEXT", help="Only units with this text in their names.")
-@options.solver
-@options.timeout()
-@options.confirm
-@options.certificate
 @options.as_json
 @options.resumed()
+@options.solving("solver", "timeout", "confirm", "certificate")
 def slices(
     only: str,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
     as_json: bool,
     output: Path | None,
+    solving: SolvingOptions,
 ) -> None:
     """Prove for every unit up to which K slices are multiplied exactly.
 
@@ -51,9 +44,8 @@ def slices(
       tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --output exact.json
       tcsmt accuracy slices --only turing/mma.m8n8k16.s32 --certificate proofs
     """
-    certificates = certificates_in(certificate)
-    solving = Solving(Settings(solver, timeout), confirm=confirm)
-    asked = prover(*SOURCES) + (" confirmed" if confirm else "")
+    engine = Solving(solving)
+    asked = prover(*SOURCES) + (" confirmed" if solving.confirm else "")
     wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
     with Checkpoint(output, _LAYOUT, "--output") as kept, shown() as seen:
         # what no code has proved yet comes before what other code has
@@ -64,15 +56,15 @@ def slices(
             models = {row.name: family[0].model.digest for row in family}
             found = before
             if (before.get("asked"), before.get("models")) != (asked, models):
-                found = record(family, solving) | {"asked": asked}
-            certified = all(has_certificate(one, certificate) for one in _proofs([found]))
-            if certificates is not None and not certified:
-                found = certify_slices(certificates, family[0], found)
+                found = record(family, engine) | {"asked": asked}
+            certified = all(has_certificate(one, solving.certificates) for one in _proofs([found]))
+            if engine.certificates is not None and not certified:
+                found = certify_slices(engine.certificates, family[0], found)
             if found is not before:
                 kept.keep(name, found)
             seen(number, len(wanted), name)
         known = [kept.records[family[0].name] for family in wanted]
-    say_certified(certificate, _proofs(known))
+    say_certified(solving, _proofs(known))
     if as_json:
         echo_json({"tcsmt": __version__, "families": known})
         return

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.face.api.splits import analyses
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.prove.statements.trust import Trust
 from tcsmt.support.errors import Exit
 from tcsmt.support.progress import shown, unseen
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option(
     "--format", "formats", multiple=True, help="Format of the words: f16, tf32, bf16 (may be repeated)."
 )
@@ -28,24 +27,16 @@ from tcsmt.support.progress import shown, unseen
     is_flag=True,
     help="Try all 2^32 inputs on two back ends (three minutes each on one core).",
 )
-@options.solver
-@options.timeout()
-@options.confirm
-@options.certificate
-@options.kept
 @options.resumed()
 @options.as_json
+@options.solving("solver", "timeout", "confirm", "reuse", "certificate")
 def split(
     formats: tuple[str, ...],
     prove: bool,
     go_through: bool,
-    solver: str,
-    timeout: float,
-    confirm: bool,
-    certificate: Path | None,
-    kept: bool | None,
     output: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Show what a split of an FP32 number into narrower words keeps, and where its residual underflows.
 
@@ -61,13 +52,12 @@ def split(
       tcsmt accuracy split --prove
       tcsmt accuracy split --format bf16 --prove --certificate proofs
     """
-    if certificate is not None and not prove:
+    if solving.certificate is not None and not prove:
         raise click.UsageError("--certificate needs --prove")
     found = []
     with shown(lines=False) if go_through else nullcontext(unseen) as progress:
         for one in analyses(
-            formats, prove=prove, try_all=go_through, settings=Settings(solver, timeout),
-            trust=Trust(confirm, kept), certificate=certificate, output=output,
+            formats, solving, prove=prove, try_all=go_through, output=output,
             said=lambda text: click.echo(text, err=True), progress=progress,
         ):  # fmt: skip
             found.append(one)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS
 from tcsmt.face.api.sweep import LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
@@ -19,7 +20,7 @@ from tcsmt.support.files import make_folder
 from tcsmt.support.progress import shown
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option(
     "--algorithm",
     "algorithms",
@@ -61,11 +62,10 @@ from tcsmt.support.progress import shown
     show_default=True,
     help="Number of matrix products, each with its own seed.",
 )
-@options.jobs(1)
-@options.scheduler
 @options.resumed()
 @click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for SVG plots.")
 @options.as_json
+@options.solving("jobs", "scheduler")
 def sweep(
     algorithms: tuple[str, ...],
     units: tuple[str, ...],
@@ -73,11 +73,10 @@ def sweep(
     lengths: tuple[int, ...],
     size: int,
     seeds: int,
-    jobs: int,
-    scheduler: str,
     output: Path | None,
     folder: Path | None,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Measure the error of products of random matrices as K grows, for each algorithm and unit.
 
@@ -99,7 +98,7 @@ def sweep(
     with shown() as progress:
         found = sweep_of(
             algorithms, units, distributions=distributions, lengths=lengths or LENGTHS, size=size,
-            seeds=seeds, jobs=jobs, scheduler=scheduler, output=output, progress=progress,
+            seeds=seeds, jobs=solving.jobs, scheduler=solving.scheduler, output=output, progress=progress,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(found.as_json(), ensure_ascii=False))

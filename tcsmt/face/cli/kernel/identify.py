@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from tcsmt import SolvingOptions
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.kernel_identify import kernel_identify
 from tcsmt.face.cli import options
@@ -21,7 +22,7 @@ from tcsmt.support.progress import shown
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.option("--a", "a_path", type=_PATH, required=True, help="A, (M, K), .npy.")
 @click.option("--b", "b_path", type=_PATH, required=True, help="B, (K, N), .npy.")
 @click.option("--d", "d_path", type=_PATH, required=True, help="The product that was recorded, (M, N), .npy.")
@@ -45,9 +46,8 @@ _PATH = click.Path(path_type=Path)
     "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
     help="Stop after this time with what was found, as Ctrl-C does.  [default: none]",
 )  # fmt: skip
-@options.timeout(20.0)
-@options.memory
 @options.as_json
+@options.solving("timeout", "memory", timeout=20.0)
 def identify(
     a_path: Path,
     b_path: Path,
@@ -64,9 +64,8 @@ def identify(
     plan: Path | None,
     operands: str | None,
     time_limit: float | None,
-    timeout: float,
-    memory: int,
     as_json: bool,
+    solving: SolvingOptions,
 ) -> None:
     """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
 
@@ -98,7 +97,7 @@ def identify(
         )  # fmt: skip
         made = None
         if plan is not None and found.kernels:
-            made = found.plan(timeout=timeout, memory=memory, seed=seed, progress=progress)
+            made = found.plan(options=solving, seed=seed, progress=progress)
     if made is not None and plan is not None:
         plan.mkdir(parents=True, exist_ok=True)
         for name, matrix in (("A", made.a), ("B", made.b)):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
+from tcsmt import SolvingOptions
 from tcsmt.compose.kernels.reduction import separate
 from tcsmt.face.api.kernel_invariant import kernel_invariant
 from tcsmt.face.cli import options
@@ -20,7 +20,7 @@ from tcsmt.support.progress import shown
 _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
 
 
-@click.command()
+@click.command(cls=options.SolvingCommand)
 @click.argument("unit", type=UNIT)
 @click.option(
     "--reductions", default=_USUAL, show_default=True, metavar="REDUCTION,...",
@@ -35,13 +35,10 @@ _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
     "--narrow/--no-narrow", default=True, show_default=True,
     help="Look for narrower domains in which more of them agree.",
 )  # fmt: skip
-@options.solver
-@options.timeout(20.0)
-@options.memory
-@options.confirmed
-@options.kept
 @options.as_json
-@options.certificate
+@options.solving(
+    "solver", "timeout", "memory", "confirm", "reuse", "certificate", timeout=20.0, confirm=True
+)  # fmt: skip
 def invariant(
     unit: str,
     reductions: str,
@@ -49,13 +46,8 @@ def invariant(
     epilogue: str,
     domain: Domain,
     narrow: bool,
-    solver: str,
-    timeout: float,
-    memory: int,
-    confirm: bool,
-    kept: bool | None,
     as_json: bool,
-    certificate: Path | None,
+    solving: SolvingOptions,
 ) -> None:
     """Decide which ways to cut K and to add up the parts give the same bits on UNIT.
 
@@ -73,8 +65,7 @@ def invariant(
     """
     with shown(lines=False) as progress:
         found = kernel_invariant(
-            unit, separate(reductions), domain, k=k, epilogue=epilogue, narrow=narrow, solver=solver,
-            timeout=timeout, memory=memory, confirm=confirm, kept=kept, certificate=certificate,
+            unit, separate(reductions), domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
             progress=progress,
         )  # fmt: skip
     if as_json:

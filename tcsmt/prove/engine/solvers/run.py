@@ -15,16 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, read
-from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.invariants import present
 
-__all__ = ["CHOICES", "SOLVERS", "Settings", "installed", "solve"]
+__all__ = ["installed", "solve"]
 
-#: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
-SOLVERS = ("bitwuzla", "z3", "cvc5")
-#: What ``--solver`` takes: ``auto`` is the fastest one, ``portfolio`` races them all.
-CHOICES = ("auto", *SOLVERS, "portfolio")
 #: Packages that are not called as their solver is.
 _PACKAGES = {"z3": "z3-solver"}
 _CHILD = Path(__file__).with_name("child.py")
@@ -34,42 +30,19 @@ _MOST = 16 << 20
 _PATIENCE = 5.0
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to solve: which solver, seconds for each query, MiB for each process."""
-
-    solver: str = "auto"
-    timeout: float = 60.0
-    memory: int = 8192
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "solver", choose("solver", self.solver, CHOICES))
-        if not 0 < self.timeout <= 1e6:
-            raise TcsmtError(f"timeout = {self.timeout}: must be over 0 and up to 1000000 seconds")
-        if not 64 <= self.memory <= 1 << 20:
-            raise TcsmtError(f"memory = {self.memory}: must be from 64 to {1 << 20} MiB")
-
-    @property
-    def team(self) -> tuple[str, ...]:
-        """The solvers that are started."""
-        if self.solver == "portfolio":
-            return SOLVERS
-        return SOLVERS[:1] if self.solver == "auto" else (self.solver,)
-
-
-def solve(text: str, settings: Settings) -> Answer:
+def solve(text: str, options: SolvingOptions) -> Answer:
     """The first definite answer of the chosen solvers, or ``unknown`` with every reason.
 
     An answer counts once its process has ended well (:func:`tcsmt.prove.engine.solvers.answer.read`).
     """
     start = time.monotonic()
-    deadline = start + settings.timeout
+    deadline = start + options.timeout
     children: list[_Child] = []
     failures: list[str] = []
     try:
         with selectors.DefaultSelector() as selector:
-            for name in settings.team:
-                started = _Child(name, _start(name, settings, text))
+            for name in options.team:
+                started = _Child(name, _start(name, options, text))
                 children.append(started)
                 selector.register(started.output, selectors.EVENT_READ, started)
             while selector.get_map():
@@ -91,7 +64,7 @@ def solve(text: str, settings: Settings) -> Answer:
         for started in children:
             _stop(started.process)
     seconds = time.monotonic() - start
-    return Answer("unknown", settings.solver, reason="; ".join(failures), seconds=seconds)
+    return Answer("unknown", options.solver, reason="; ".join(failures), seconds=seconds)
 
 
 def installed(name: str) -> str:
@@ -134,8 +107,8 @@ class _Child:
         return read(self.name, text, bytes(self.written), code)
 
 
-def _start(name: str, settings: Settings, text: str) -> subprocess.Popen[bytes]:
-    limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
+def _start(name: str, options: SolvingOptions, text: str) -> subprocess.Popen[bytes]:
+    limits = [str(options.memory), str(math.ceil(options.timeout) + 1)]
     # a file, not a pipe: a pipe that is full would wait for the child to read
     with tempfile.TemporaryFile() as file:
         file.write(text.encode())

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.prove.engine.options import CHOICES, SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers import run
 from tcsmt.prove.engine.solvers.answer import Answer
-from tcsmt.prove.engine.solvers.run import CHOICES, SOLVERS, Settings, solve
+from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
@@ -82,7 +83,7 @@ def stub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stub:
 
 @pytest.mark.parametrize("solver", CHOICES)
 def test_sat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
-    answer = solve(SAT, Settings(solver, timeout=30))
+    answer = solve(SAT, SolvingOptions(solver, timeout=30))
     assert answer.answer == "sat"
     assert answer.values == {"x": 0x42, "b": 1, "a name": 10}
     assert answer.solver in SOLVERS
@@ -92,19 +93,19 @@ def test_sat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
 
 @pytest.mark.parametrize("solver", CHOICES)
 def test_unsat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
-    answer = solve(UNSAT, Settings(solver, timeout=30))
+    answer = solve(UNSAT, SolvingOptions(solver, timeout=30))
     assert (answer.answer, answer.values) == ("unsat", {})
 
 
 def test_auto_is_one_solver() -> None:
-    assert Settings().team == SOLVERS[:1]
-    assert Settings("z3").team == ("z3",)
-    assert Settings("portfolio").team == SOLVERS
+    assert SolvingOptions().team == SOLVERS[:1]
+    assert SolvingOptions("z3").team == ("z3",)
+    assert SolvingOptions("portfolio").team == SOLVERS
 
 
 @pytest.mark.parametrize("solver", mostly_long([*SOLVERS, "portfolio"], ["portfolio"]))
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
-    answer = solve(HARD, Settings(solver, timeout=0.4))
+    answer = solve(HARD, SolvingOptions(solver, timeout=0.4))
     assert answer.answer == "unknown"
     team = SOLVERS if solver == "portfolio" else (solver,)
     assert len(started) == len(team)
@@ -118,7 +119,7 @@ def test_an_interrupt_kills(started: list[subprocess.Popen[bytes]], monkeypatch:
 
     monkeypatch.setattr(run, "read", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        solve(SAT, Settings("bitwuzla", timeout=30))
+        solve(SAT, SolvingOptions("bitwuzla", timeout=30))
     assert started
 
 
@@ -126,7 +127,7 @@ def test_an_interrupt_kills(started: list[subprocess.Popen[bytes]], monkeypatch:
 def test_memory_limit(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     text = HARD.replace("BitVec 64", "BitVec 2048")
     text = re.sub(r"#x(\w+)", lambda m: f"#x{m[1]:0>512}", text)
-    answer = solve(text, Settings(solver, timeout=30, memory=256))
+    answer = solve(text, SolvingOptions(solver, timeout=30, memory=256))
     assert answer.answer == "unknown"
     assert "timeout" not in answer.reason
 
@@ -139,7 +140,7 @@ def test_out_of_memory(stub: Stub, started: list[subprocess.Popen[bytes]]) -> No
         runpy.run_path({str(run._CHILD)!r}, run_name="__main__")
         """
     )
-    answer = solve(UNSAT, Settings("bitwuzla", timeout=30, memory=512))
+    answer = solve(UNSAT, SolvingOptions("bitwuzla", timeout=30, memory=512))
     assert answer.reason == "bitwuzla: out of memory (512 MiB)"
 
 
@@ -165,7 +166,7 @@ FAILURES = {
 def test_a_failing_solver(failure: str, stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     code, reason = FAILURES[failure]
     stub(code.replace("{real!r}", repr(str(run._CHILD))))
-    answer = solve(SAT, Settings("bitwuzla", timeout=30))
+    answer = solve(SAT, SolvingOptions("bitwuzla", timeout=30))
     assert answer.answer == "unknown"
     assert answer.reason.startswith(f"bitwuzla: {reason}")
 
@@ -173,7 +174,7 @@ def test_a_failing_solver(failure: str, stub: Stub, started: list[subprocess.Pop
 @pytest.mark.parametrize("failure", mostly_long(FAILURES, ["segfault", "garbage"]))
 def test_the_portfolio_goes_on_without_a_failing_solver(failure: str, stub: Stub) -> None:
     stub(FAILURES[failure][0].replace("{real!r}", repr(str(run._CHILD))))
-    others = solve(SAT, Settings("portfolio", timeout=30))
+    others = solve(SAT, SolvingOptions("portfolio", timeout=30))
     assert (others.answer, others.values["x"]) == ("sat", 0x42)
     assert others.solver in ("z3", "cvc5")
 
@@ -181,7 +182,7 @@ def test_the_portfolio_goes_on_without_a_failing_solver(failure: str, stub: Stub
 @pytest.mark.long
 def test_every_reason_is_told(stub: Stub) -> None:
     stub("sys.exit(7)")
-    reason = solve(HARD, Settings("portfolio", timeout=2)).reason
+    reason = solve(HARD, SolvingOptions("portfolio", timeout=2)).reason
     assert set(reason.split("; ")) == {
         "bitwuzla: crashed (exit code 7)", "z3: timeout", "cvc5: timeout",
     }  # fmt: skip
@@ -190,7 +191,7 @@ def test_every_reason_is_told(stub: Stub) -> None:
 def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """A script longer than a pipe holds, to a child that never reads it."""
     stub("time.sleep(60)")
-    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=0.3))
+    answer = solve(";" * (1 << 20) + "\n" + SAT, SolvingOptions("bitwuzla", timeout=0.3))
     assert answer.reason == "bitwuzla: timeout"
     assert [child.returncode for child in started] == [-signal.SIGKILL]
 
@@ -198,19 +199,19 @@ def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[
 def test_a_solver_that_does_not_end(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """One that prints something and hangs."""
     stub("print('warning', flush=True); time.sleep(60)")
-    answer = solve(SAT, Settings("bitwuzla", timeout=0.3))
+    answer = solve(SAT, SolvingOptions("bitwuzla", timeout=0.3))
     assert answer.reason == "bitwuzla: timeout"
     assert [child.returncode for child in started] == [-signal.SIGKILL]
 
 
 def test_a_solver_that_dies_unread(stub: Stub) -> None:
     stub("os._exit(1)")
-    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=20))
+    answer = solve(";" * (1 << 20) + "\n" + SAT, SolvingOptions("bitwuzla", timeout=20))
     assert answer.reason == "bitwuzla: crashed (exit code 1)"
 
 
 def test_text_that_is_no_script() -> None:
-    answer = solve("(set-logic QF_BV)\n(assert nonsense)\n(check-sat)", Settings(timeout=20))
+    answer = solve("(set-logic QF_BV)\n(assert nonsense)\n(check-sat)", SolvingOptions(timeout=20))
     assert answer.answer == "unknown"
     assert answer.reason.startswith("bitwuzla: bitwuzla failed: ")
 
@@ -218,7 +219,9 @@ def test_text_that_is_no_script() -> None:
 @pytest.mark.long
 def test_a_killed_parent(tmp_path: Path) -> None:
     """The solver ends by its own limit where nobody is left to end it."""
-    program = f"from tcsmt.prove.engine.solvers import run; run.solve({HARD!r}, run.Settings(timeout=1))"
+    program = (
+        f"from tcsmt.prove.engine.solvers import run; run.solve({HARD!r}, run.SolvingOptions(timeout=1))"
+    )
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT) as parent:
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
         if not children.parent.exists():
@@ -238,18 +241,18 @@ def test_a_killed_parent(tmp_path: Path) -> None:
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e7])
 def test_bad_timeouts(timeout: float) -> None:
     with pytest.raises(TcsmtError, match=r"timeout = .*: must be over 0 and up to 1000000"):
-        Settings(timeout=timeout)
+        SolvingOptions(timeout=timeout)
 
 
 @pytest.mark.parametrize("memory", [-1, 63, 1 << 50])
 def test_bad_memory(memory: int) -> None:
     with pytest.raises(TcsmtError, match=r"memory = .*: must be from 64 to 1048576 MiB"):
-        Settings(memory=memory)
+        SolvingOptions(memory=memory)
 
 
 def test_bad_solver() -> None:
     with pytest.raises(TcsmtError, match=r"unknown solver 'bitwuzzla': did you mean bitwuzla\?"):
-        Settings("bitwuzzla")
+        SolvingOptions("bitwuzzla")
 
 
 @pytest.mark.parametrize("name", ["child.py", "refuting.py"])

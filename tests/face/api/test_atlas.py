@@ -16,14 +16,18 @@ def test_a_unit_and_itself_are_one_class(tmp_path: Path) -> None:
     """By a name and as a unit; the store keeps what was found of its integers."""
     store = tmp_path / "store.json"
     unit = tcsmt.unit("x86/vdpbf16ps")
-    found = tcsmt.chained_atlas([unit, "x86/vdpbf16ps"], types=[TYPES], store=store, confirm=False)
+    found = tcsmt.chained_atlas(
+        [unit, "x86/vdpbf16ps"], types=[TYPES], options=tcsmt.SolvingOptions(store=store, confirm=False)
+    )
     (group,) = found.groups
     assert [len(one.rows) for one in group.units] == [2]
     assert found.integers["x86/vdpbf16ps"]["bits"] == 24
     assert json.loads(json.dumps(found.as_json()))["groups"]
     kept = store.read_text()
     assert "vdpbf16ps" in kept
-    again = tcsmt.chained_atlas([unit], types=[TYPES], store=store, confirm=False)
+    again = tcsmt.chained_atlas(
+        [unit], types=[TYPES], options=tcsmt.SolvingOptions(store=store, confirm=False)
+    )
     assert again.integers == found.integers
     assert store.read_text() == kept
 
@@ -31,6 +35,6 @@ def test_a_unit_and_itself_are_one_class(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path) -> None:
     store = tmp_path / "store.json"
     with pytest.raises(tcsmt.TcsmtError, match="unknown architecture 'voltage'"):
-        tcsmt.chained_atlas(["voltage"], store=store)
+        tcsmt.chained_atlas(["voltage"], options=tcsmt.SolvingOptions(store=store))
     with pytest.raises(tcsmt.TcsmtError, match=r"no unit has the types f64\.f64\.f64\.f64"):
-        tcsmt.chained_atlas(["volta"], types=["f64.f64.f64.f64"], store=store)
+        tcsmt.chained_atlas(["volta"], types=["f64.f64.f64.f64"], options=tcsmt.SolvingOptions(store=store))

@@ -1,0 +1,81 @@
+"""How questions are put to solvers and what becomes of the answers: one object, carried whole."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+
+from tcsmt.support.errors import TcsmtError, choose
+
+__all__ = ["CHOICES", "SOLVERS", "SolvingOptions"]
+
+#: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
+SOLVERS = ("bitwuzla", "z3", "cvc5")
+#: What ``--solver`` takes: ``auto`` is the fastest one, ``portfolio`` races them all.
+CHOICES = ("auto", *SOLVERS, "portfolio")
+
+
+@dataclass(frozen=True)
+class SolvingOptions:
+    """How questions are put to solvers, and what becomes of the answers.
+
+    solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio`` (a race of them all).
+    timeout: seconds for each query, up to 1,000,000. memory: MiB for each solver process, from 64.
+    confirm: a proof counts only if another solver confirms it; None: as the call does by default.
+    reuse: whether proofs that an earlier run has kept count; None: not with ``confirm``, as anyone can write
+    to a file. jobs: parallel processes (of an exhaustive run: threads) on this machine; 0: this process works
+    itself. scheduler: the address of a Dask scheduler, whose workers are used instead. store: a JSON file
+    that keeps verdicts, so that a stopped run goes on. certificate: a folder for a certificate of each proof
+    (:func:`tcsmt.check_certificate`), which needs the extra ``certificates``; a kept proof then counts only
+    if it has one. dump_smt: a file for the scripts; the second and later ones get a number.
+
+    Raises :class:`tcsmt.TcsmtError` for values that are not allowed.
+
+    >>> import tcsmt
+    >>> options = tcsmt.SolvingOptions(timeout=5, confirm=False)
+    >>> tcsmt.compare("volta", "ampere", options=options).equal
+    False
+    """
+
+    solver: str = "auto"
+    timeout: float = 60.0
+    memory: int = 8192
+    _: KW_ONLY
+    confirm: bool | None = None
+    reuse: bool | None = None
+    jobs: int = 1
+    scheduler: str = ""
+    store: str | os.PathLike[str] | None = None
+    certificate: str | os.PathLike[str] | None = None
+    dump_smt: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "solver", choose("solver", self.solver, CHOICES))
+        if not 0 < self.timeout <= 1e6:
+            raise TcsmtError(f"timeout = {self.timeout}: must be over 0 and up to 1000000 seconds")
+        if not 64 <= self.memory <= 1 << 20:
+            raise TcsmtError(f"memory = {self.memory}: must be from 64 to {1 << 20} MiB")
+        if not 0 <= self.jobs <= 256:
+            raise TcsmtError(f"jobs = {self.jobs}: must be from 0 to 256")
+
+    @property
+    def team(self) -> tuple[str, ...]:
+        """The solvers that are started."""
+        if self.solver == "portfolio":
+            return SOLVERS
+        return SOLVERS[:1] if self.solver == "auto" else (self.solver,)
+
+    @property
+    def certificates(self) -> Path | None:
+        """The folder for certificates."""
+        return None if self.certificate is None else Path(self.certificate)
+
+    def takes(self, *, sure: bool) -> bool:
+        """Whether an earlier run's proof counts; sure: no solver alone stands for it."""
+        reuse = not self.confirm if self.reuse is None else self.reuse
+        return reuse and (sure or not self.confirm)
+
+    def confirming(self, default: bool) -> SolvingOptions:
+        """The same, where ``confirm`` is left to the call, with the call's default."""
+        return self if self.confirm is not None else replace(self, confirm=default)

@@ -1,0 +1,14 @@
+"""What command lines take from below the interface: the same objects, so that errors are caught as one."""
+
+from __future__ import annotations
+
+import tcsmt
+from tcsmt.face.api import terminal
+from tcsmt.support import errors, files, progress, text
+
+
+def test_names_are_those_of_support() -> None:
+    homes = (errors, files, progress, text)
+    for name in terminal.__all__:
+        assert any(getattr(home, name, None) is getattr(terminal, name) for home in homes), name
+    assert terminal.TcsmtError is tcsmt.TcsmtError
