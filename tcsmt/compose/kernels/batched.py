@@ -89,14 +89,14 @@ def stack_of(**given: Array | None) -> tuple[int, ...]:
     own = {name: array.shape[: max(0, array.ndim - _OWN[name])] for name, array in arrays.items()}
     told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     try:
-        found = np.broadcast_shapes(*own.values())
+        shape = np.broadcast_shapes(*own.values())
     except ValueError:
         raise TcsmtError(f"the leading dimensions of stacks do not broadcast: {told}") from None
-    if 0 in found:
+    if 0 in shape:
         raise TcsmtError(f"a stack must have at least one product: {told}")
-    if found and any(array.ndim < _OWN[name] for name, array in arrays.items()):
+    if shape and any(array.ndim < _OWN[name] for name, array in arrays.items()):
         raise TcsmtError(f"in a stack, a, b and c are matrices, and a bias is a vector: {told}")
-    return found
+    return shape
 
 
 def _after(

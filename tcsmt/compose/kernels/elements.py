@@ -57,16 +57,16 @@ class Product:
         operands: how a, b and c are rounded that theirs do not hold (:data:`.OPERAND_RULES`).
         Raises :class:`.TcsmtError` where they do not fit.
         """
-        left = operand_words(formats[0], a, "A", operands)
+        a_words = operand_words(formats[0], a, "A", operands)
         right = operand_words(formats[1], b, "B", operands)
-        check_shapes(left, right)
-        found = to_words(formats[3], d, "D")
-        shape = left.shape[0], right.shape[1]
+        check_shapes(a_words, right)
+        d_words = to_words(formats[3], d, "D")
+        shape = a_words.shape[0], right.shape[1]
         added = None if c is None or formats[2] is None else operand_words(formats[2], c, "C", operands)
-        for array, name in ((found, "D"), (added, "C")):
+        for array, name in ((d_words, "D"), (added, "C")):
             if array is not None and array.shape != shape:
                 raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")
-        return cls(left, right, added, found, formats[0], formats[1], formats[3], formats[2])
+        return cls(a_words, right, added, d_words, formats[0], formats[1], formats[3], formats[2])
 
     @property
     def nan(self) -> Array:
@@ -95,12 +95,14 @@ class Product:
         wanted = self.d[places[:, 0], places[:, 1]]
         fmt = self.d_format
         if not (isinstance(fmt, Format) and fmt.width <= 64):
-            one, two = (np.asarray(part).astype(np.float64) for part in (words, wanted))
+            first, second = (np.asarray(part).astype(np.float64) for part in (words, wanted))
         else:
-            one, two = floats(fmt, words.astype(self.d.dtype)), floats(fmt, wanted)
+            first, second = floats(fmt, words.astype(self.d.dtype)), floats(fmt, wanted)
         with np.errstate(all="ignore"):
-            apart = np.where(one == two, 0.0, np.abs(one - two) / np.maximum(np.abs(one), np.abs(two)))
-        apart = np.where(np.isnan(one) & np.isnan(two), 0.0, np.nan_to_num(apart, nan=np.inf))
+            apart = np.where(
+                first == second, 0.0, np.abs(first - second) / np.maximum(np.abs(first), np.abs(second))
+            )
+        apart = np.where(np.isnan(first) & np.isnan(second), 0.0, np.nan_to_num(apart, nan=np.inf))
         return float(np.reshape(apart, (-1, len(places))).min(axis=0).mean())
 
 
@@ -141,7 +143,7 @@ class SampledElements:
             return reduction.orders(self.a.shape[1], k), None
         own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
         ways = list(dict.fromkeys(own))
-        return ways, np.array([ways.index(one) for one in own])
+        return ways, np.array([ways.index(way) for way in own])
 
 
 def on_elements(
@@ -166,16 +168,16 @@ def on_elements(
         # sums are those of any epilogue with which C enters at the same place
         schedules = {reduction: Schedule(model, reduction, first) for reduction in ways}
         needed = {
-            (schedules[reduction].sum_format, one): (schedules[reduction], one)
+            (schedules[reduction].sum_format, candidate): (schedules[reduction], candidate)
             for reduction, (reductions, _) in ways.items()
-            for one in reductions
+            for candidate in reductions
         }
         held = dict(zip(needed, sums(list(needed.values()), a, b, c, seen), strict=True))
         steps = ArraySteps((len(a),), _no_chain)
         for member in members:
             reductions, own = ways[member.reduction]
             schedule = member.schedule
-            totals = [held[schedule.sum_format, one] for one in reductions]
+            totals = [held[schedule.sum_format, candidate] for candidate in reductions]
             words = np.stack([schedule.end(steps, total, c).words for total in totals])
             yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
 
@@ -197,8 +199,8 @@ def places_that_tell(product: Product, first: int, count: int, end: Epilogue, se
     m, n, _ = product.shape
     rng = np.random.default_rng(seed)
     drawn = rng.permutation(m * n)[:count]
-    fmt, given = product.d_format, (product.a_format, product.b_format, product.c_format)
-    if isinstance(fmt, Format) and fmt.width <= _NARROW and all(map(_has_floats, given)):
+    fmt, formats = product.d_format, (product.a_format, product.b_format, product.c_format)
+    if isinstance(fmt, Format) and fmt.width <= _NARROW and all(map(_has_floats, formats)):
         rows, columns = (np.sort(rng.permutation(side)[:_SIDE]) for side in (m, n))
         near = np.argsort(_from_middle(product, fmt, rows, columns, end), axis=None)[:first]
         i, j = np.unravel_index(near, (len(rows), len(columns)))
@@ -219,8 +221,8 @@ def _from_middle(product: Product, fmt: Format, rows: Array, columns: Array, end
         None if product.c is None else product.c[np.ix_(rows, columns)],
     )
     a, b, c = (
-        floats(one, words) if isinstance(one, Format) and words is not None else None
-        for one, words in zip(formats, held, strict=True)
+        floats(own, words) if isinstance(own, Format) and words is not None else None
+        for own, words in zip(formats, held, strict=True)
     )
     assert a is not None
     assert b is not None

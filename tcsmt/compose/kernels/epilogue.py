@@ -124,27 +124,27 @@ PLAIN = Epilogue()
 
 def epilogue_named(text: str) -> Epilogue:
     """The epilogue of a text such as ``alpha=2,bias,out=f16:bf16,saturate``. Raises :class:`.TcsmtError`."""
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = option.partition("=")
         if not equals and key in ROUNDINGS:
-            given["rounding"] = ROUNDINGS[key]
+            options["rounding"] = ROUNDINGS[key]
             continue
         key = choose("option of an epilogue", key, _OPTIONS)
         if key in ("alpha", "beta"):
             try:
-                given[key] = float(value)
+                options[key] = float(value)
             except ValueError:
                 raise TcsmtError(f"epilogue {text!r}: {key} = {value!r}: must be a number") from None
         elif key in ("bias", "saturate"):
-            given[key] = True
+            options[key] = True
         elif key == "stochastic":
             if not value.isdecimal():
                 raise TcsmtError(f"epilogue {text!r}: {key} = {value!r}: must be a number of bits")
-            given[key] = int(value)
+            options[key] = int(value)
         else:
-            given[key] = tuple(value.split(":")) if key == "out" else value
-    return Epilogue(**given)
+            options[key] = tuple(value.split(":")) if key == "out" else value
+    return Epilogue(**options)
 
 
 _OPTIONS = ("alpha", "beta", "c", "bias", "out", "saturate", "stochastic")
@@ -157,14 +157,14 @@ def multiply_add(fmt: Format) -> IeeeDotAdd:
     )
 
 
-def rounded(given: Format, wanted: Format, x: Term, rounding: Rounding, *, saturate: bool) -> RoundedSum:
+def rounded(source: Format, target: Format, x: Term, rounding: Rounding, *, saturate: bool) -> RoundedSum:
     """The conversion of a word to another format, rounded once; zeros keep their sign.
 
     saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted format's largest number becomes
     that number, an infinity as well.
     """
     return RoundedSum(
-        terms=(dp.decode(given, x),), format=wanted, rounding=rounding, nan_word=_nan_word(wanted),
+        terms=(dp.decode(source, x),), format=target, rounding=rounding, nan_word=_nan_word(target),
         overflow="saturate" if saturate else "ieee", finite=saturate,
     )  # fmt: skip
 
@@ -174,26 +174,26 @@ def _nan_word(fmt: Format) -> int:
     return fmt.largest_finite_word if fmt.nan_word is None else fmt.nan_word
 
 
-def randomly_rounded(given: Format, wanted: Format, x: Term, r: Term, *, saturate: bool) -> Term:
+def randomly_rounded(source: Format, target: Format, x: Term, r: Term, *, saturate: bool) -> Term:
     """The word of x in another format: r is added to as many dropped bits, and the sum is truncated."""
-    number = dp.decode(given, x)
+    number = dp.decode(source, x)
     exact = dp.sign_and_magnitude(dp.as_fixed(number))
-    kept_bits, bits = wanted.fraction_bits, r.width
-    placed = dp.place(wanted, exact, kept_bits)
+    kept_bits, bits = target.fraction_bits, r.width
+    placed = dp.place(target, exact, kept_bits)
     drop = placed.significand.width - (kept_bits + 1)
     kept = placed.significand[placed.significand.width - 1 : drop]
     dropped = placed.significand[drop - 1 : 0] if drop else const(0, 1)
     width = dropped.width
     first = dropped[width - 1 : width - bits] if width >= bits else dropped.concat(const(0, bits - width))
     up = (first.zext(bits + 1) + r.zext(bits + 1))[bits]
-    size = max(placed.field.width, wanted.exponent_bits) + kept_bits + 2
+    size = max(placed.field.width, target.exponent_bits) + kept_bits + 2
     packed = (placed.field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
-    magnitude = dp.finite_magnitude(wanted, packed, kept_bits, flush=FALSE)
+    magnitude = dp.finite_magnitude(target, packed, kept_bits, flush=FALSE)
     overflow = "saturate" if saturate else "ieee"
-    magnitude = dp.handle_overflow(wanted, packed, magnitude, exact.sign, _NEAREST, kept_bits, overflow)
-    if wanted.ignored_low_bits:
-        magnitude = magnitude.concat(const(0, wanted.ignored_low_bits))
+    magnitude = dp.handle_overflow(target, packed, magnitude, exact.sign, _NEAREST, kept_bits, overflow)
+    if target.ignored_low_bits:
+        magnitude = magnitude.concat(const(0, target.ignored_low_bits))
     magnitude = exact.magnitude.eq(0).ite(const(0, magnitude.width), magnitude)
     infinite, sign, nan = dp.special_cases([number])
-    limit = wanted.largest_finite_word if saturate else None
-    return dp.encode(wanted, number.sign, magnitude, infinite, sign, nan, _nan_word(wanted), limit)
+    limit = target.largest_finite_word if saturate else None
+    return dp.encode(target, number.sign, magnitude, infinite, sign, nan, _nan_word(target), limit)

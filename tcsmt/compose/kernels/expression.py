@@ -28,10 +28,10 @@ def expression(reduction: Reduction, length: int, k: int, *, c: bool = False) ->
     """
     start = FormattedWords[str](_OWN, "c") if c else None
     orders = (
-        reduced(_Digests(), one, np.arange(length), k, _OWN, start) for one in reduction.orders(length, k)
+        reduced(_Digests(), order, np.arange(length), k, _OWN, start) for order in reduction.orders(length, k)
     )
-    found = [_digest(total.format.name, total.words) for total in orders]
-    return found[0] if len(found) == 1 else _digest("any order", *sorted(found))
+    digests = [_digest(total.format.name, total.words) for total in orders]
+    return digests[0] if len(digests) == 1 else _digest("any order", *sorted(digests))
 
 
 class _Digests:
@@ -46,8 +46,8 @@ class _Digests:
     def add(self, fmt: AnyFormat, x: str, y: str) -> str:
         return _digest("sum", fmt.name, *sorted((x, y)))
 
-    def convert(self, x: str, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> str:
-        return _digest("converted", given.name, wanted.name, rounding.name, str(saturate), x)
+    def convert(self, x: str, source: Format, target: Format, rounding: Rounding, saturate: bool) -> str:
+        return _digest("converted", source.name, target.name, rounding.name, str(saturate), x)
 
 
 def _digest(*texts: str) -> str:

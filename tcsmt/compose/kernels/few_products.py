@@ -59,24 +59,24 @@ class FewProducts:
             whole = np.zeros((_ROWS, self.k), columns.dtype)
             np.put_along_axis(whole, places, columns, axis=1)
             sides.append(whole)
-        found = dict(on_elements(self.kernels, SampledElements(sides[0], sides[1], words["c"])))
-        return [found[kernel] for kernel in self.kernels]
+        results = dict(on_elements(self.kernels, SampledElements(sides[0], sides[1], words["c"])))
+        return [results[kernel] for kernel in self.kernels]
 
-    def witness(self, one: int, two: int, domain: Domain, question: Question) -> dict[str, int] | None:
+    def witness(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
         """A short input of the domain at which the question's goal holds, replayed; None: none is found."""
         results = self._results
-        differing = np.flatnonzero(results[one] != results[two])
+        differing = np.flatnonzero(results[first] != results[second])
         _, words = self._rows
         order = sorted(differing.tolist(), key=lambda row: sum(bool(word[row]) for word in words.values()))
-        found: list[dict[str, int]] = []
+        witnesses: list[dict[str, int]] = []
         for row in order[:_TRIED]:
             values = self._values(row)
             if not domain.contains({name: question.formats[name] for name in values}, values):
                 continue
-            found.append(_short(question, values))
-            if len(found) == _STARTS:
+            witnesses.append(_short(question, values))
+            if len(witnesses) == _STARTS:
                 break
-        whole = [dict.fromkeys(question.formats, 0) | values for values in found]
+        whole = [dict.fromkeys(question.formats, 0) | values for values in witnesses]
         replayed = [values for values in whole if evaluate([question.goal], values)[0]]
         return min(replayed, key=lambda values: cost(question.formats, values), default=None)
 

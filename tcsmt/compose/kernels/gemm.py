@@ -75,11 +75,11 @@ def gemm(
     for rows, columns, resolved in work:
         x, y = left[rows], right[:, columns]
         own = {name: None if array is None else _of(array, rows, columns) for name, array in extra.items()}
-        given = None if c_words is None else c_words[rows, columns]
+        c_block = None if c_words is None else c_words[rows, columns]
         chain = partial(_chain, model, x, y, scales.on(rows, columns), seen)
         steps = ArraySteps((len(x), y.shape[1]), chain)
-        total = schedule.sum(steps, np.arange(length), given, resolved)
-        result[rows, columns] = schedule.end(steps, total, given, **own).words
+        total = schedule.sum(steps, np.arange(length), c_block, resolved)
+        result[rows, columns] = schedule.end(steps, total, c_block, **own).words
     return from_words(schedule.d_format, result)
 
 
@@ -105,9 +105,9 @@ def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -
     """The words of the bias and the random numbers, where the epilogue takes them."""
     epilogue = schedule.epilogue
     schedule.check_numbers(bias=bias is not None, random=random is not None)
-    found: dict[str, Array | None] = {"bias": None, "random": None}
+    operands: dict[str, Array | None] = {"bias": None, "random": None}
     if bias is not None:
-        words = found["bias"] = to_words(schedule.working_format, bias, "bias")
+        words = operands["bias"] = to_words(schedule.working_format, bias, "bias")
         if words.shape != shape[1:]:
             raise TcsmtError(f"bias has shape {words.shape}: must be {shape[1:]}, one for each column")
     if random is not None:
@@ -116,8 +116,8 @@ def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -
             raise TcsmtError(f"random has shape {bits.shape}, dtype {bits.dtype}: must be integers, {shape}")
         if bits.size and (int(bits.min()) < 0 or int(bits.max()) >> epilogue.stochastic):
             raise TcsmtError(f"random: must be integers of {epilogue.stochastic} bits")
-        found["random"] = bits.astype(np.uint32)
-    return found
+        operands["random"] = bits.astype(np.uint32)
+    return operands
 
 
 @dataclass(frozen=True)

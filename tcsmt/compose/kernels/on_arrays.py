@@ -45,12 +45,12 @@ class ArraySteps:
         """x·y + z."""
         return outside.multiplied_and_added(fmt, x, y, z)
 
-    def convert(self, x: Array, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Array:
+    def convert(self, x: Array, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Array:
         """Each word in another format."""
-        return outside.converted(x, given, wanted, rounding, saturate=saturate)
+        return outside.converted(x, source, target, rounding, saturate=saturate)
 
     def convert_randomly(
-        self, x: Array, given: Format, wanted: Format, random: Array, bits: int, saturate: bool
+        self, x: Array, source: Format, target: Format, random: Array, bits: int, saturate: bool
     ) -> Array:
         """Each word in another format, by its own random bits."""
-        return outside.stochastic(x, given, wanted, random, bits, saturate=saturate)
+        return outside.stochastic(x, source, target, random, bits, saturate=saturate)

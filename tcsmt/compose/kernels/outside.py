@@ -41,8 +41,8 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
         return converted(add(wide, *(converted(word, fmt, wide) for word in (x, y))), wide, fmt)
     if fmt.name not in _NUMPY:
         assert isinstance(fmt, Format)
-        one = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))
-        return multiplied_and_added(fmt, x, one, y)
+        ones = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))
+        return multiplied_and_added(fmt, x, ones, y)
     with np.errstate(all="ignore"):
         total = from_words(fmt, x) + from_words(fmt, y)
     words: Array = total.view(unsigned(fmt))
@@ -59,32 +59,32 @@ def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
 
 def converted(
     words: Array,
-    given: AnyFormat,
-    wanted: AnyFormat,
+    source: AnyFormat,
+    target: AnyFormat,
     rounding: Rounding = _NEAREST,
     *,
     saturate: bool = False,
 ) -> Array:
     """The words of one format as those of another, rounded once."""
-    if given == wanted and not saturate:
+    if source == target and not saturate:
         return words
-    assert isinstance(given, Format)
-    assert isinstance(wanted, Format)
-    if rounding.ties_to_even and not saturate and (given.name, wanted.name) in _BY_DTYPE:
+    assert isinstance(source, Format)
+    assert isinstance(target, Format)
+    if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
-            values = from_words(given, words).astype(dtype_of(wanted))
-        result: Array = values.view(unsigned(wanted))
+            values = from_words(source, words).astype(dtype_of(target))
+        result: Array = values.view(unsigned(target))
         nan = np.isnan(values)
         if nan.any():
-            result[nan] = wanted.nan_word
+            result[nan] = target.nan_word
         return result
-    (found,) = _conversion(given, wanted, rounding, saturate).run({"x": words.reshape(-1)})
-    return found.astype(unsigned(wanted), copy=False).reshape(words.shape)
+    (output,) = _conversion(source, target, rounding, saturate).run({"x": words.reshape(-1)})
+    return output.astype(unsigned(target), copy=False).reshape(words.shape)
 
 
 @lru_cache(maxsize=64)
-def _conversion(given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Program:
-    return Program([rounded(given, wanted, var("x", given.width), rounding, saturate=saturate).word()])
+def _conversion(source: Format, target: Format, rounding: Rounding, saturate: bool) -> Program:
+    return Program([rounded(source, target, var("x", source.width), rounding, saturate=saturate).word()])
 
 
 def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
@@ -93,15 +93,15 @@ def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
 
 
 def stochastic(
-    words: Array, given: Format, wanted: Format, random: Array, bits: int, *, saturate: bool
+    words: Array, source: Format, target: Format, random: Array, bits: int, *, saturate: bool
 ) -> Array:
     """Converted by adding so many random bits below the last kept bit, and truncating."""
-    program = _random_program(given, wanted, bits, saturate)
-    (found,) = program.run({"x": words.reshape(-1), "r": random.reshape(-1)})
-    return found.astype(unsigned(wanted), copy=False).reshape(words.shape)
+    program = _random_program(source, target, bits, saturate)
+    (result,) = program.run({"x": words.reshape(-1), "r": random.reshape(-1)})
+    return result.astype(unsigned(target), copy=False).reshape(words.shape)
 
 
 @lru_cache(maxsize=16)
-def _random_program(given: Format, wanted: Format, bits: int, saturate: bool) -> Program:
-    word = randomly_rounded(given, wanted, var("x", given.width), var("r", bits), saturate=saturate)
+def _random_program(source: Format, target: Format, bits: int, saturate: bool) -> Program:
+    word = randomly_rounded(source, target, var("x", source.width), var("r", bits), saturate=saturate)
     return Program([word])

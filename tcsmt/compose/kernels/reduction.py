@@ -79,9 +79,9 @@ class Level:
         if not self.sequence:
             choose("order of the parts", self.order, _ORDERS)
         for name in ("parts", "total", "sum"):
-            given = getattr(self, name)
-            if isinstance(given, str):
-                object.__setattr__(self, name, format_named(given))
+            value = getattr(self, name)
+            if isinstance(value, str):
+                object.__setattr__(self, name, format_named(value))
             fmt = getattr(self, name)
             usual = fmt is None or (isinstance(fmt, Format) and fmt.signed and fmt.has_infinity)
             self._check(usual, f"{name} must be a floating-point format with infinities and a sign")
@@ -94,7 +94,7 @@ class Level:
         )
         self._check(self.halved >= 0, "halved must be 1 or more")
         self._check(not self.halved or self.kind == "promote", "only promote can be halved")
-        rising = all(one < two for one, two in pairwise((0, *self.at)))
+        rising = all(before < after for before, after in pairwise((0, *self.at)))
         self._check(bool(self.at) == (self.kind == "cuts") and rising, "cuts must be positive and rising")
         tiled = all(side >= 1 for side in self.tile) == (self.kind == "stream-k")
         self._check(tiled, "stream-k needs tile=ROWSxCOLUMNSxPRODUCTS, each 1 or more; nothing else has one")
@@ -139,16 +139,16 @@ class Level:
         starts, start = [], 0
         while start < length:
             starts.append(start)
-            left = length - start
-            if self.halved and self.number < left < 2 * self.number:
-                start += -(-(left // 2) // self.halved) * self.halved
+            remaining = length - start
+            if self.halved and self.number < remaining < 2 * self.number:
+                start += -(-(remaining // 2) // self.halved) * self.halved
             else:
                 start += self.number
         return starts
 
     def __str__(self) -> str:
-        said = {"cuts": "-".join(map(str, self.at))}.get(self.kind, str(self.number))
-        text = f"{self.kind}:{said}"
+        counts = {"cuts": "-".join(map(str, self.at))}.get(self.kind, str(self.number))
+        text = f"{self.kind}:{counts}"
         if any(self.tile):
             text += f",tile={'x'.join(map(str, self.tile))}"
         if self.step is not None:
@@ -248,8 +248,8 @@ class Reduction:
             raise TcsmtError(
                 f"reduction {self}: {parts} parts at K = {length}: at most {_MOST_ORDERED} in any order"
             )
-        found = [order for order in permutations(range(parts)) if order[:2] == tuple(sorted(order[:2]))]
-        named = ["-".join(map(str, order)) for order in found]
+        orders = [order for order in permutations(range(parts)) if order[:2] == tuple(sorted(order[:2]))]
+        named = ["-".join(map(str, order)) for order in orders]
         return [Reduction((replace(first, order=name), *others)) for name in named]
 
 
@@ -358,32 +358,32 @@ def _level(text: str) -> Level:
     kind = choose("reduction", name, ["chained", *_KINDS])
     if kind == "chained":
         raise TcsmtError(f"reduction {text!r}: chained stands alone, without options and other levels")
-    given: dict[str, Any] = {"kind": kind}
+    values: dict[str, Any] = {"kind": kind}
     if kind == "cuts":
-        given["at"] = tuple(_integer(text, "cuts", place) for place in number.split("-"))
+        values["at"] = tuple(_integer(text, "cuts", place) for place in number.split("-"))
     else:
         if not (colon and number.isdecimal()):
             raise TcsmtError(f"reduction {text!r}: expected {kind}:{_KINDS[kind]}")
-        given["number"] = int(number)
+        values["number"] = int(number)
     for option in options:
         key, equals, value = option.partition("=")
         if not equals and key in _ORDERS:
-            given["order"] = key
+            values["order"] = key
             continue
         key = choose("option of a reduction", key, [*_OPTIONS, *_ORDERS])
         if key == "order":
-            given["order"] = value
+            values["order"] = value
         elif key == "from-zero":
-            given["from_zero"] = True
+            values["from_zero"] = True
         elif key == "tile":
-            given["tile"] = tuple(_integer(text, key, side) for side in value.split("x"))
-            if len(given["tile"]) != 3:
+            values["tile"] = tuple(_integer(text, key, side) for side in value.split("x"))
+            if len(values["tile"]) != 3:
                 raise TcsmtError(f"reduction {text!r}: expected tile=ROWSxCOLUMNSxPRODUCTS")
         elif key in ("step", "halved"):
-            given[key] = _integer(text, key, value)
+            values[key] = _integer(text, key, value)
         else:
-            given[key] = format_named(value)
-    return Level(**given)
+            values[key] = format_named(value)
+    return Level(**values)
 
 
 _OPTIONS = ("step", "halved", "tile", "order", "from-zero", "parts", "total", "sum")
@@ -396,13 +396,13 @@ def separate(text: str) -> list[str]:
     >>> separate("chained,split-k:4,pairs,split-k:2/promote:128")
     ['chained', 'split-k:4,pairs', 'split-k:2/promote:128']
     """
-    found: list[str] = []
+    parts: list[str] = []
     for part in map(str.strip, text.split(",")):
-        if found and part.partition("=")[0] in (*_OPTIONS, *_ORDERS):
-            found[-1] += f",{part}"
+        if parts and part.partition("=")[0] in (*_OPTIONS, *_ORDERS):
+            parts[-1] += f",{part}"
         else:
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def _integer(text: str, name: str, value: str) -> int:

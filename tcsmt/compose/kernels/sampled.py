@@ -41,8 +41,8 @@ def sums(
         for schedule, reduction in wanted
         for part, from_c in schedule.chains(whole, reduction, c=c is not None)
     }
-    found = _chains(wanted[0][0].unit, a, b, chains, c, seen)
-    steps = ArraySteps((len(a),), lambda indices, start: found[start is not None, indices.tobytes()])
+    results = _chains(wanted[0][0].unit, a, b, chains, c, seen)
+    steps = ArraySteps((len(a),), lambda indices, start: results[start is not None, indices.tobytes()])
     return [schedule.sum(steps, whole, c, reduction) for schedule, reduction in wanted]
 
 
@@ -79,9 +79,9 @@ def _chains(
             some = slice(first, min(active, first + portion))
             at = places[some, step * model.k : (step + 1) * model.k]
             x, y = (side[:, at].transpose(1, 0, 2).reshape(-1, model.k) for side in (left, right))
-            found = run_words(model, Operands(x, y, words[some].reshape(-1))).reshape(-1, elements)
-            result[some] = found
+            results = run_words(model, Operands(x, y, words[some].reshape(-1))).reshape(-1, elements)
+            result[some] = results
             if step + 1 < steps:
-                words[some] = found
+                words[some] = results
         seen(step + 1, steps)
     return dict(zip(order, result, strict=True))

@@ -54,7 +54,7 @@ class SumSteps(Protocol[Words]):
     def add(self, fmt: AnyFormat, x: Words, y: Words) -> Words:
         """x + y, to nearest even; integers wrap."""
 
-    def convert(self, x: Words, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Words:
+    def convert(self, x: Words, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Words:
         """x in another format, rounded once (:func:`.rounded`)."""
 
 
@@ -65,7 +65,7 @@ class KernelSteps(SumSteps[Words], Protocol[Words]):
         """x·y + z, rounded once to nearest even."""
 
     def convert_randomly(
-        self, x: Words, given: Format, wanted: Format, random: Words, bits: int, saturate: bool
+        self, x: Words, source: Format, target: Format, random: Words, bits: int, saturate: bool
     ) -> Words:
         """x in another format, rounded by so many random bits (:func:`.randomly_rounded`)."""
 
@@ -96,21 +96,29 @@ class Schedule:
             raise TcsmtError(
                 f"reduction {self.reduction}: no register adds partial sums of {fmt.width} bits ({fmt.name})"
             )
-        one = self.epilogue
-        if one.out or one.bias or one.c == "epilogue" or one.alpha != 1 or one.beta not in (0, 1):
+        epilogue = self.epilogue
+        if (
+            epilogue.out
+            or epilogue.bias
+            or epilogue.c == "epilogue"
+            or epilogue.alpha != 1
+            or epilogue.beta not in (0, 1)
+        ):
             raise TcsmtError(
-                f"epilogue {one}: alpha and beta must be 1, and bias, out and c=epilogue must be left out: "
-                f"the unit's results are integers ({fmt.name})"
+                f"epilogue {epilogue}: alpha and beta must be 1, and bias, out and c=epilogue must be left "
+                f"out: the unit's results are integers ({fmt.name})"
             )
 
     def _check_overflow(self) -> None:
         """What the epilogue computes can overflow, which a format without infinities cannot say."""
-        one, fmt = self.epilogue, float_format(self.sum_format)
-        computes = one.bias or one.alpha != 1 or one.beta not in (0, 1) or one.c == "epilogue"
-        if computes and not one.out and not fmt.has_infinity:
+        epilogue, fmt = self.epilogue, float_format(self.sum_format)
+        computes = (
+            epilogue.bias or epilogue.alpha != 1 or epilogue.beta not in (0, 1) or epilogue.c == "epilogue"
+        )
+        if computes and not epilogue.out and not fmt.has_infinity:
             raise TcsmtError(
-                f"epilogue {one}: out=FORMAT is missing: the unit's results are {fmt.name} words, which have "
-                "no infinities; give a format that has, or out=FORMAT,saturate"
+                f"epilogue {epilogue}: out=FORMAT is missing: the unit's results are {fmt.name} words, which "
+                "have no infinities; give a format that has, or out=FORMAT,saturate"
             )
 
     @property
@@ -164,8 +172,8 @@ class Schedule:
         c: None: there is no C. reduction: of the elements at hand, where those of others are reduced in
         another way (:meth:`.Reduction.on`).
         """
-        given = self._given(c) if self.epilogue.c_first else None
-        total = reduced(steps, reduction or self.reduction, indices, self.unit.k, self.unit.d_format, given)
+        start = self._given(c) if self.epilogue.c_first else None
+        total = reduced(steps, reduction or self.reduction, indices, self.unit.k, self.unit.d_format, start)
         return _converted(steps, total, self.sum_format)
 
     def end(
@@ -220,8 +228,8 @@ class Schedule:
             added = _converted(steps, c, fmt).words
             if self.epilogue.beta != 1:
                 added = steps.multiply_add(fmt, added, number(self.epilogue.beta), nothing)
-        given = _converted(steps, total, fmt).words
-        return FormattedWords(fmt, steps.multiply_add(fmt, given, number(self.epilogue.alpha), added))
+        words = _converted(steps, total, fmt).words
+        return FormattedWords(fmt, steps.multiply_add(fmt, words, number(self.epilogue.alpha), added))
 
 
 def reduced(
@@ -251,8 +259,8 @@ def _combined(
     def via(middle: Format | None, value: FormattedWords[Words]) -> FormattedWords[Words]:
         return _converted(steps, value if middle is None else _converted(steps, value, middle), fmt)
 
-    def add(one: FormattedWords[Words], two: FormattedWords[Words]) -> FormattedWords[Words]:
-        return FormattedWords(fmt, steps.add(fmt, one.words, two.words))
+    def add(first: FormattedWords[Words], second: FormattedWords[Words]) -> FormattedWords[Words]:
+        return FormattedWords(fmt, steps.add(fmt, first.words, second.words))
 
     start = None if c is None else _converted(steps, c, fmt)
     if c is None and level.from_zero:

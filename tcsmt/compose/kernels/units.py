@@ -36,21 +36,21 @@ def ieee_rows() -> tuple[Row, ...]:
     ``ieee/fma.f32.bf16`` takes BF16 operands into binary32 (their products are exact there).
     """
     wide = [FORMATS[name] for name in ("f32", "f64")]
-    found = [
+    rows = [
         _row(f"{name}.{fmt.name}", fmt, fmt, rounded=rounded)
         for fmt in wide
         for name, rounded in (("fma", False), ("mul-add", True))
     ]
     narrow = [FORMATS[name] for name in ("f16", "bf16", "tf32", "e4m3", "e5m2")]
-    return (*found, *(_row(f"fma.f32.{fmt.name}", fmt, wide[0], rounded=False) for fmt in narrow))
+    return (*rows, *(_row(f"fma.f32.{fmt.name}", fmt, wide[0], rounded=False) for fmt in narrow))
 
 
 def ieee_unit(name: str) -> Row:
     """The row of that name. Raises :class:`.UnknownName`."""
-    known = {row.name: row for row in ieee_rows()}
-    if name not in known:
-        raise UnknownName("unit", name, known)
-    return known[name]
+    row_of = {row.name: row for row in ieee_rows()}
+    if name not in row_of:
+        raise UnknownName("unit", name, row_of)
+    return row_of[name]
 
 
 def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:
@@ -66,9 +66,9 @@ def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:
     )
 
 
-def of_one_function(found: Iterable[Row]) -> list[Sequence[Row]]:
+def of_one_function(rows: Iterable[Row]) -> list[Sequence[Row]]:
     """The same rows, those of one function together."""
     classes: dict[str, list[Row]] = {}
-    for row in found:
+    for row in rows:
         classes.setdefault(row.model.digest, []).append(row)
     return list(classes.values())

@@ -131,12 +131,12 @@ class Algorithm(Model):
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Split, run the chains, add their results outside."""
-        left, right = ([self.split.apply(word) for word in given] for given in (x.a, x.b))
+        left, right = ([self.split.apply(word) for word in row] for row in (x.a, x.b))
         stages += [
             Stage(OperandPlace(side, lane), Kind.WORD, number, self.split.format, word)
             for side, words in (("a", left), ("b", right))
-            for lane, found in enumerate(words)
-            for number, word in enumerate(found)
+            for lane, own in enumerate(words)
+            for number, word in enumerate(own)
         ]
         stages += self.after_split(left, right, x.c)
         return stages[-1].term

@@ -149,5 +149,5 @@ def _adder(algorithm: Algorithm, shift: int) -> Program:
 def _plus(algorithm: Algorithm, x: Array, shift: int, total: Array | None, number: int | None) -> Array:
     if total is None:
         return x
-    (found,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": total.reshape(-1)})
-    return found.astype(x.dtype, copy=False).reshape(x.shape)
+    (result,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": total.reshape(-1)})
+    return result.astype(x.dtype, copy=False).reshape(x.shape)

@@ -75,20 +75,20 @@ class _File(TomlFile):
         return Recipe(name="", title="", source="", split=split, sums=())
 
     def changed(self, recipe: Recipe, key: str) -> Recipe:
-        given = self.given[key]
+        value = self.given[key]
         if key == "interleaved":
-            if not isinstance(given, bool):
-                raise self.error(key, f"{key} = {shown_value(given)}: must be true or false")
-            text = "yes" if given else "no"
+            if not isinstance(value, bool):
+                raise self.error(key, f"{key} = {shown_value(value)}: must be true or false")
+            text = "yes" if value else "no"
         else:
             text = str(self.integer(key)) if key == "scale" else self.text(key)
         return self.made(key, lambda: PARAMETERS[key](recipe, text))
 
     def sums(self, words: int) -> tuple[Sum, ...]:
         tables = self.given[_SUM]
-        if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+        if not isinstance(tables, list) or not tables or not all(isinstance(item, dict) for item in tables):
             raise self.error(_SUM, f"{_SUM} = {shown_value(tables)}: must be tables, [[{_SUM}]]")
-        found = []
+        sums = []
         for number, table in enumerate(tables):
             place = TomlFile(self.path, self.lines, table, _SUM, number)
             for key in table:
@@ -98,7 +98,7 @@ class _File(TomlFile):
             fine = (
                 isinstance(products, list)
                 and bool(products)
-                and all(_is_pair(one, words) for one in products)
+                and all(_is_pair(item, words) for item in products)
             )
             if not fine:
                 allowed = f"pairs [word of a, word of b], words 0 to {words - 1}"
@@ -109,8 +109,8 @@ class _File(TomlFile):
             elif type(every) is not int or every < 0:
                 allowed = '"instruction", or an integer, 0 or more'
                 raise place.error("every", f"every = {shown_value(every)}: must be {allowed}")
-            found.append(Sum(tuple((i, j) for i, j in products), every))
-        return tuple(found)
+            sums.append(Sum(tuple((i, j) for i, j in products), every))
+        return tuple(sums)
 
     def integer(self, key: str) -> int:
         value = self.given[key]
@@ -132,9 +132,9 @@ def _with_words(recipe: Recipe, words: int) -> Recipe:
     return replace(recipe, split=replace(recipe.split, words=words))
 
 
-def _is_pair(one: object, words: int) -> bool:
+def _is_pair(value: object, words: int) -> bool:
     return (
-        isinstance(one, list)
-        and len(one) == 2
-        and all(type(word) is int and 0 <= word < words for word in one)
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(word) is int and 0 <= word < words for word in value)
     )

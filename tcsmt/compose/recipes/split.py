@@ -63,15 +63,15 @@ class Split:
         wide = self.wide
         if self.format == wide:
             return (word, *[const(0, wide.width)] * (self.words - 1))
-        found = [self._convert(word, self.rounding)]
+        words = [self._convert(word, self.rounding)]
         rest = word
         for _ in range(1, self.words):
-            taken = ieee.widen(found[-1], self.format, wide)
+            taken = ieee.widen(words[-1], self.format, wide)
             rest = ieee.add_words(wide, taken ^ (1 << wide.sign_bit), rest)
             if self.scale:
                 rest = ieee.multiply_words(wide, rest, power(self.scale, wide))
-            found.append(self._convert(rest, self.residual))
-        return tuple(found)
+            words.append(self._convert(rest, self.residual))
+        return tuple(words)
 
     def _convert(self, word: Term, rounding: Rounding) -> Term:
         return ieee.convert(decode(self.wide, word), self.format, rounding)

@@ -61,27 +61,27 @@ class Btor2:
 
     def _node(self, node: Term, name: str) -> int:
         sort = self.sort(node.width)
-        given = [self.number[arg] for arg in node.args]
+        arguments = [self.number[arg] for arg in node.args]
         match node.op:
             case "const":
                 return self.line("const", sort, f"{node.value:0{node.width}b}", name=name)
             case "extract":
-                return self.line("slice", sort, *given, *node.data, name=name)  # type: ignore[misc]
+                return self.line("slice", sort, *arguments, *node.data, name=name)  # type: ignore[misc]
             case "zext" | "sext":
                 more = node.width - node.args[0].width
-                return self.line("uext" if node.op == "zext" else "sext", sort, *given, more, name=name)
+                return self.line("uext" if node.op == "zext" else "sext", sort, *arguments, more, name=name)
             case "add" | "and" | "or" | "umax":
-                found = given[0]
-                for place, other in enumerate(given[1:], 2):
-                    found = self._two(node, sort, found, other, name if place == len(given) else "")
-                return found
-        return self.line(_NAMES[node.op], sort, *given, name=name)
+                result = arguments[0]
+                for place, other in enumerate(arguments[1:], 2):
+                    result = self._two(node, sort, result, other, name if place == len(arguments) else "")
+                return result
+        return self.line(_NAMES[node.op], sort, *arguments, name=name)
 
-    def _two(self, node: Term, sort: int, one: int, other: int, name: str) -> int:
+    def _two(self, node: Term, sort: int, first: int, second: int, name: str) -> int:
         if node.op != "umax":
-            return self.line(_NAMES[node.op], sort, one, other, name=name)
+            return self.line(_NAMES[node.op], sort, first, second, name=name)
         bit = self.sort(1)
-        return self.line("ite", sort, self.line("ult", bit, one, other), other, one, name=name)
+        return self.line("ite", sort, self.line("ult", bit, first, second), second, first, name=name)
 
     def output(self, term: Term, name: str) -> None:
         """An output of that name."""

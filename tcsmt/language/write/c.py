@@ -124,8 +124,8 @@ def _compared(node: Term, args: list[str]) -> str:
 
 
 def _signed_less(node: Term, args: list[str]) -> str:
-    one, other = (_number(arg, name) for arg, name in zip(node.args, args, strict=True))
-    return f"(word)({one} < {other})"
+    x, y = (_number(arg, name) for arg, name in zip(node.args, args, strict=True))
+    return f"(word)({x} < {y})"
 
 
 def _largest(node: Term, args: list[str]) -> str:

@@ -343,16 +343,16 @@ def _narrow(c: C99, node: Term) -> tuple[list[Term], list[Term]]:
     """
     if container(node.width) == 32:
         return [], list(node.args)
-    found, others, low, high = list[Term](), list[Term](), 0, 0
+    terms, others, low, high = list[Term](), list[Term](), 0, 0
     for arg in node.args:
         if arg.op == "sext" and container(arg.args[0].width) == 32:
             least, most = c.signed(arg.args[0])
             if low + least >= -(1 << 31) and high + most < 1 << 31:
-                found.append(arg)
+                terms.append(arg)
                 low, high = low + least, high + most
                 continue
         others.append(arg)
-    return (found, others) if len(found) > 1 else ([], list(node.args))
+    return (terms, others) if len(terms) > 1 else ([], list(node.args))
 
 
 def _negated(c: C99, node: Term, form: str) -> _Made:

@@ -17,19 +17,19 @@ def identifier(text: str) -> str:
     >>> identifier("block 0: aligned c")
     'block_0_aligned_c'
     """
-    found = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
-    return found if found[:1].isalpha() else f"n_{found}".rstrip("_")
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+    return name if name[:1].isalpha() else f"n_{name}".rstrip("_")
 
 
 def distinct(texts: Mapping[Key, str], taken: Iterable[str]) -> dict[Key, str]:
     """A name for each key, made from its text; none of those ``taken``, and none twice."""
     used = set(taken)
-    found: dict[Key, str] = {}
+    names: dict[Key, str] = {}
     for key, text in texts.items():
         base = name = identifier(text)
         number = 2
         while name in used:
             name, number = f"{base}_{number}", number + 1
         used.add(name)
-        found[key] = name
-    return found
+        names[key] = name
+    return names

@@ -42,25 +42,25 @@ def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Arr
     """
     ones = _ones(fmt)
     place, bits = place.astype(np.uint64), bits.astype(np.uint64)
-    one = np.uint64(1) << place
+    bit = np.uint64(1) << place
     match kind:
         case FractionKind.ZERO:
-            found = np.zeros_like(bits)
+            words = np.zeros_like(bits)
         case FractionKind.ONES:
-            found = np.full_like(bits, ones)
+            words = np.full_like(bits, ones)
         case FractionKind.ONE_BIT:
-            found = one & ones
+            words = bit & ones
         case FractionKind.ALL_BUT_ONE:
-            found = (one & ones) ^ ones
+            words = (bit & ones) ^ ones
         case FractionKind.LOW_ONES:
-            found = one - np.uint64(1)
+            words = bit - np.uint64(1)
         case FractionKind.HIGH_ONES:
-            found = ones >> place << place
+            words = ones >> place << place
         case FractionKind.RANDOM:
-            found = bits
+            words = bits
         case FractionKind.SHORT:
-            found = bits >> place << place
-    result: Array = found
+            words = bits >> place << place
+    result: Array = words
     return result
 
 
@@ -77,10 +77,10 @@ def mixed_fractions(
     fmt: Format, kinds: tuple[FractionKind, ...], kind: Array, place: Array, bits: Array
 ) -> Array:
     """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``."""
-    given, fixed = _tables(fmt, kinds)
+    varied, fixed = _tables(fmt, kinds)
     number = kind * max(1, fmt.fraction_bits) + place
-    found: Array = bits.astype(np.uint64) & given[number] ^ fixed[number]
-    return found
+    result: Array = bits.astype(np.uint64) & varied[number] ^ fixed[number]
+    return result
 
 
 def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Array:

@@ -52,7 +52,7 @@ class Converted:
     absent: Array
 
 
-def converted(words: Array, given: Format, wanted: Format, rounding: Rounding) -> Converted:
+def converted(words: Array, source: Format, target: Format, rounding: Rounding) -> Converted:
     """The words of one format as those of another, each rounded once.
 
     words: unsigned, of any shape, of a format whose numbers binary64 has. Beyond the largest number, rounding
@@ -63,11 +63,11 @@ def converted(words: Array, given: Format, wanted: Format, rounding: Rounding) -
     format with one zero.
     """
     flat = np.ascontiguousarray(words).reshape(-1)
-    pieces = [_piece(flat[at : at + _PIECE], given, wanted, rounding) for at in range(0, flat.size, _PIECE)]
+    pieces = [_piece(flat[at : at + _PIECE], source, target, rounding) for at in range(0, flat.size, _PIECE)]
     empty = np.zeros(0, np.uint64), np.zeros(0, bool), np.zeros(0, bool)
-    columns = zip(*pieces, strict=True) if pieces else ((one,) for one in empty)
-    found, inexact, absent = (np.concatenate(column).reshape(words.shape) for column in columns)
-    return Converted(found, inexact, absent)
+    columns = zip(*pieces, strict=True) if pieces else ((piece,) for piece in empty)
+    result, inexact, absent = (np.concatenate(column).reshape(words.shape) for column in columns)
+    return Converted(result, inexact, absent)
 
 
 @cache
@@ -76,73 +76,73 @@ def _decisions(rounding: Rounding) -> Array:
     return np.array([away for *_, away in rounding.decisions], np.uint64)
 
 
-def _piece(words: Array, given: Format, wanted: Format, rounding: Rounding) -> tuple[Array, Array, Array]:
-    values = floats(given, words)
+def _piece(words: Array, source: Format, target: Format, rounding: Rounding) -> tuple[Array, Array, Array]:
+    values = floats(source, words)
     negative, nan, infinite = np.signbit(values), np.isnan(values), np.isinf(values)
     size = np.where(nan | infinite, 0.0, np.abs(values))
     half, exponent = np.frexp(size)  # half in [0.5, 1)
     significand = np.ldexp(half, _PRECISION).astype(np.uint64)
-    first = np.maximum(np.where(size == 0, wanted.e_min, exponent.astype(np.int64) - 1), wanted.e_min)
+    first = np.maximum(np.where(size == 0, target.e_min, exponent.astype(np.int64) - 1), target.e_min)
     # how many bits of the significand lie below the last one that is kept; beyond 55 all of them do
-    drop = first - wanted.fraction_bits - (exponent - _PRECISION)
+    drop = first - target.fraction_bits - (exponent - _PRECISION)
     longer = np.maximum(-drop, 0).astype(np.uint64)  # formats with more bits than binary64
     below = np.clip(drop, 0, _PRECISION + 2).astype(np.uint64)
-    one = np.uint64(1)
-    odd = significand >> below & one
-    dropped = significand & ((one << below) - one)
-    middle = one << np.maximum(below, one) - one
+    unit = np.uint64(1)
+    odd = significand >> below & unit
+    dropped = significand & ((unit << below) - unit)
+    middle = unit << np.maximum(below, unit) - unit
     tie_bit = (dropped >= middle) & (below > 0)
-    rest = (dropped & (middle - one)) != 0
+    rest = (dropped & (middle - unit)) != 0
     inexact = dropped != 0
     case = negative.astype(np.int64) << 3 | odd.astype(np.int64) << 2 | tie_bit.astype(np.int64) << 1 | rest
     kept = (significand << longer >> below) + _decisions(rounding)[case]
     # the implicit bit of a normal number adds one to the exponent field
-    largest = wanted.largest_finite_word >> wanted.ignored_low_bits
-    field = np.minimum(first, wanted.e_max + 1) - wanted.e_min
-    stored = kept + (field.astype(np.uint64) << np.uint64(wanted.fraction_bits))
+    largest = target.largest_finite_word >> target.ignored_low_bits
+    field = np.minimum(first, target.e_max + 1) - target.e_min
+    stored = kept + (field.astype(np.uint64) << np.uint64(target.fraction_bits))
     absent = np.zeros(words.shape, bool)
-    if not wanted.has_subnormals:
+    if not target.has_subnormals:
         absent |= kept == 0
-        stored -= np.minimum(stored, one)
-    over = (stored > largest) | (first > wanted.e_max)
-    infinity = np.uint64(wanted.infinity_word >> wanted.ignored_low_bits)
+        stored -= np.minimum(stored, unit)
+    over = (stored > largest) | (first > target.e_max)
+    infinity = np.uint64(target.infinity_word >> target.ignored_low_bits)
     to_infinity = np.where(negative, rounding.overflows(negative=True), rounding.overflows(negative=False))
     stored[over] = np.where(to_infinity[over], infinity, np.uint64(largest))
-    absent |= over & to_infinity & (not wanted.has_infinity)
+    absent |= over & to_infinity & (not target.has_infinity)
     inexact |= over
-    stored[infinite], absent[infinite] = infinity, not wanted.has_infinity
-    absent |= negative & ((size > 0) | infinite) & (not wanted.signed)
-    found = stored << np.uint64(wanted.ignored_low_bits)
-    if wanted.signed:
-        signs = negative if wanted.has_negative_zero else negative & (stored > 0)
-        found |= signs.astype(np.uint64) << np.uint64(wanted.sign_bit)
+    stored[infinite], absent[infinite] = infinity, not target.has_infinity
+    absent |= negative & ((size > 0) | infinite) & (not target.signed)
+    result = stored << np.uint64(target.ignored_low_bits)
+    if target.signed:
+        signs = negative if target.has_negative_zero else negative & (stored > 0)
+        result |= signs.astype(np.uint64) << np.uint64(target.sign_bit)
     if nan.any():
-        found[nan], lost = _nans(words[nan], negative[nan], given, wanted, rounding)
-        inexact[nan], absent[nan] = lost, wanted.nan_word is None
-    return found, inexact | absent, absent
+        result[nan], lost = _nans(words[nan], negative[nan], source, target, rounding)
+        inexact[nan], absent[nan] = lost, target.nan_word is None
+    return result, inexact | absent, absent
 
 
 def _nans(
-    words: Array, negative: Array, given: Format, wanted: Format, rounding: Rounding
+    words: Array, negative: Array, source: Format, target: Format, rounding: Rounding
 ) -> tuple[Array, Array]:
     """The words of NaNs, and which of them are none any more."""
     none = np.zeros(words.shape, bool)
-    if wanted.nan_word is None:
+    if target.nan_word is None:
         return np.zeros(words.shape, np.uint64), none
     signs = np.zeros(words.shape, np.uint64)
-    if wanted.has_negative_zero:
-        signs = negative.astype(np.uint64) << np.uint64(wanted.sign_bit)
-    quiet = np.uint64(wanted.nan_word)
-    if not (given.has_infinity and wanted.has_infinity):
+    if target.has_negative_zero:
+        signs = negative.astype(np.uint64) << np.uint64(target.sign_bit)
+    quiet = np.uint64(target.nan_word)
+    if not (source.has_infinity and target.has_infinity):
         return signs | quiet, none
-    payload = words.astype(np.uint64) >> np.uint64(given.ignored_low_bits)
-    payload &= np.uint64((1 << given.fraction_bits) - 1)
-    cut = given.fraction_bits - wanted.fraction_bits
+    payload = words.astype(np.uint64) >> np.uint64(source.ignored_low_bits)
+    payload &= np.uint64((1 << source.fraction_bits) - 1)
+    cut = source.fraction_bits - target.fraction_bits
     front = payload >> np.uint64(max(cut, 0)) << np.uint64(max(-cut, 0))
-    found = signs | front << np.uint64(wanted.ignored_low_bits)
-    if rounding.truncates and given.exponent_bits == wanted.exponent_bits:
-        return found | np.uint64(wanted.infinity_word), front == 0
-    return found | quiet, none
+    result = signs | front << np.uint64(target.ignored_low_bits)
+    if rounding.truncates and source.exponent_bits == target.exponent_bits:
+        return result | np.uint64(target.infinity_word), front == 0
+    return result | quiet, none
 
 
 def rounded_word(fmt: Format, value: Fraction, rounding: Rounding) -> int:

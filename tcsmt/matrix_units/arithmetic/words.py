@@ -119,13 +119,13 @@ def to_words(
             )
             raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits{packed}")
         return array.astype(unsigned(fmt))
-    given = format_of(array.dtype)
+    source = format_of(array.dtype)
     if (
-        isinstance(given, Format)
+        isinstance(source, Format)
         and isinstance(fmt, Format)
-        and (rounding or fmt.holds(given) or given.name in _NUMPY or array.dtype == dtype_of(fmt))
+        and (rounding or fmt.holds(source) or source.name in _NUMPY or array.dtype == dtype_of(fmt))
     ):
-        return _rounded(fmt, array, given, name, rounding, advice)
+        return _rounded(fmt, array, source, name, rounding, advice)
     allowed = f"{dtype_of(fmt).name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
 
@@ -133,7 +133,7 @@ def to_words(
 def _numbers(array: Array, name: str) -> Array:
     """Integers as Python has them: numbers, not words."""
     numbers = array.astype(np.float64)
-    rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
+    rounded = np.array([int(number) != exact for number, exact in zip(numbers.flat, array.flat, strict=True)])
     if rounded.any():
         element, value = first_element(name, array, rounded.reshape(array.shape))
         raise TcsmtError(
@@ -143,27 +143,27 @@ def _numbers(array: Array, name: str) -> Array:
 
 
 def _rounded(
-    fmt: Format, array: Array, given: Format, name: str, rounding: Rounding | None, advice: str
+    fmt: Format, array: Array, source: Format, name: str, rounding: Rounding | None, advice: str
 ) -> Array:
     """The words of an array of floating-point numbers. rounding: None where each must be exact in the format.
 
     What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
     """
-    words = array.view(unsigned(given))
+    words = array.view(unsigned(source))
     own = array.dtype == dtype_of(fmt)
     if own and not fmt.ignored_bits:
         return words
     as_is = (words & words.dtype.type(fmt.ignored_bits)) == 0 if own else np.zeros(words.shape, bool)
     if as_is.all():
         return words
-    found = converted(words, given, fmt, rounding or ROUNDINGS["RNE"])
-    wrong = (found.inexact if rounding is None else found.absent) & ~as_is
+    result = converted(words, source, fmt, rounding or ROUNDINGS["RNE"])
+    wrong = (result.inexact if rounding is None else result.absent) & ~as_is
     if wrong.any():
         element, value = first_element(name, array, wrong)
-        absent = found.absent[wrong].reshape(-1)[0]
+        absent = result.absent[wrong].reshape(-1)[0]
         do = "the format has no such value" if absent else f"{advice}, or give {fmt.name} words"
         raise TcsmtError(f"{element} = {float(value)!r} is not a valid {fmt.name} value; {do}")
-    return np.where(as_is, words, found.words).astype(unsigned(fmt))
+    return np.where(as_is, words, result.words).astype(unsigned(fmt))
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:
@@ -201,8 +201,8 @@ def to_word(
     ``rounding`` has it, and is told so.
     Raises :class:`.TcsmtError`.
     """
-    given = text.strip()
-    lower = given.lower()
+    content = text.strip()
+    lower = content.lower()
     # digits alone are a number where integers are written
     bare = (
         isinstance(fmt, Format)
@@ -213,13 +213,13 @@ def to_word(
         try:
             word = int(lower, 16)
         except ValueError:
-            raise TcsmtError(f"{given!r} is not a hexadecimal word") from None
+            raise TcsmtError(f"{content!r} is not a hexadecimal word") from None
         if word >> fmt.width:
-            raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
+            raise TcsmtError(f"{content!r}: a word of {fmt.name} has {fmt.width} bits")
         if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
             raise TcsmtError(
-                f"{given!r} may be the number or a word of {fmt.name}: write +{given} for the number, "
-                f"0x{given} for the word ({fmt.describe(word)})"
+                f"{content!r} may be the number or a word of {fmt.name}: write +{content} for the number, "
+                f"0x{content} for the word ({fmt.describe(word)})"
             )
         return word
     negative = lower.startswith("-")
@@ -233,7 +233,7 @@ def to_word(
     except (ValueError, ZeroDivisionError):
         digits = f"{'' if isinstance(fmt, Format) else '0x and '}{fmt.hex_digits} digits"
         raise TcsmtError(
-            f"{given!r} is neither a {fmt.name} word in hexadecimal ({digits}) nor a "
+            f"{content!r} is neither a {fmt.name} word in hexadecimal ({digits}) nor a "
             "decimal or C99 hexadecimal number"
         ) from None
     if value == 0 and negative and fmt.has_negative_zero:
@@ -243,7 +243,7 @@ def to_word(
             raise ValueError("no negative zero")
         return fmt.word(value)
     except ValueError:
-        wrong = f"{given!r} is not representable in {fmt.name}"
+        wrong = f"{content!r} is not representable in {fmt.name}"
     try:
         word = rounded_word(fmt, value, rounding) if isinstance(fmt, Format) else fmt.nearest_word(value)
     except ValueError:
@@ -252,7 +252,7 @@ def to_word(
     if rounded is None or "x" in lower or value == 0:
         raise TcsmtError(f"{wrong}; the nearest value is {became}")
     which = "the nearest is" if rounding.ties_to_even else f"rounded {rounding.title}, it is"
-    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: {which} {became}")
+    rounded(f"{content.removeprefix('+')} is not an exact {fmt.name} value: {which} {became}")
     return word
 
 

@@ -84,10 +84,10 @@ def _run(
     return from_words(fmt, np.where(wrong, nan, ended.astype(unsigned(fmt))))
 
 
-def _run_words(program: Program, given: dict[str, Array]) -> list[Array]:
+def _run_words(program: Program, inputs: dict[str, Array]) -> list[Array]:
     """A program on arrays of one shape."""
-    shape = next(iter(given.values())).shape
-    return [word.reshape(shape) for word in program.run({n: x.reshape(-1) for n, x in given.items()})]
+    shape = next(iter(inputs.values())).shape
+    return [word.reshape(shape) for word in program.run({n: x.reshape(-1) for n, x in inputs.items()})]
 
 
 def _cut(slicing: Slicing, words: Array, axis: int) -> tuple[list[Array], Array, Array]:
@@ -97,7 +97,7 @@ def _cut(slicing: Slicing, words: Array, axis: int) -> tuple[list[Array], Array,
     digits = _run_words(_cutter(slicing), {"x": words, "top": np.broadcast_to(
         np.expand_dims(tops, axis), words.shape)})  # fmt: skip
     wrong = np.asarray(~finite.astype(bool).all(axis=axis))
-    return [_signed(one, slicing.bits + 2) for one in digits], np.asarray(tops), wrong
+    return [_signed(digit, slicing.bits + 2) for digit in digits], np.asarray(tops), wrong
 
 
 def _signed(words: Array, width: int) -> Array:
@@ -129,7 +129,7 @@ def _ender(emulation: Emulation) -> Program:
 def _of_slices(
     scheme: Slices, a: Sequence[Array], b: Sequence[Array], tops: tuple[Array, Array], chain: Chain, axis: int
 ) -> Array:
-    left, right = ([words_of(scheme.unit.a_format, one) for one in side] for side in (a, b))
+    left, right = ([words_of(scheme.unit.a_format, digit) for digit in side] for side in (a, b))
     total = np.zeros(tops[0].shape, unsigned(scheme.wide))
     for i, j, part in scheme.steps(a[0].shape[1]):
         inside = chain(left[i][:, part.start : part.stop], _part(right[j], part, axis))
@@ -168,20 +168,20 @@ def _scaler(scheme: Slices) -> Program:
 def _of_residues(
     scheme: Residues, a: Array, b: Array, tops: tuple[Array, Array], chain: Chain, axis: int
 ) -> Array:
-    found = []
+    residues = []
     for modulus in scheme.moduli:
         left, right = (residue_digits(scheme, modulus, side) for side in (a, b))
         residue = np.zeros(tops[0].shape, np.int64)
         for i, x in enumerate(left):
             for j, y in enumerate(right):
                 weight = (scheme.base or 1) ** (i + j)
-                words = [words_of(scheme.unit.a_format, one) for one in (x, y)]
+                words = [words_of(scheme.unit.a_format, digit) for digit in (x, y)]
                 for part in scheme.blocks(a.shape[1]):
                     inside = chain(words[0][:, part.start : part.stop], _part(words[1], part, axis))
                     whole = integers_of(scheme.unit.d_format, inside) % modulus
                     residue = (residue + whole * weight) % modulus
-        found.append(residue)
-    whole = crt(scheme, found)
+        residues.append(residue)
+    whole = crt(scheme, residues)
     low = scheme.wide.e_min + scheme.slicing(a.shape[1]).above
     bits = scheme.slicing(a.shape[1]).bits
     places = tops[0].astype(np.int64) + tops[1].astype(np.int64) + 2 * (low - bits)
@@ -213,7 +213,9 @@ def integers_of(fmt: AnyFormat, words: Array) -> Array:
 
 def crt(scheme: Residues, residues: Sequence[Array]) -> Array:
     """The integers nearest to zero with these residues, Python's own."""
-    whole = sum(one.astype(object) * weight for one, weight in zip(residues, scheme.weights, strict=True))
+    whole = sum(
+        residue.astype(object) * weight for residue, weight in zip(residues, scheme.weights, strict=True)
+    )
     low = (scheme.product - 1) // 2
     return np.asarray((whole + low) % scheme.product - low, dtype=object)
 

@@ -111,12 +111,12 @@ def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
 def _read(path: Path) -> EmulationRecipe:
     """A file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
     file = TomlFile(path, *read_toml(path))
-    given = file.given
-    base = str(given.get("base", ""))
+    table = file.given
+    base = str(table.get("base", ""))
     if base.lower() not in EMULATIONS:
         raise file.error("base", str(UnknownName("emulation", base, EMULATIONS, "tcsmt accuracy algorithms")))
     recipe: Any = EMULATIONS[base.lower()]
-    for key, value in given.items():
+    for key, value in table.items():
         if key not in (*_ABOUT, *recipe.parameters):
             allowed = [*_ABOUT, *recipe.parameters]
             raise file.error(key, str(UnknownName("key of an emulation", key, allowed)))
@@ -124,7 +124,8 @@ def _read(path: Path) -> EmulationRecipe:
             recipe = replace(recipe, **{key: file.text(key)})
         elif key == "products" and isinstance(value, list):
             fine = bool(value) and all(
-                isinstance(one, list) and len(one) == 2 and all(type(n) is int for n in one) for one in value
+                isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair)
+                for pair in value
             )
             if not fine:
                 raise file.error(
@@ -138,5 +139,5 @@ def _read(path: Path) -> EmulationRecipe:
                 recipe = recipe.changed(key, str(value))
             except TcsmtError as why:
                 raise file.error(key, str(why)) from None
-    found: EmulationRecipe = replace(recipe, name=str(path))
-    return found
+    result: EmulationRecipe = replace(recipe, name=str(path))
+    return result

@@ -99,12 +99,12 @@ class SlicesRecipe(EmulationRecipe):
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """The products, in the order in which they are computed."""
-        found = self.products
-        if isinstance(found, str):
-            most = self.slices - 1 if found == "triangle" else 2 * self.slices
+        pairs = self.products
+        if isinstance(pairs, str):
+            most = self.slices - 1 if pairs == "triangle" else 2 * self.slices
             every = [(i, j) for i in range(self.slices) for j in range(self.slices) if i + j <= most]
-            found = tuple(sorted(every, key=lambda pair: (sum(pair), pair)))
-        return found[::-1] if self.reversed else found
+            pairs = tuple(sorted(every, key=lambda pair: (sum(pair), pair)))
+        return pairs[::-1] if self.reversed else pairs
 
     def on(self, unit: Model) -> Slices:
         """The emulation on a unit. Raises :class:`.TcsmtError`."""
@@ -134,12 +134,12 @@ class ResiduesRecipe(EmulationRecipe):
         """The largest modulus whose residues, or their digits, the format has."""
         if self.base == 1 or self.base % 2:
             raise TcsmtError(f"base = {self.base}: must be 0, or even")
-        found = (
-            one
-            for one in range(_LARGEST_MODULUS, 1, -1)
-            if has_integers(self.format, *digits_of_residues(one, self.base))
+        moduli = (
+            modulus
+            for modulus in range(_LARGEST_MODULUS, 1, -1)
+            if has_integers(self.format, *digits_of_residues(modulus, self.base))
         )
-        largest = next(found, 0)
+        largest = next(moduli, 0)
         if not largest:
             raise TcsmtError(f"base = {self.base}: {self.format.name} does not have the residues' digits")
         return largest

@@ -90,8 +90,8 @@ class Emulation:
     def exponents(self, tops: tuple[Term, Term], slicing: Slicing) -> Exponent:
         """The sum of the exponents of a row and a column, of which ``tops`` are the words."""
         low = self.wide.e_min + slicing.above
-        one, two = (Exponent(top, low, low + (1 << top.width) - 1) for top in tops)
-        return one + two
+        of_a, of_b = (Exponent(top, low, low + (1 << top.width) - 1) for top in tops)
+        return of_a + of_b
 
     def ended(self, scaled: Term, c: Term) -> Term:
         """The result: c added."""
@@ -179,10 +179,12 @@ class Residues(Emulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for place, one in enumerate(self.moduli):
+        for place, modulus in enumerate(self.moduli):
             for two in self.moduli[:place]:
-                if gcd(one, two) != 1:
-                    raise TcsmtError(f"moduli {two} and {one} have the common divisor {gcd(one, two)}")
+                if gcd(modulus, two) != 1:
+                    raise TcsmtError(
+                        f"moduli {two} and {modulus} have the common divisor {gcd(modulus, two)}"
+                    )
         if not self.moduli or min(self.moduli) < 2:
             raise TcsmtError("moduli: must be one or more, of 2 or more")
         if not 0 <= self.bits <= _MOST_BITS:
@@ -221,11 +223,11 @@ class Residues(Emulation):
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """What each residue of the product is multiplied by: 1 modulo its own number, 0 modulo the others."""
-        found = []
-        for one in self.moduli:
-            others = self.product // one
-            found.append(others * pow(others, -1, one))
-        return tuple(found)
+        weights = []
+        for modulus in self.moduli:
+            others = self.product // modulus
+            weights.append(others * pow(others, -1, modulus))
+        return tuple(weights)
 
 
 def digits_of_residues(modulus: int, base: int) -> tuple[int, int]:
@@ -242,12 +244,12 @@ def moduli(count: int, most: int) -> tuple[int, ...]:
 
     Raises :class:`.TcsmtError` where there are not so many.
     """
-    found: list[int] = []
-    for one in range(most, 1, -1):
-        if len(found) == count:
+    chosen: list[int] = []
+    for number in range(most, 1, -1):
+        if len(chosen) == count:
             break
-        if reduce(lambda fine, other: fine and gcd(one, other) == 1, found, True):
-            found.append(one)
-    if len(found) < count:
-        raise TcsmtError(f"moduli = {count}: there are {len(found)} up to {most} without a common divisor")
-    return tuple(found)
+        if reduce(lambda fine, other: fine and gcd(number, other) == 1, chosen, True):
+            chosen.append(number)
+    if len(chosen) < count:
+        raise TcsmtError(f"moduli = {count}: there are {len(chosen)} up to {most} without a common divisor")
+    return tuple(chosen)

@@ -111,16 +111,16 @@ class Slicing:
     def _nearest(self, extended: Term) -> list[Term]:
         """Of the bits that are kept, the next one, and whether any lower one is set."""
         width = self.bits + 2
-        before, found = const(0, width), []
+        before, digits = const(0, width), []
         for place in range(1, self.count + 1):
             last = self.total + 2 - self.bits * place
             half = extended[last - 1]
             up = half & (extended[last - 2 : 0].ne(0) | extended[last])
             whole = extended[extended.width - 1 : last]
             rounded = (whole.zext(max(width, whole.width)) + up.zext(max(width, whole.width)))[width - 1 : 0]
-            found.append(rounded - (before << self.bits))
+            digits.append(rounded - (before << self.bits))
             before = rounded
-        return found
+        return digits
 
 
 def digit_word(fmt: AnyFormat, digit: Term) -> Term:
