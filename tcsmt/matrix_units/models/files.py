@@ -116,14 +116,8 @@ class ModelTable(TomlFile):
         known = {one.name: one for one in file_parameters(kind)}
         for key in self.parameters:
             if key not in known:
-                raise self.error(
-                    key,
-                    str(
-                        UnknownName(
-                            f"parameter of {kind.kind}", key, [*known, *ABOUT], "tcsmt models --toml UNIT"
-                        )
-                    ),
-                )
+                kinds, names = f"parameter of {kind.kind}", [*known, *ABOUT]
+                raise self.error(key, str(UnknownName(kinds, key, names, "tcsmt models --toml UNIT")))
         return {key: self._value(known[key], value) for key, value in self.parameters.items()}
 
     def _value(self, one: Field[Any], given: object) -> Any:
@@ -133,8 +127,10 @@ class ModelTable(TomlFile):
         if given == NONE and kind.endswith("| None"):
             return None
         if isinstance(given, str) and "Format" in kind:
-            with self.explained(one.name):
+            try:
                 return format_named(given, self.formats)
+            except TcsmtError as error:
+                raise self._located(error, one.name) from None
         allowed = ""
         if kind.startswith("tuple[int"):
             numbers = isinstance(given, list) and all(type(number) is int for number in given)
@@ -160,14 +156,17 @@ class ModelTable(TomlFile):
         try:
             yield
         except TcsmtError as error:
-            message = str(error)
-            if isinstance(error, UnknownName):
-                about = [k for k, v in self.parameters.items() if isinstance(v, str) and repr(v) in message]
-            else:
-                about = [word for word in re.findall(r"\w+", message) if word in self.parameters]
-            key = about[0] if about else otherwise
-            named = re.match(rf"(unknown )?{key}\b", message)
-            raise self.error(key, message if named else f"{key}: {message}") from None
+            raise self._located(error, otherwise) from None
+
+    def _located(self, error: TcsmtError, otherwise: str) -> TcsmtError:
+        message = str(error)
+        if isinstance(error, UnknownName):
+            about = [k for k, v in self.parameters.items() if isinstance(v, str) and repr(v) in message]
+        else:
+            about = [word for word in re.findall(r"\w+", message) if word in self.parameters]
+        key = about[0] if about else otherwise
+        named = re.match(rf"(unknown )?{key}\b", message)
+        return self.error(key, message if named else f"{key}: {message}")
 
 
 def model_of(path: Path, content: bytes) -> Model:
