@@ -1,20 +1,30 @@
-"""What a command line needs beside calls and results: exit codes, errors, progress, files, counts."""
+"""What a command line needs beside calls and results: exit codes, errors, progress, files, tables, counts."""
 
 from __future__ import annotations
 
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.files import make_folder, replace_bytes, replace_text
+from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.progress import shown, told, unseen
+from tcsmt.support.results import Result, json_text
+from tcsmt.support.tables import columns
 from tcsmt.support.text import agreeing, counted
+from tcsmt.support.version import __version__
 
 __all__ = [
     "Exit",
+    "Result",
     "TcsmtError",
     "UnknownName",
+    "__version__",
     "agreeing",
     "choose",
+    "columns",
     "counted",
+    "interrupted_once",
+    "json_text",
     "make_folder",
+    "replace_bytes",
     "replace_text",
     "shown",
     "told",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from tcsmt.face.api.terminal import __version__
 from tcsmt.face.cli.lazy import Lazy
-from tcsmt.support.version import __version__
 
 __all__ = ["main"]
 

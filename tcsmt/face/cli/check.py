@@ -12,6 +12,8 @@ import numpy as np
 
 from tcsmt import SolvingOptions
 from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
+from tcsmt.face.api.terminal import Exit, TcsmtError, counted, replace_text
+from tcsmt.face.api.terminal import shown as progress_shown
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
@@ -28,11 +30,7 @@ from tcsmt.outside.implementations.check import Examination, Implementation, Sho
 from tcsmt.outside.implementations.check import check as checked
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.study.survey.verdict_store import verdicts_in
-from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
-from tcsmt.support.progress import shown as progress_shown
-from tcsmt.support.text import counted
 
 #: Of the edge cases, every so many is written.
 _EACH = 100

@@ -10,16 +10,13 @@ from pathlib import Path
 import click
 
 from tcsmt import SolvingOptions
+from tcsmt.face.api.terminal import Exit, UnknownName, counted, replace_text, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json, json_text
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Unknown
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
 from tcsmt.study.claims import Judgement, judge, published
-from tcsmt.support.errors import Exit, UnknownName
-from tcsmt.support.files import replace_text
-from tcsmt.support.progress import shown
-from tcsmt.support.text import counted
 
 
 @click.command(cls=options.SolvingCommand)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from tcsmt.face.api.formats import describe_format
+from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.face.api.units import row_of, rows_listed
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import is_model_file
-from tcsmt.support.errors import TcsmtError
 
 
 @click.command("describe")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.terminal import __version__, replace_text, shown
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
@@ -14,9 +15,6 @@ from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
-from tcsmt.support.files import replace_text
-from tcsmt.support.progress import shown
-from tcsmt.support.version import __version__
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.outside.implementations.designs import DesignFiles
-from tcsmt.support.errors import TcsmtError
 
 __all__ = ["of_design"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.pictures import sheet_of
+from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.picture import picture_options, show_sheet
@@ -14,7 +15,6 @@ from tcsmt.face.cli.rounded import RoundedInputs, vector_option
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.measured.row_files import read_rows
 from tcsmt.simulate.rows import words_of_row
-from tcsmt.support.errors import TcsmtError
 
 
 @click.command()

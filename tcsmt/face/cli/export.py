@@ -8,12 +8,11 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError, make_folder, replace_text
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder, replace_text
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)

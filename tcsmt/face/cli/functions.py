@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.face.api.terminal import TcsmtError, UnknownName
 
 __all__ = ["function_named"]
 

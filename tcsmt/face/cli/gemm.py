@@ -17,14 +17,13 @@ from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.face.api.taking import formats_of, row_taking
+from tcsmt.face.api.terminal import TcsmtError, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.matrix_units.files.arrays import read_array
 from tcsmt.support.checkpoint import Checkpoint, Layout
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import shown
 from tcsmt.support.sources import digest_of_sources
 
 #: The record of a checkpoint.

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from tcsmt import SolvingOptions
+from tcsmt.face.api.terminal import Exit, TcsmtError, agreeing, counted, told
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
@@ -32,9 +33,6 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.device import Device, device_box
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
-from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import told
-from tcsmt.support.text import agreeing, counted
 
 _EXIT = {
     "identified": Exit.ANSWERED, "refuted": Exit.DIFFERS, "inconsistent": Exit.DIFFERS, "open": Exit.UNKNOWN

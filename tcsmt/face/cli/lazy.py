@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.face.api.terminal import TcsmtError, UnknownName
 
 __all__ = ["Lazy"]
 

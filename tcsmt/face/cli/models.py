@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tcsmt.face.api.terminal import columns, counted
 from tcsmt.face.api.units import row_of, rows_listed, sequences_listed
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ARCHITECTURE, UNIT
@@ -14,8 +15,6 @@ from tcsmt.matrix_units.catalogue.row import EVIDENCE
 from tcsmt.matrix_units.catalogue.table import as_markdown as markdown
 from tcsmt.matrix_units.catalogue.table import as_text
 from tcsmt.matrix_units.files.model_files import model_toml
-from tcsmt.support.tables import columns
-from tcsmt.support.text import counted
 
 
 @click.command("models")

@@ -11,14 +11,13 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.terminal import choose, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import json_text
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.html import as_html
 from tcsmt.face.pictures.svg import as_svg
 from tcsmt.face.pictures.text import as_text
-from tcsmt.support.errors import choose
-from tcsmt.support.files import replace_text
 
 _WIDTH = 110
 _FORMATS: dict[str, Callable[[Sheet], str]] = {

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tcsmt.support.results import Result, json_text
+from tcsmt.face.api.terminal import Result, json_text
 
 __all__ = ["answer", "echo_json", "json_text", "show"]
 

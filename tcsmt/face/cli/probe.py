@@ -11,6 +11,8 @@ import click
 
 from tcsmt import SolvingOptions
 from tcsmt.face.api.probe import EMITTED, Probe, witnesses
+from tcsmt.face.api.terminal import Exit, counted, replace_text
+from tcsmt.face.api.terminal import shown as progress_shown
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import PROPERTY, UNIT
@@ -20,10 +22,6 @@ from tcsmt.outside.hardware.instructions import language_of
 from tcsmt.outside.hardware.run import require_device
 from tcsmt.outside.hardware.source import program
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.support.errors import Exit
-from tcsmt.support.files import replace_text
-from tcsmt.support.progress import shown as progress_shown
-from tcsmt.support.text import counted
 
 
 @click.command(cls=options.SolvingCommand)

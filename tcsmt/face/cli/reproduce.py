@@ -15,15 +15,13 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError, __version__, choose, make_folder, replace_text
 from tcsmt.face.cli import options
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout
-from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.sources import digest_of_sources
-from tcsmt.support.version import __version__
 
 
 @click.command(cls=options.SolvingCommand)

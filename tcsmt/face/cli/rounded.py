@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError, counted
 from tcsmt.matrix_units.files.vectors import vector_of
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import counted
 
 __all__ = ["RoundedInputs", "vector_option"]
 

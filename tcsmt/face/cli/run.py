@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.taking import formats_in, row_taking
+from tcsmt.face.api.terminal import counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -17,7 +18,6 @@ from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.row_files import read_rows, write_rows
 from tcsmt.simulate.rows import run_words, words_of_row
-from tcsmt.support.text import counted
 
 
 @click.command()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.terminal import Exit
 from tcsmt.face.api.units import rows_meant
 from tcsmt.face.api.validate import (
     HEAD,
@@ -21,7 +22,6 @@ from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import json_text
 from tcsmt.matrix_units.catalogue.preferred import by_use
-from tcsmt.support.errors import Exit
 
 
 @click.command()

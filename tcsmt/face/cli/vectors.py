@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError, counted, replace_bytes
+from tcsmt.face.api.terminal import shown as progress_shown
 from tcsmt.face.api.units import row_of
 from tcsmt.face.api.vectors import FILE_FORMATS, TestVectors, file_format, made
 from tcsmt.face.cli import options
@@ -13,10 +15,6 @@ from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.study.survey.vectors import KINDS
 from tcsmt.support.checkpoint import GOES_ON
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import replace_bytes
-from tcsmt.support.progress import shown as progress_shown
-from tcsmt.support.text import counted
 
 
 @click.command()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tcsmt.face.api.terminal import Exit
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-from tcsmt.support.errors import Exit
 
 __all__ = ["EXIT"]
 

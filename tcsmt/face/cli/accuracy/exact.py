@@ -8,10 +8,10 @@ import click
 
 from tcsmt import SolvingOptions
 from tcsmt.face.api.exact import exact as exact_of
+from tcsmt.face.api.terminal import Exit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import json_text
-from tcsmt.support.errors import Exit
 
 
 @click.command(cls=options.SolvingCommand)

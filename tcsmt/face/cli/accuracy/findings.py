@@ -10,13 +10,11 @@ import click
 
 from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
+from tcsmt.face.api.terminal import Exit, __version__, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.prove.engine.certify import require_sat_solver
-from tcsmt.support.errors import Exit
-from tcsmt.support.progress import shown
-from tcsmt.support.version import __version__
 
 
 @click.command(cls=options.SolvingCommand)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.face.cli.names import UNIT
-from tcsmt.support.errors import TcsmtError
 
 arch_option = click.option(
     "--arch", type=UNIT, required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."

@@ -12,16 +12,14 @@ import click
 
 from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
+from tcsmt.face.api.terminal import Exit, TcsmtError, __version__, choose, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.matrix_units.catalogue import rows_of
 from tcsmt.matrix_units.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
-from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.jobs.tasks import Workers
-from tcsmt.support.progress import shown
-from tcsmt.support.version import __version__
 
 _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 

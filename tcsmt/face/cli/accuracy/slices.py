@@ -10,6 +10,7 @@ import click
 from tcsmt import SolvingOptions
 from tcsmt.analysis.certified import certify_slices
 from tcsmt.analysis.exactness.table import SOURCES, families, record, table
+from tcsmt.face.api.terminal import __version__, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.printing import echo_json
@@ -18,8 +19,6 @@ from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.progress import shown
-from tcsmt.support.version import __version__
 
 
 @click.command(cls=options.SolvingCommand)

@@ -10,10 +10,9 @@ import click
 
 from tcsmt import SolvingOptions
 from tcsmt.face.api.splits import analyses
+from tcsmt.face.api.terminal import Exit, shown, unseen
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.support.errors import Exit
-from tcsmt.support.progress import shown, unseen
 
 
 @click.command(cls=options.SolvingCommand)

@@ -13,11 +13,9 @@ from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS
 from tcsmt.face.api.sweep import LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
+from tcsmt.face.api.terminal import Exit, make_folder, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ALGORITHM, UNIT
-from tcsmt.support.errors import Exit
-from tcsmt.support.files import make_folder
-from tcsmt.support.progress import shown
 
 
 @click.command(cls=options.SolvingCommand)

@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.terminal import TcsmtError, __version__
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.study.papers.variants import LENGTHS, conclusions, content, one_at_a_time, plot, points
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.version import __version__
 
 
 @click.command()

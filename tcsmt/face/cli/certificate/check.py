@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.certificates import checked_in
+from tcsmt.face.api.terminal import Exit, counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.support.errors import Exit
-from tcsmt.support.text import counted
 
 
 @click.command()

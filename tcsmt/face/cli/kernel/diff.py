@@ -8,12 +8,11 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.kernel_diff import kernel_diff
+from tcsmt.face.api.terminal import Exit, TcsmtError, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.files.arrays import read_array
-from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.files import replace_text
 
 _ARRAY = click.Path(path_type=Path)
 

@@ -11,13 +11,11 @@ import numpy as np
 from tcsmt import SolvingOptions
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.kernel_identify import kernel_identify
+from tcsmt.face.api.terminal import Exit, interrupted_once, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.files.arrays import read_array
-from tcsmt.support.errors import Exit
-from tcsmt.support.interrupts import interrupted_once
-from tcsmt.support.progress import shown
 
 _PATH = click.Path(path_type=Path)
 

@@ -9,13 +9,12 @@ import click
 
 from tcsmt.face.api.kernel_tree import PRODUCTS, kernel_tree
 from tcsmt.face.api.taking import kernel_taking
+from tcsmt.face.api.terminal import Exit, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.support.errors import Exit
-from tcsmt.support.progress import shown
 
 
 @click.command()
