@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -20,7 +20,7 @@ from tcsmt.matrix_units.models.operands import Operands
 from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["Call", "Model", "Terms", "Trace", "chained", "choice"]
+__all__ = ["Call", "Model", "Terms", "Trace", "chained", "choice", "lane_count", "number"]
 
 Word = TypeVar("Word")
 FormatOfC = TypeVar("FormatOfC")
@@ -94,7 +94,7 @@ class Model(ABC):
     k: int
 
     def __post_init__(self) -> None:
-        for name, kind, allowed, named, optional in _declared(type(self)):
+        for name, kind, allowed, named, optional, ends in _declared(type(self)):
             given = getattr(self, name)
             if kind is NanRule and isinstance(given, int):
                 given = NanRule((), given)
@@ -104,6 +104,8 @@ class Model(ABC):
                 object.__setattr__(self, name, given)
             if not (isinstance(given, kind) or (optional and given is None)):
                 self.check(name, False, allowed)
+            if ends and given is not None and not ends[0] <= given <= ends[1]:
+                self.check(name, False, f"{'None or ' * optional}from {ends[0]} to {ends[1]}")
         self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
         self.validate()
 
@@ -216,8 +218,10 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
 
 
 @cache
-def _declared(model: type[Model]) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool]]:
-    """Of each parameter with a kind: its name, the rest as in ``_KINDS``, and whether it may be None."""
+def _declared(
+    model: type[Model],
+) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool, tuple[int, int] | None]]:
+    """Of each parameter with a kind: its name, the rest as in ``_KINDS``, if it may be None, and its ends."""
     found = []
     for one in fields(model):
         kind, _, optional = str(one.type).partition(" | ")
@@ -227,15 +231,24 @@ def _declared(model: type[Model]) -> list[tuple[str, type, str, Callable[[str], 
         if "choices" in one.metadata:
             choices = one.metadata["choices"]
             allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
-        found.append(
-            (one.name, expected, f"{allowed} or {optional}" if optional else allowed, named, bool(optional))
-        )
+        allowed = f"{allowed} or {optional}" if optional else allowed
+        found.append((one.name, expected, allowed, named, bool(optional), one.metadata.get("ends")))
     return found
 
 
 def choice(default: str, *others: str) -> Any:
     """A parameter that is one of some names, with its default."""
     return field(default=default, metadata={"choices": (default, *others)})
+
+
+def number(least: int, most: int, *, default: Any = MISSING) -> Any:
+    """A parameter that is a number from ``least`` to ``most``."""
+    return field(default=default, metadata={"ends": (least, most)})
+
+
+def lane_count(*, default: Any = MISSING) -> Any:
+    """A parameter that counts lanes; which counts fit, the model says."""
+    return field(default=default, metadata={"unit": "lanes"})
 
 
 def chained(

@@ -11,7 +11,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms, chained
+from tcsmt.matrix_units.models.base import Model, Terms, chained, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
 __all__ = ["DotThenAdd"]
@@ -50,15 +50,15 @@ class DotThenAdd(Model):
     b_format: Format
     c_format: Format
     d_format: Format
-    n_fma: int
-    lane_groups: int = 1
-    fraction_bits: int
+    n_fma: int = lane_count()
+    lane_groups: int = lane_count(default=1)
+    fraction_bits: int = number(1, 1024)
     alignment: Rounding = RTZ
     product_limit: int | None = None
-    dot_fraction_bits: int
+    dot_fraction_bits: int = number(1, 1024)
     realignment: Rounding = RTN
-    c_reach: int | None = None
-    normalised_fraction_bits: int | None = None
+    c_reach: int | None = number(1, 1024, default=None)
+    normalised_fraction_bits: int | None = number(1, 1024, default=None)
     rounding: Rounding = RNE
 
     def validate(self) -> None:
@@ -67,16 +67,11 @@ class DotThenAdd(Model):
         self.check("n_fma", blocks * self.n_fma == self.k, f"a divisor of k = {self.k}")
         groups = 1 <= self.lane_groups <= self.n_fma and self.n_fma % self.lane_groups == 0
         self.check("lane_groups", groups, f"a divisor of n_fma = {self.n_fma}")
-        for name in ("fraction_bits", "dot_fraction_bits"):
-            self.check(name, 1 <= getattr(self, name) <= 1024, "from 1 to 1024")
         self.check("dot_fraction_bits", self.dot_fraction_bits >= self.fraction_bits, "fraction_bits or more")
         limit, a, b = self.product_limit, self.a_format, self.b_format
         least = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1
         allowed = f"None or from {least} to 4096, above the exponent of every product with a subnormal number"
         self.check("product_limit", limit is None or least <= limit <= 4096, allowed)
-        for name in ("c_reach", "normalised_fraction_bits"):
-            given = getattr(self, name)
-            self.check(name, given is None or 1 <= given <= 1024, "None or from 1 to 1024")
         reaches = self.normalised_fraction_bits is None or self.c_format.e_min >= self.d_format.e_min
         self.check("c_format", reaches, "a format with no smaller exponents than d_format's")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 from tcsmt.language.terms import Term, const
@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import Zeros, widen
 from tcsmt.matrix_units.arithmetic.nans import NanRule, Operand
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms, chained, choice
+from tcsmt.matrix_units.models.base import Model, Terms, chained, choice, lane_count, number
 from tcsmt.matrix_units.models.fused_block import (
     LastAddition,
     ResultParameters,
@@ -23,7 +23,7 @@ from tcsmt.matrix_units.models.fused_block import (
 )
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
-__all__ = ["FusedDotAdd"]
+__all__ = ["EXCLUSIONS", "FusedDotAdd"]
 
 RTZ, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 #: The NaN of units that know one alone; of other formats it is the quiet NaN that IEEE 754 prefers.
@@ -107,30 +107,30 @@ class FusedDotAdd(Model):
     b_format: Format
     c_format: Format
     d_format: Format
-    n_fma: int
-    interleave: int = 0
+    n_fma: int = lane_count()
+    interleave: int = lane_count(default=0)
     order: tuple[int, ...] | None = None
     operand_format: Format | None = None
-    fraction_bits: int
+    fraction_bits: int = number(1, 1024)
     products: str = choice("unnormalised", "normalised")
     alignment: Rounding = RTZ
     alignment_sticky: bool = False
     alignment_complement: bool = False
-    carry_bits: int | None = None
+    carry_bits: int | None = number(0, 16, default=None)
     normalisation: str = choice("once", "every")
     c_position: str = choice("aligned", "summed", "last")
     c_rounding: Rounding = RNE
     scale_format: Format | None = None
     scale_block: int = 0
-    group: int = 1
-    group_fraction_bits: int | None = None
-    zero_exponent: int | None
+    group: int = lane_count(default=1)
+    group_fraction_bits: int | None = number(1, 1024, default=None)
+    zero_exponent: int | None = number(-4096, 4096)
     zero_c: str = choice("zero_exponent", "fields")
-    c_exponent_offset: int = 0
-    c_dropped_above: int | None = None
+    c_exponent_offset: int = number(-16, 16, default=0)
+    c_dropped_above: int | None = number(-4096, 4096, default=None)
     c_enters: str = choice("always", "leading", "leading_by_group")
     inner_group: int | None = None
-    group_dropped_below: int | None = None
+    group_dropped_below: int | None = number(-4096, 4096, default=None)
     rounding: Rounding
     round_fraction_bits: int | None = None
     rounded_format: Format | None = None
@@ -144,174 +144,66 @@ class FusedDotAdd(Model):
     nan: NanRule | None = None
 
     def validate(self) -> None:
-        """Ranges, and combinations that contradict each other."""
+        """What formats and lengths allow, and :data:`EXCLUSIONS`."""
         blocks = self.k // self.n_fma if 1 <= self.n_fma <= self.k else 0
         self.check("n_fma", blocks * self.n_fma == self.k, f"a divisor of k = {self.k}")
-        self.check(
-            "interleave",
-            self.interleave == 0
-            or (blocks > 1 and self.interleave > 0 and self.n_fma % self.interleave == 0),
-            "0, or, with more than one block, a divisor of n_fma",
-        )
+        dealt = blocks > 1 and self.interleave > 0 and self.n_fma % self.interleave == 0
+        allowed = "0, or, with more than one block, a divisor of n_fma"
+        self.check("interleave", self.interleave == 0 or dealt, allowed)
         if isinstance(self.order, Sequence):
             object.__setattr__(self, "order", tuple(self.order))
         lanes = list(range(self.k))
         ordered = self.order is None or (isinstance(self.order, tuple) and sorted(self.order) == lanes)
         self.check("order", ordered, f"a permutation of {lanes}")
-        self.check("interleave", not (self.interleave and self.order), "0 when order is given")
-        self._validate_operands()
-        self.check("fraction_bits", 1 <= self.fraction_bits <= 1024, "from 1 to 1024")
-        carry = self.carry_bits
-        self.check(
-            "carry_bits", carry is None or 0 <= carry <= 16, "None (as many as needed) or from 0 to 16"
-        )
-        if self.normalisation == "every":
-            self.check("c_position", self.c_position == "aligned", "aligned when normalisation = every")
-            self.check("alignment_sticky", not self.alignment_sticky, "False when normalisation = every")
-            self.check("carry_bits", carry is None, "None when normalisation = every")
-            self.check(
-                "zero_exponent",
-                self.zero_exponent is not None,
-                "a number when normalisation = every",
-            )
-        self._validate_scales()
-        if self.alignment_sticky:
-            self.check("alignment", self.alignment.truncates, "RTZ when alignment_sticky = True")
-        zero = self.zero_exponent
-        self.check("zero_exponent", zero is None or -4096 <= zero <= 4096, "None or from -4096 to 4096")
-        kept = self.round_fraction_bits
-        most = self.d_format.fraction_bits
-        self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
+        for excludes, others, when in EXCLUSIONS:
+            if excludes(self):
+                for name in others:
+                    usual = _DEFAULTS[name]
+                    self.check(name, getattr(self, name) == usual, f"{usual} when {when.format(m=self)}")
+        zeros = self.normalisation == "once" or self.zero_exponent is not None
+        self.check("zero_exponent", zeros, "a number when normalisation = every")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
-        self._validate_special_alignment()
+        least = min(0, 1 - self.c_format.fraction_bits)
+        allowed = "0 or more, or above minus c_format's fraction bits"
+        self.check("c_exponent_offset", self.c_exponent_offset >= least, allowed)
         self._validate_groups()
-        self._validate_result()
-
-    def _validate_operands(self) -> None:
-        wide = self.operand_format
-        if wide is None:
-            return
-        held = all(_holds(wide, fmt) for fmt in (self.a_format, self.b_format))
-        self.check(
-            "operand_format",
-            held,
-            "None, or a format that has every value of a and b, NaNs and signs included",
-        )
-        self.check("operand_format", not self.flush_inputs, "None when flush_inputs = True")
-        by_payload = self.nan is not None and any(case.word is None for case in self.nan.cases)
-        self.check("operand_format", not by_payload, "None when nan keeps payloads")
-
-    def _validate_special_alignment(self) -> None:
-        """What only sums that align c with the products, once, can have."""
-        simple = self.normalisation == "once" and self.c_position == "aligned"
-        where = "when normalisation = once and c_position = aligned"
-        for name, value in (
-            ("alignment_complement", self.alignment_complement),
-            ("c_exponent_offset", self.c_exponent_offset),
-            ("zero_c", self.zero_c != "zero_exponent"),
-            ("c_dropped_above", self.c_dropped_above is not None),
-            ("group_fraction_bits", self.group_fraction_bits is not None),
-        ):
-            self.check(name, simple or not value, f"given only {where}")
-        if self.alignment_complement:
-            self.check("alignment", self.alignment.truncates, "RTZ when alignment_complement = True")
-            for name, value, off in (
-                ("alignment_sticky", self.alignment_sticky, "False"),
-                ("scale_format", self.scale_format is not None, "None"),
-                ("group_fraction_bits", self.group_fraction_bits is not None, "None"),
-                ("c_dropped_above", self.c_dropped_above is not None, "None"),
-            ):
-                self.check(name, not value, f"{off} when alignment_complement = True")
-        offset, dropped = self.c_exponent_offset, self.c_dropped_above
-        self.check("c_exponent_offset", -16 <= offset <= 16, "from -16 to 16")
-        self.check(
-            "c_exponent_offset",
-            offset >= 0 or offset > -self.c_format.fraction_bits,
-            "0 or more, or above minus c_format's fraction bits",
-        )
-        self.check(
-            "c_dropped_above", dropped is None or -4096 <= dropped <= 4096, "None or from -4096 to 4096"
-        )
+        self._validate_formats()
+        self._validate_nan()
 
     def _validate_groups(self) -> None:
-        """What only exact sums of scaled groups can have."""
-        grouped = self.scale_format is not None and self.group > 1
-        led = self.c_enters != "always"
-        self.check("c_enters", grouped or not led, "always when the unit has no scales, or group = 1")
-        for name, value, off in (
-            ("alignment_sticky", self.alignment_sticky, "False"),
-            ("carry_bits", self.carry_bits is not None, "None"),
-            ("c_exponent_offset", self.c_exponent_offset, "0"),
-            ("c_dropped_above", self.c_dropped_above is not None, "None"),
-        ):
-            self.check(name, not (led and value), f"{off} when c_enters = {self.c_enters}")
-        inner, below = self.inner_group, self.group_dropped_below
+        shared = self.n_fma
+        if self.scale_format is not None:
+            whole = 1 <= self.scale_block <= self.k and self.k % self.scale_block == 0
+            self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
+            shared = min(shared, self.scale_block)
+        self.check("group", 1 <= self.group <= shared and shared % self.group == 0, f"a divisor of {shared}")
+        inner = self.inner_group
         fits = inner is None or (1 <= inner < self.group and self.group % inner == 0)
         self.check("inner_group", fits, f"None, or a divisor of group = {self.group}, and smaller")
-        leading = self.c_enters == "leading"
-        self.check("inner_group", leading or inner is None, "None when c_enters is not leading")
-        for holds, allowed in (
-            (grouped, "None when the unit has no scales, or group = 1"),
-            (inner is None, "None when inner_group is given"),
-            (below is None or -4096 <= below <= 4096, "None or from -4096 to 4096"),
-        ):
-            self.check("group_dropped_below", holds or below is None, allowed)
 
-    def _validate_result(self) -> None:
-        wide, d = self.rounded_format, self.d_format
-        alike = wide is None or (wide.exponent_bits, wide.bias, wide.has_infinity) == (
-            d.exponent_bits, d.bias, True,
-        )  # fmt: skip
-        wider = wide is None or wide.width >= d.width
-        self.check(
-            "rounded_format", alike and wider, f"None, or a format of which {d.name} is the upper bits"
+    def _validate_formats(self) -> None:
+        factors, wide, d = self.operand_format, self.rounded_format, self.d_format
+        held = factors is None or all(_holds(factors, fmt) for fmt in (self.a_format, self.b_format))
+        allowed = "None, or a format that has every value of a and b, NaNs and signs included"
+        self.check("operand_format", held, allowed)
+        alike = wide is None or (
+            (wide.exponent_bits, wide.bias, wide.has_infinity) == (d.exponent_bits, d.bias, True)
+            and wide.width >= d.width
         )
-        fewer = self.round_fraction_bits is None or wide is None
-        self.check("rounded_format", fewer, "None when round_fraction_bits is given")
-        last = self.c_position == "last"
-        self.check("rounded_format", not last or wide is None, "None when c_position = last")
-        self.check("tininess", not last or self.tininess == "result", "result when c_position = last")
-        usual = self.flush_outputs or self.tininess == "result"
-        self.check("tininess", usual, "result when flush_outputs = False")
-        one_grid = self.normalisation == "once"
-        plain = one_grid and not self.flush_outputs and wide is None and not d.ignored_low_bits
-        allowed = (
-            "rounded with flush_outputs, rounded_format, normalisation = every, or bits of d_format that are "
-            "ignored"
-        )
-        self.check("subnormal_results", plain or self.subnormal_results == "rounded", allowed)
-        nan = self.nan
-        if nan is not None:
-            objection = nan.objection(self.a_format, self.b_format, self.c_format, d)
-            if nan.cases and not objection:
-                objection = nan.objection(self.a_format, self.b_format, d, d)
-            self.check("nan", not objection, f"a NaN of {d.name}, or cases: {objection}")
-            self.check("nan", not (nan.cases and last), "one word when c_position = last")
-            self.check("nan", not (nan.cases and self.scale_format), "one word when the unit has scales")
+        self.check("rounded_format", alike, f"None, or a format of which {d.name} is the upper bits")
+        kept, most = self.round_fraction_bits, d.fraction_bits
+        self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
 
-    def _validate_scales(self) -> None:
-        scaled, block = self.scale_format is not None, self.scale_block
-        whole = 1 <= block <= self.k and self.k % block == 0
-        if not scaled:
-            self.check("scale_block", block == 0, "0 when scale_format = None")
-            bits, size = self.group_fraction_bits, self.n_fma
-            self.check("group_fraction_bits", bits is None or 1 <= bits <= 1024, "None or from 1 to 1024")
-            grouped = 1 <= self.group <= size and size % self.group == 0
-            self.check("group", grouped, f"a divisor of n_fma = {size}")
-            alone = "1 when scale_format and group_fraction_bits are None"
-            self.check("group", bits is not None or self.group == 1, alone)
+    def _validate_nan(self) -> None:
+        nan, d = self.nan, self.d_format
+        if nan is None:
             return
-        self.check("group_fraction_bits", self.group_fraction_bits is None, "None when the unit has scales")
-        self.check("order", self.order is None, "None when the unit has scales")
-        self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
-        shared = min(self.n_fma, block)
-        self.check("group", 1 <= self.group <= shared and shared % self.group == 0, f"a divisor of {shared}")
-        endless = self.scale_format is not None and self.scale_format.has_infinity
-        self.check("group", self.group == 1 or not endless, "1 when scales may be infinite")
-        self.check("interleave", self.interleave == 0, "0 when the unit has scales")
-        self.check("products", self.products == "unnormalised", "unnormalised when the unit has scales")
-        self.check("normalisation", self.normalisation == "once", "once when the unit has scales")
-        self.check("c_position", self.c_position == "aligned", "aligned when the unit has scales")
+        objection = nan.objection(self.a_format, self.b_format, self.c_format, d)
+        if nan.cases and not objection:
+            objection = nan.objection(self.a_format, self.b_format, d, d)
+        self.check("nan", not objection, f"a NaN of {d.name}, or cases: {objection}")
+        self.check("nan", not (nan.cases and self.c_position == "last"), "one word when c_position = last")
+        self.check("nan", not (nan.cases and self.scale_format), "one word when the unit has scales")
 
     @property
     def scales(self) -> int:
@@ -486,6 +378,74 @@ class FusedDotAdd(Model):
             zeros=Zeros.IEEE if self.negative_zero else Zeros.POSITIVE,
             nan_word=self.nan_word,
         )
+
+
+#: What only sums that align c with the products, once, have.
+_ON_ONE_GRID = (
+    "alignment_complement", "c_exponent_offset", "zero_c", "c_dropped_above", "group_fraction_bits",
+)  # fmt: skip
+#: Features that exclude others: where a unit has one, the parameters of the others have their defaults; in
+#: words, when that is.
+EXCLUSIONS: tuple[tuple[Callable[[FusedDotAdd], object], tuple[str, ...], str], ...] = (
+    (lambda m: m.order, ("interleave",), "order is given"),
+    (
+        lambda m: m.normalisation == "every",
+        ("c_position", "alignment_sticky", "carry_bits", *_ON_ONE_GRID, "subnormal_results"),
+        "normalisation = every",
+    ),
+    (lambda m: m.c_position == "summed", _ON_ONE_GRID, "c_position = summed"),
+    (
+        lambda m: m.c_position == "last",
+        (*_ON_ONE_GRID, "rounded_format", "tininess"),
+        "c_position = last",
+    ),
+    (lambda m: m.alignment_sticky, ("alignment",), "alignment_sticky = True"),
+    (
+        lambda m: m.alignment_complement,
+        ("alignment", "alignment_sticky", "scale_format", "group_fraction_bits", "c_dropped_above"),
+        "alignment_complement = True",
+    ),
+    (
+        lambda m: m.scale_format is not None,
+        ("order", "interleave", "products", "normalisation", "c_position", "group_fraction_bits"),
+        "the unit has scales",
+    ),
+    (lambda m: m.scale_format is None, ("scale_block",), "scale_format = None"),
+    (
+        lambda m: m.scale_format is None and m.group_fraction_bits is None,
+        ("group",),
+        "scale_format and group_fraction_bits are None",
+    ),
+    (
+        lambda m: m.scale_format is not None and m.scale_format.has_infinity,
+        ("group",),
+        "scales may be infinite",
+    ),
+    (
+        lambda m: m.scale_format is None or m.group == 1,
+        ("c_enters", "group_dropped_below"),
+        "the unit has no scales, or group = 1",
+    ),
+    (
+        lambda m: m.c_enters != "always",
+        ("alignment_sticky", "carry_bits", "c_exponent_offset", "c_dropped_above"),
+        "c_enters = {m.c_enters}",
+    ),
+    (lambda m: m.c_enters != "leading", ("inner_group",), "c_enters is not leading"),
+    (lambda m: m.inner_group is not None, ("group_dropped_below",), "inner_group is given"),
+    (lambda m: m.flush_inputs, ("operand_format",), "flush_inputs = True"),
+    (
+        lambda m: m.nan is not None and any(case.word is None for case in m.nan.cases),
+        ("operand_format",),
+        "nan keeps payloads",
+    ),
+    (lambda m: m.round_fraction_bits is not None, ("rounded_format",), "round_fraction_bits is given"),
+    (lambda m: not m.flush_outputs, ("tininess",), "flush_outputs = False"),
+    (lambda m: m.flush_outputs, ("subnormal_results",), "flush_outputs = True"),
+    (lambda m: m.rounded_format is not None, ("subnormal_results",), "rounded_format is given"),
+    (lambda m: m.d_format.ignored_low_bits, ("subnormal_results",), "bits of d_format are ignored"),
+)
+_DEFAULTS = {one.name: one.default for one in fields(FusedDotAdd)}
 
 
 def _holds(wide: Format, narrow: Format) -> bool:

@@ -11,7 +11,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms, choice
+from tcsmt.matrix_units.models.base import Model, Terms, choice, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 __all__ = ["GroupedDotAdd"]
@@ -59,20 +59,20 @@ class GroupedDotAdd(Model):
     b_format: Format
     c_format: Format
     d_format: Format
-    group_lanes: int
+    group_lanes: int = lane_count()
     a_first_bit: int = 0
-    a_bits: int
+    a_bits: int = number(1, 64)
     b_first_bit: int = 0
-    b_bits: int
-    fraction_bits: int
+    b_bits: int = number(1, 64)
+    fraction_bits: int = number(1, 1024)
     alignment: Rounding = RNA
-    zero_exponent: int
-    least_exponent: int | None = None
-    sum_fraction_bits: int
+    zero_exponent: int = number(-4096, 4096)
+    least_exponent: int | None = number(-4096, 4096, default=None)
+    sum_fraction_bits: int = number(1, 1024)
     group_alignment: Rounding = RNU
     c_alignment: Rounding = RNA
     kept_fraction_bits: int | None = None
-    minus_one_shift: int | None = None
+    minus_one_shift: int | None = number(1, 1024, default=None)
     rounding: Rounding = RNA
     largest_result: int | None = None
     flush_inputs: bool = True
@@ -88,18 +88,10 @@ class GroupedDotAdd(Model):
             finite = fmt.specials is Specials.NONE and fmt.has_subnormals
             self.check(name, finite, "a format with a fraction and without infinities and NaNs")
         for side, fmt in (("a", self.a_format), ("b", self.b_format)):
-            first, bits = f"{side}_first_bit", f"{side}_bits"
-            most = fmt.fraction_bits
+            first, most = f"{side}_first_bit", fmt.fraction_bits
             self.check(first, 0 <= getattr(self, first) <= most, f"from 0 to {most}, the last of {fmt.name}")
-            self.check(bits, 1 <= getattr(self, bits) <= 64, "from 1 to 64")
-        for name in ("fraction_bits", "sum_fraction_bits"):
-            self.check(name, 1 <= getattr(self, name) <= 1024, "from 1 to 1024")
         kept, most = self.kept_fraction_bits, self.sum_fraction_bits
         self.check("kept_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
-        shift, least = self.minus_one_shift, self.least_exponent
-        self.check("minus_one_shift", shift is None or 1 <= shift <= 1024, "None or from 1 to 1024")
-        self.check("zero_exponent", abs(self.zero_exponent) <= 4096, "from -4096 to 4096")
-        self.check("least_exponent", least is None or abs(least) <= 4096, "None or from -4096 to 4096")
         d, largest = self.d_format, self.largest_result
         held = largest is None or (0 < largest <= d.largest_finite_word and self._stored(largest))
         self.check("largest_result", held, f"None or the word of a positive {d.name} number")

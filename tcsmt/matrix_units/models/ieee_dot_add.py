@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum, Zeros
 from tcsmt.matrix_units.arithmetic.nans import NanRule, Operand
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models.base import Model, Terms, choice
+from tcsmt.matrix_units.models.base import Model, Terms, choice, lane_count, number
 from tcsmt.matrix_units.models.ieee_schedule import BlockPlace, IeeeSchedule
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
@@ -69,13 +69,13 @@ class IeeeDotAdd(Model):
     c_format: Format
     d_format: Format
     method: str = choice("sequential", "fma", "pairwise", "exact")
-    n_fma: int | None = None
+    n_fma: int | None = lane_count(default=None)
     order: tuple[int, ...] | None = None
     chains: int = 1
     c_first: bool = True
     product_format: Format | None = None
     product_rounding: Rounding = RNE
-    product_exponent: int = 0
+    product_exponent: int = number(-1024, 1024, default=0)
     sum_format: Format
     rounding: Rounding = RNE
     d_rounding: Rounding = RNE
@@ -108,7 +108,6 @@ class IeeeDotAdd(Model):
         self.check("chains", self.chains == 1 or self.method == "fma", "1 when method = " + self.method)
         exact = self.method not in ("fma", "exact") or self.product_format is None
         self.check("product_format", exact, f"None when method = {self.method}")
-        self.check("product_exponent", abs(self.product_exponent) <= 1024, "from -1024 to 1024")
         for name in ("product_format", "sum_format", "d_format"):
             fmt = getattr(self, name)
             self.check(name, fmt is None or fmt.has_infinity, "a format with infinities")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tcsmt.language.terms import Term, const, total
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
-from tcsmt.matrix_units.models.base import Model, Terms, chained, choice
+from tcsmt.matrix_units.models.base import Model, Terms, chained, choice, lane_count
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 __all__ = ["IntegerDotAdd"]
@@ -33,7 +33,7 @@ class IntegerDotAdd(Model):
     b_format: IntegerFormat
     c_format: IntegerFormat
     d_format: IntegerFormat
-    n_fma: int | None = None
+    n_fma: int | None = lane_count(default=None)
     overflow: str = choice("wrap", "saturate")
 
     def validate(self) -> None:

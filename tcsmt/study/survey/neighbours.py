@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -19,8 +19,6 @@ __all__ = ["Neighbour", "neighbours", "value_text"]
 
 #: Formats and length are given: models with others take other words.
 _GIVEN = ("a_format", "b_format", "c_format", "d_format", "k", "scale_format")
-#: Parameters that count lanes.
-_LANES = ("n_fma", "interleave", "lane_groups", "group_lanes", "group")
 #: How far from a number its neighbours are.
 _REACH = 8
 #: Numbers that are tried where a parameter is None.
@@ -52,9 +50,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
     for parameter in fields(model):
         if parameter.name in _GIVEN:
             continue
-        for value in _others(
-            model, parameter.name, str(parameter.type), parameter.metadata.get("choices", ())
-        ):
+        for value in _others(model, parameter):
             try:
                 other = replace(model, **{parameter.name: value})
             except TcsmtError:
@@ -77,11 +73,11 @@ def value_text(value: Any) -> str:
             return str(value)
 
 
-def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> list[Any]:
-    own, kind = getattr(model, name), kind.partition(" | ")[0]
+def _others(model: Model, parameter: Field[Any]) -> list[Any]:
+    own, kind = getattr(model, parameter.name), str(parameter.type).partition(" | ")[0]
     nothing = [None] if own is not None else []
-    if choices:
-        others: list[Any] = [*choices]
+    if "choices" in parameter.metadata:
+        others: list[Any] = [*parameter.metadata["choices"]]
     elif kind == "bool":
         others = [False, True]
     elif kind == "Rounding":
@@ -94,7 +90,7 @@ def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> lis
         fmt = model.d_format
         others = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(own), *nothing]
     elif kind == "int":
-        others = [*_numbers(model, name, own), *nothing]
+        others = [*_numbers(model, parameter, own), *nothing]
     elif kind.startswith("tuple[int"):  # a permutation of lanes, or its absence
         others = [tuple(reversed(range(model.k)))]
     else:  # what a kernel, a design or a sequence of instructions is made of
@@ -113,8 +109,9 @@ def _other_rules(own: NanRule | None) -> Iterator[NanRule]:
             yield replace(own, cases=swapped)
 
 
-def _numbers(model: Model, name: str, own: int | None) -> list[int]:
-    if name in _LANES:
+def _numbers(model: Model, parameter: Field[Any], own: int | None) -> list[int]:
+    name = parameter.name
+    if parameter.metadata.get("unit") == "lanes":
         return [*range(model.k + 1)]
     if name == "carry_bits" and isinstance(model, FusedDotAdd):
         return [*range(model.enough_carry_bits)]
