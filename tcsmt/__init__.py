@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.audit import Audited, audit
     from tcsmt.face.api.certificates import check_certificate
     from tcsmt.face.api.check import Check, check
+    from tcsmt.face.api.claims import ClaimsReport, claims
     from tcsmt.face.api.compare import Comparison, compare
     from tcsmt.face.api.designs import design
     from tcsmt.face.api.export import Exported, export
@@ -49,6 +50,7 @@ _HOMES = {
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "check_certificate": "tcsmt.face.api.certificates",
     **dict.fromkeys(("Check", "check"), "tcsmt.face.api.check"),
+    **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
     "design": "tcsmt.face.api.designs",
     **dict.fromkeys(("Exported", "export"), "tcsmt.face.api.export"),
@@ -78,6 +80,7 @@ __all__ = [
     "Audited",
     "ChainedAtlasReport",
     "Check",
+    "ClaimsReport",
     "Comparison",
     "Domain",
     "Epilogue",
@@ -104,6 +107,7 @@ __all__ = [
     "chained_atlas",
     "check",
     "check_certificate",
+    "claims",
     "compare",
     "describe_format",
     "design",

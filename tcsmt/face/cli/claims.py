@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections import Counter
 from pathlib import Path
 
 import click
 
 from tcsmt import SolvingOptions
-from tcsmt.face.api.terminal import Exit, UnknownName, counted, replace_text, shown
+from tcsmt.face.api.claims import ClaimsReport
+from tcsmt.face.api.claims import claims as judged
+from tcsmt.face.api.terminal import replace_text, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json, json_text
-from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.verdict import Unknown
-from tcsmt.simulate.measured.datasets import DataSet, find_datasets
-from tcsmt.study.claims import Judgement, judge, published
 
 
 @click.command(cls=options.SolvingCommand)
@@ -49,53 +45,25 @@ def claims(
     Examples:
       tcsmt claims --data ../shared/hardware
     """
-    known = {claim.name: claim for claim in published()}
-    for name in names:
-        if name not in known:
-            raise UnknownName("claim", name, known, "tcsmt claims")
-    engine = Solving(solving)
-    data: list[DataSet] = list(find_datasets(folders)) if folders else []
-    found: list[Judgement] = []
-    if not data:
+    if not folders:
         click.echo(_WITHOUT_DATA, err=True)
-    chosen = list(dict.fromkeys(names)) or list(known)
+
+    def show(report: ClaimsReport) -> None:
+        if output is not None:
+            replace_text(output, json_text(report.as_json()) + "\n")
+        if not as_json:
+            click.echo(str(report.judgements[-1]))
+
     with shown() as progress:
-        for number, name in enumerate(chosen):
-            progress(number, len(chosen), name)
-            judgement = judge(known[name], data, engine)
-            found.append(judgement)
-            if output is not None:
-                replace_text(output, json_text({"claims": [one.as_json() for one in found]}) + "\n")
-            if not as_json:
-                click.echo("\n".join(_lines(judgement)))
-        progress(len(chosen), len(chosen), "judged")
+        report = judged(names, data=folders, options=solving, judged=show, progress=progress)
     if as_json:
-        echo_json({"claims": [one.as_json() for one in found]})
+        echo_json(report.as_json())
     else:
-        counts = Counter(one.verdict for one in found)
-        summary = ", ".join(f"{counts[word]} {word}" for word in ("confirmed", "refuted", "undecided"))
-        click.echo(f"{counted(len(found), 'claim')}: {summary}")
-    unknown = any(one.finding and isinstance(one.finding.verdict, Unknown) for one in found)
-    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
+        click.echo(report.summary)
+    sys.exit(report.exit_code)
 
 
 _WITHOUT_DATA = (
     "no --data: statements about hardware remain undecided; for each, solvers look for a vector "
     "that would decide it"
 )
-
-
-def _lines(judgement: Judgement) -> list[str]:
-    claim = judgement.claim
-    lines = [
-        f"{judgement.verdict.upper():<9}  {claim.name}: {claim.statement}",
-        f"           {claim.source}, {claim.section}; {claim.unit}",
-        f"           {judgement.why}",
-    ]
-    if claim.evidence:
-        lines += textwrap.wrap(
-            claim.evidence.strip(), 100, initial_indent=" " * 11, subsequent_indent=" " * 11
-        )
-    if judgement.finding is not None:
-        lines += [f"           {line}" for line in str(judgement.finding).splitlines()[1:]]
-    return lines

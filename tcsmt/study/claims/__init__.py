@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
@@ -87,6 +88,20 @@ class Judgement:
     replays: tuple[tuple[Replay, Replay], ...] = ()
     finding: Finding | None = None
     exactness: Exactness | None = None
+
+    def __str__(self) -> str:
+        claim = self.claim
+        lines = [
+            f"{self.verdict.upper():<9}  {claim.name}: {claim.statement}",
+            f"           {claim.source}, {claim.section}; {claim.unit}",
+            f"           {self.why}",
+        ]
+        indent = " " * 11
+        if claim.evidence:
+            lines += wrap(claim.evidence.strip(), 100, initial_indent=indent, subsequent_indent=indent)
+        if self.finding is not None:
+            lines += [f"{indent}{line}" for line in str(self.finding).splitlines()[1:]]
+        return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
