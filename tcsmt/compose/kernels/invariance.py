@@ -59,12 +59,12 @@ class DomainGroups:
     @property
     def unknown(self) -> bool:
         """Whether some pair was neither proved equal nor told apart."""
-        return any(isinstance(one.verdict, Unknown) for one in self._deciding())
+        return any(isinstance(decision.verdict, Unknown) for decision in self._deciding())
 
     @property
     def differ(self) -> bool:
         """Whether some pair was told apart."""
-        return any(isinstance(one.verdict, Distinguished) for one in self._deciding())
+        return any(isinstance(decision.verdict, Distinguished) for decision in self._deciding())
 
     def _deciding(self) -> Iterator[Decision]:
         for number, group in enumerate(self.members):
@@ -97,8 +97,10 @@ def telling_k(unit: Row, reductions: Sequence[Reduction]) -> int:
     def score(count: int) -> tuple[int, int, int]:
         length = count * step
         orders = _orders(reductions, length, step)
-        different = {expression(one, length, step) for one in orders}
-        chains = (part for one in orders for part, _ in Schedule(unit.model, one).chains(np.arange(length)))
+        different = {expression(order, length, step) for order in orders}
+        chains = (
+            part for order in orders for part, _ in Schedule(unit.model, order).chains(np.arange(length))
+        )
         return len(different), -sum(len(chain) % step > 0 for chain in chains), -count
 
     return max(range(1, _LONGEST + 1), key=score) * step
@@ -123,10 +125,10 @@ def invariance(
     Raises :class:`.TcsmtError` for fewer than two reductions, one that is given twice, and what no kernel
     does.
     """
-    for number, one in enumerate(reductions):
-        if one in reductions[:number]:
-            raise TcsmtError(f"reduction {one} is given twice")
-    if any(one.tiled for one in reductions):
+    for number, reduction in enumerate(reductions):
+        if reduction in reductions[:number]:
+            raise TcsmtError(f"reduction {reduction} is given twice")
+    if any(reduction.tiled for reduction in reductions):
         raise TcsmtError("stream-k: where K is cut depends on the tile; give cuts:K1-K2-... instead")
     length = telling_k(unit, reductions) if k is None else k
     reductions = _orders(reductions, length, unit.model.k)
@@ -135,9 +137,9 @@ def invariance(
             "reductions: give two or more, such as chained,split-k:2, or parts with several orders, such as "
             "split-k:3,any (the order of two parts does not matter, as additions commute)"
         )
-    made = tuple(Kernel(unit, one, epilogue) for one in reductions)
+    made = tuple(Kernel(unit, reduction, epilogue) for reduction in reductions)
     _check_formats(made)
-    kernels = tuple(kernel_row(one, length) for one in made)
+    kernels = tuple(kernel_row(reduction, length) for reduction in made)
     few = FewProducts(unit, made, length)
     search = _Search(kernels, few, solving, Lemmas(solving, lasting=True), seen)
     groups = search.groups(domain, [(number,) for number in range(len(kernels))])
@@ -146,10 +148,10 @@ def invariance(
     for inside in _narrower(domain) if narrow else ():
         if len(members) == 1:
             break
-        found = search.groups(inside, members)
-        if len(found.members) < len(members):
-            narrower.append(found)
-            members = found.members
+        domain_groups = search.groups(inside, members)
+        if len(domain_groups.members) < len(members):
+            narrower.append(domain_groups)
+            members = domain_groups.members
     return Invariance(unit, kernels, tuple(reductions), length, groups, tuple(narrower))
 
 
@@ -165,13 +167,13 @@ def _check_formats(kernels: Sequence[Kernel]) -> None:
 
 
 def _orders(reductions: Sequence[Reduction], length: int, k: int) -> list[Reduction]:
-    return list(dict.fromkeys(order for one in reductions for order in one.orders(length, k)))
+    return list(dict.fromkeys(order for reduction in reductions for order in reduction.orders(length, k)))
 
 
 def _narrower(domain: Domain) -> Iterator[Domain]:
     """Domains in a domain, each inside the one before it."""
     finite = replace(domain, finite=True)
-    yield from (one for one in dict.fromkeys([finite, replace(finite, c_zero=True)]) if one != domain)
+    yield from (inner for inner in dict.fromkeys([finite, replace(finite, c_zero=True)]) if inner != domain)
 
 
 @dataclass
@@ -200,29 +202,29 @@ class _Search:
                 members.append(group)
         return DomainGroups(domain, tuple(members), decisions)
 
-    def decided(self, domain: Domain, one: int, two: int) -> Decision:
-        for known in self.told.get((one, two), ()):
-            assert isinstance(known.verdict, Distinguished)
-            if domain.contains(known.question.formats, known.verdict.values):
-                return known
-        left, right = ((row.name, row.model) for row in (self.kernels[one], self.kernels[two]))
+    def decided(self, domain: Domain, first: int, second: int) -> Decision:
+        for earlier in self.told.get((first, second), ()):
+            assert isinstance(earlier.verdict, Distinguished)
+            if domain.contains(earlier.question.formats, earlier.verdict.values):
+                return earlier
+        left, right = ((row.name, row.model) for row in (self.kernels[first], self.kernels[second]))
         self.asked += 1
         self.seen(self.asked, self.asked, f"{left[0]} against {right[0]}: {domain}")
-        found = self.told_apart(domain, one, two) or compare_models(
+        decision = self.told_apart(domain, first, second) or compare_models(
             left, right, domain, self.solving, lemmas=self.lemmas
         )
-        if isinstance(found.verdict, Distinguished):
-            self.told.setdefault((one, two), []).append(found)
-        return found
+        if isinstance(decision.verdict, Distinguished):
+            self.told.setdefault((first, second), []).append(decision)
+        return decision
 
-    def told_apart(self, domain: Domain, one: int, two: int) -> Decision | None:
+    def told_apart(self, domain: Domain, first: int, second: int) -> Decision | None:
         """By an input that simulation finds: in the narrowest domain, because it says most."""
-        left, right = ((row.name, row.model) for row in (self.kernels[one], self.kernels[two]))
+        left, right = ((row.name, row.model) for row in (self.kernels[first], self.kernels[second]))
         title = f"{left[0]} against {right[0]}"
         finite = replace(domain, finite=True)
         for inside in dict.fromkeys([replace(finite, c_zero=True), finite, domain]):
-            values = self.few.witness(one, two, inside, difference(title, left, right, inside))
+            values = self.few.witness(first, second, inside, difference(title, left, right, inside))
             if values is not None:
-                found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
-                return Decision(difference(title, left, right, domain), found)
+                verdict = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
+                return Decision(difference(title, left, right, domain), verdict)
         return None

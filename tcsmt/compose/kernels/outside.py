@@ -15,7 +15,7 @@ from tcsmt.compose.kernels.epilogue import multiply_add, randomly_rounded, round
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
@@ -40,7 +40,7 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
         wide = FORMATS["f32"]
         return converted(add(wide, *(converted(word, fmt, wide) for word in (x, y))), wide, fmt)
     if fmt.name not in _NUMPY:
-        assert isinstance(fmt, Format)
+        fmt = float_format(fmt)
         ones = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))
         return multiplied_and_added(fmt, x, ones, y)
     with np.errstate(all="ignore"):
@@ -68,8 +68,8 @@ def converted(
     """The words of one format as those of another, rounded once."""
     if source == target and not saturate:
         return words
-    assert isinstance(source, Format)
-    assert isinstance(target, Format)
+    source = float_format(source)
+    target = float_format(target)
     if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
             values = from_words(source, words).astype(dtype_of(target))

@@ -15,7 +15,8 @@ import numpy as np
 from tcsmt.compose.kernels.elements import Product
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted, floats
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.support.invariants import present
 
 __all__ = ["StepSign", "signs"]
 
@@ -99,8 +100,7 @@ class _Measured:
 
     @staticmethod
     def _floats(fmt: AnyFormat | None, words: Array) -> Array:
-        assert isinstance(fmt, Format)
-        return floats(fmt, words)
+        return floats(float_format(present(fmt)), words)
 
     def error(self, values: Array, exact: Array | None = None) -> float:
         """The root mean square of errors, as a part of the sum of the products' sizes."""
@@ -159,7 +159,7 @@ class _Measured:
                     (self.product.a_format, self.product.a), (self.product.b_format, self.product.b),
                 ):  # fmt: skip
                     wanted = FORMATS[name]
-                    assert isinstance(fmt, Format)
+                    fmt = float_format(fmt)
                     if not (fmt.holds(wanted) and fmt != wanted):
                         break
                     sides.append(floats(wanted, converted(words, fmt, wanted, rounding).words))
@@ -177,7 +177,7 @@ class _Measured:
     def result(self) -> Iterator[StepSign]:
         """All numbers of D are those of a narrower format."""
         fmt = self.product.d_format
-        assert isinstance(fmt, Format)
+        fmt = float_format(fmt)
         for name in reversed(_NARROWER):
             wanted = FORMATS[name]
             if fmt != wanted and fmt.holds(wanted):

@@ -20,7 +20,7 @@ from tcsmt.compose.kernels.elements import SampledElements, on_elements
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.model import KernelModel
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.prove.engine.asked_lemmas import Lemmas
@@ -159,7 +159,7 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
     """The nearest words, none of them an infinity."""
     if isinstance(fmt, IntegerFormat):
         return np.array([fmt.nearest_word(Fraction(int(abs(x)) % 100)) for x in values], unsigned(fmt))
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     largest = float(fmt.largest_finite)
     clipped = np.clip(values, -largest, largest)
     return outside.converted(clipped.view(np.uint64), FORMATS["f64"], fmt, saturate=True)

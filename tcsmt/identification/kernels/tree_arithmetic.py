@@ -19,6 +19,7 @@ from tcsmt.identification.kernels.tree_results import computable
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 
 __all__ = ["larger_sums", "read_arithmetic", "with_unit"]
 
@@ -232,7 +233,7 @@ class _Stated:
                 steps = []
             current = new
             steps.append(stated)
-        assert current is not None
+        current = present(current)
         return SumTree(tuple(steps), current)
 
     def _step(
@@ -245,7 +246,7 @@ class _Stated:
         if not kinds:
             inner = [part.arithmetic for part in parts if isinstance(part, SumTree)]
             first = current or inner[0]
-            assert first is not None
+            first = present(first)
             kinds = {first.products}
         if kinds == {None, sums}:
             kinds = {None}

@@ -14,6 +14,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import InternalError
+from tcsmt.support.invariants import present
 
 __all__ = ["computable", "order_results", "results"]
 
@@ -36,7 +38,7 @@ def results(tree: SumTree, fmt: Format, d_format: Format, a: Array, b: Array) ->
 def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array:
     """A tree's words in the format of what they enter."""
     own = tree.arithmetic
-    assert own is not None
+    own = present(own)
     total: Array | None = None
     for step in tree.steps:
         products = [part for part in step if isinstance(part, int)]
@@ -49,7 +51,7 @@ def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array
                 total = value if total is None else add(own.sums, total, value)
             else:
                 total = _with_product(part, total, own, fmt, a, b)
-    assert total is not None
+    total = present(total)
     return converted(total, own.sums, wanted)
 
 
@@ -74,7 +76,8 @@ def _with_product(part: int, total: Array | None, own: Arithmetic, fmt: Format, 
 def _product(fmt: Format, rounded_to: Format, x: Array, y: Array) -> Array:
     """The words of products rounded once."""
     if not _exact_in_double(fmt):
-        assert fmt == rounded_to == _DOUBLE
+        if not fmt == rounded_to == _DOUBLE:
+            raise InternalError(f"products of {fmt.name} words rounded to {rounded_to.name}")
         return np.asarray((from_words(fmt, x) * from_words(fmt, y)).view(unsigned(fmt)))
     return converted((floats(fmt, x) * floats(fmt, y)).view(np.uint64), _DOUBLE, rounded_to)
 

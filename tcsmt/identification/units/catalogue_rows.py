@@ -13,6 +13,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.support.checkpoint import Record
+from tcsmt.support.invariants import of_type
 from tcsmt.support.jobs.work import Task
 
 __all__ = ["distinct_rows", "identified", "task_for"]
@@ -20,11 +21,11 @@ __all__ = ["distinct_rows", "identified", "task_for"]
 
 def distinct_rows() -> list[str]:
     """A catalogue row for every arithmetic without block scales, instructions of one format first."""
-    found: dict[FusedDotAdd, str] = {}
+    names: dict[FusedDotAdd, str] = {}
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.model.scale_format is None:
-            found.setdefault(row.model, row.name)
-    named = {name: model for model, name in found.items()}
+            names.setdefault(row.model, row.name)
+    named = {name: model for model, name in names.items()}
     return sorted(named, key=lambda name: (named[name].a_format != named[name].b_format, name))
 
 
@@ -38,10 +39,10 @@ def task_for(name: str, timeout: float) -> Task:
 def identified(name: str, timeout: float) -> Record:
     """What a search finds that may only ask the row's model; ``right``: whether it is among what is left."""
     model = row_named(name).model
-    assert isinstance(model, FusedDotAdd)
+    model = of_type(model, FusedDotAdd)
     kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
     fused = kinds[0]
-    assert isinstance(fused, FusedHypotheses)
+    fused = of_type(fused, FusedHypotheses)
     truth = fused.family.row(model)
     start = time.monotonic()
     outcome = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()

@@ -326,7 +326,7 @@ class IeeeFamily:
 
         Every NaN is the format's own NaN word.
         """
-        found = np.zeros((len(table), len(questions)), np.uint64)
+        outputs = np.zeros((len(table), len(questions)), np.uint64)
         size = max(1, _AT_ONCE // max(1, len(questions)))
         for start in range(0, len(table), size):
             numbers = table[start : start + size, 0]
@@ -337,8 +337,8 @@ class IeeeFamily:
                 for shape, rows in zip(shapes, own, strict=True)
             ]
             for rows, words in zip(own, self.steps.run(results), strict=True):
-                found[rows] = words.reshape(len(rows), -1)
-        return found
+                outputs[rows] = words.reshape(len(rows), -1)
+        return outputs
 
 
 class _ArraySteps:

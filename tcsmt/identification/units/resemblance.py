@@ -24,11 +24,12 @@ from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model, Operands
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import of_type
 
 __all__ = ["Resemblance", "resemblance"]
 
@@ -164,7 +165,7 @@ class _Given:
 
     def _unsigned(self, words: Array) -> Array:
         fmt = self.model.d_format
-        assert isinstance(fmt, Format)
+        fmt = float_format(fmt)
         return np.where(zero_words(fmt, words), np.uint64(0), words)
 
     def _of_models(self, models: Sequence[Model]) -> tuple[list[_Found], list[tuple[int, str]]]:
@@ -284,7 +285,7 @@ def _text(model: Model) -> str:
         blocks = "" if size == model.k else f" in blocks of {size}"
         does = {"wrap": "wrap around", "saturate": "saturate"}.get(model.overflow, model.overflow)
         return f"exact integer sums{blocks} that {does}"
-    assert isinstance(model, IeeeDotAdd)
+    model = of_type(model, IeeeDotAdd)
     return _sums(model) + "".join(f", {detail}" for detail in _details(model))
 
 

@@ -166,10 +166,10 @@ class Identification:
             d = self.box(a, b, c)
         else:
             d = told
-        one = Exchange(a, b, c, d, why)
-        self.exchanges.append(one)
+        exchange = Exchange(a, b, c, d, why)
+        self.exchanges.append(exchange)
         if self.transcript and told is None:
-            self.transcript.add(one)
+            self.transcript.add(exchange)
         return self._plain(d)
 
     def _plain(self, d: int) -> int:
@@ -177,12 +177,14 @@ class Identification:
         return fmt.nan_word or 0 if fmt.is_nan(d) else d
 
     def _words(self, exchanges: Sequence[Exchange]) -> Array:
-        return np.array([self._plain(one.d) for one in exchanges], np.uint64)
+        return np.array([self._plain(exchange.d) for exchange in exchanges], np.uint64)
 
     @property
     def _nans(self) -> list[int]:
         """The words of NaNs that were answered."""
-        return list(dict.fromkeys(one.d for one in self.exchanges if self.formats[3].is_nan(one.d)))
+        return list(
+            dict.fromkeys(exchange.d for exchange in self.exchanges if self.formats[3].is_nan(exchange.d))
+        )
 
     # --- the whole search ----------------------------------------------------------------------
 
@@ -257,34 +259,34 @@ class Identification:
     def _catalogue(self, model: Model) -> list[str]:
         """Rows of the catalogue: among the rest, of the result's graph, or proved equal to the result."""
         same = self.same | {model.digest: True}
-        known = self._known
-        return [row.name for row in self._fitting() if row.name in known or same.get(row.model.digest)]
+        rows = self._known
+        return [row.name for row in self._fitting() if row.name in rows or same.get(row.model.digest)]
 
     def _explains(self, other: Model) -> bool:
         """Whether a model gives every answer."""
-        answers = np.array([one.d for one in self.exchanges], np.uint64)
+        answers = np.array([exchange.d for exchange in self.exchanges], np.uint64)
         return not (self._answers(other, _questions(self.exchanges)) != answers).any()
 
     def _challenged(self) -> None:
         """Prove units of the catalogue that explain every answer equal to the result, or tell them apart."""
-        known = self._known
-        others = {row.model.digest: row.model for row in self._fitting() if row.name not in known}
+        rows = self._known
+        others = {row.model.digest: row.model for row in self._fitting() if row.name not in rows}
         others.pop(self._result.digest, None)
         for digest, other in others.items():
             if not self._explains(other):
                 continue
-            found = compare_models(
+            decision = compare_models(
                 ("one", self._result), ("other", other), Domain(finite=False), self.solving
             )
-            self.same[digest] = isinstance(found.verdict, Equivalent)
-            if isinstance(found.verdict, Unknown):
+            self.same[digest] = isinstance(decision.verdict, Equivalent)
+            if isinstance(decision.verdict, Unknown):
                 self.unproved.append(other)
-                self.reasons.append(found.verdict.reason)
-            elif isinstance(found.verdict, Distinguished):
-                question = _from_values(self.k, found.verdict)
+                self.reasons.append(decision.verdict.reason)
+            elif isinstance(decision.verdict, Distinguished):
+                question = _from_values(self.k, decision.verdict)
                 self._filter(question, "tells the result from a unit of the catalogue")
                 if not len(self.left):
-                    self.outside = [one for one in others.values() if self._explains(one)]
+                    self.outside = [candidate for candidate in others.values() if self._explains(candidate)]
                     return
 
     def _asked_again(self) -> None:
@@ -293,10 +295,10 @@ class Identification:
         if self.box is None or not told:
             return
         for place in sorted({round(n * (len(told) - 1) / (_AGAIN - 1)) for n in range(_AGAIN)}):
-            one = told[place]
-            d = self.box(one.a, one.b, one.c)
-            if self._plain(d) != self._plain(one.d):
-                words = [self.formats[3].hex(word) for word in (one.d, d)]
+            earlier = told[place]
+            d = self.box(earlier.a, earlier.b, earlier.c)
+            if self._plain(d) != self._plain(earlier.d):
+                words = [self.formats[3].hex(word) for word in (earlier.d, d)]
                 self.exchanges = self.exchanges or [*self.given]
                 raise Inconsistent(
                     f"answer {place + 1} of an earlier run is {words[0]}, and now it is {words[1]}: was the "
@@ -307,20 +309,20 @@ class Identification:
         """The rows of every kind that explain the given answers and the first questions."""
         openings = [kind.opened(self.random, self.progress) for kind in kinds]
         self.exchanges = self.exchanges or list(self.given)
-        known = list(self.exchanges)
-        for one in known:
+        exchanges = list(self.exchanges)
+        for exchange in exchanges:
             for opening in openings:
                 if not opening.few:
-                    opening.answer(_questions([one]), self._plain(one.d))
+                    opening.answer(_questions([exchange]), self._plain(exchange.d))
         while self.box is not None or self.transcript is not None:
-            found = next((q for q in (opening.question() for opening in openings) if q is not None), None)
-            if found is None:
+            question = next((q for q in (opening.question() for opening in openings) if q is not None), None)
+            if question is None:
                 break
-            answer = self.ask(found, "a first question")
+            answer = self.ask(question, "a first question")
             for opening in openings:
-                opening.answer(found, answer)
+                opening.answer(question, answer)
         tables = [
-            self._consistent(kind, opening.table(), known)
+            self._consistent(kind, opening.table(), exchanges)
             for kind, opening in zip(kinds, openings, strict=True)
         ]
         self._left(Remaining(tuple(zip(kinds, tables, strict=True))))
@@ -349,10 +351,10 @@ class Identification:
 
     def _consistent(self, kind: Hypotheses, table: Array, exchanges: Sequence[Exchange]) -> Array:
         """Rows that explain every one of some answers."""
-        for one in exchanges:
+        for exchange in exchanges:
             if len(table):
-                predicted = kind.predictions(table, _questions([one]))[:, 0]
-                table = table[predicted == self._plain(one.d)]
+                predicted = kind.predictions(table, _questions([exchange]))[:, 0]
+                table = table[predicted == self._plain(exchange.d)]
         return table
 
     def _filter(self, question: Questions, why: str) -> None:
@@ -395,8 +397,8 @@ class Identification:
         """An input on which the first model and another differ; proofs and what has none are kept."""
         first, *others = {model.digest: model for model in models}.values()
         for other in others[: MOST_PAIRS - 1]:
-            found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
-            verdict = found.verdict
+            decision = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
+            verdict = decision.verdict
             self.progress(f"solver: {type(verdict).__name__.lower()}, {verdict.seconds:.1f} s")
             match verdict:
                 case Distinguished():
@@ -422,10 +424,10 @@ class Identification:
         if not len(self.left) or self.box is None:
             return False
         kind, row = next(iter(self.left))
-        found = kind.beside(row)
-        if found is None or found[0] in self.looked_beside:
+        beside = kind.beside(row)
+        if beside is None or beside[0] in self.looked_beside:
             return False
-        other, table = found
+        other, table = beside
         self.looked_beside.append(other)
         table = self._consistent(other, table, self.exchanges)
         if len(table):
@@ -446,17 +448,17 @@ class Identification:
                     return
         kind, row = next(iter(self.left))
         for number in self._decisive(kind, row):
-            one = self.exchanges[number]
-            again = self.ask(_questions([one]), f"question {number + 1} again")
-            if again != self._plain(one.d):
-                words = [self.formats[3].hex(d) for d in (one.d, self.exchanges[-1].d)]
+            exchange = self.exchanges[number]
+            again = self.ask(_questions([exchange]), f"question {number + 1} again")
+            if again != self._plain(exchange.d):
+                words = [self.formats[3].hex(d) for d in (exchange.d, self.exchanges[-1].d)]
                 raise Inconsistent(f"question {number + 1} was answered {words[0]}, and later {words[1]}")
 
     def _decisive(self, kind: Hypotheses, row: Array) -> list[int]:
         """Numbers of the answers that are the only one to exclude some row one column apart."""
         wrong = kind.predictions(kind.near(row), _questions(self.exchanges)) != self._words(self.exchanges)
         alone = wrong.sum(axis=1) == 1
-        return sorted({int(np.flatnonzero(one)[0]) for one in wrong[alone]})
+        return sorted({int(np.flatnonzero(places)[0]) for places in wrong[alone]})
 
     # --- which NaN? ----------------------------------------------------------------------------
 
@@ -497,10 +499,10 @@ class Identification:
 
     def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
         """The models that give the words of the NaNs that were answered."""
-        nans = [one for one in exchanges if self.formats[3].is_nan(one.d)]
+        nans = [exchange for exchange in exchanges if self.formats[3].is_nan(exchange.d)]
         if not nans:
             return list(models)
-        answers = np.array([one.d for one in nans], np.uint64)
+        answers = np.array([exchange.d for exchange in nans], np.uint64)
         return [model for model in models if (self._answers(model, _questions(nans)) == answers).all()]
 
     def _answers(self, model: Model, questions: Questions) -> Array:

@@ -118,7 +118,8 @@ class Circuit(Model):
         block, scaled = self.scale_block, self.scale_format is not None
         whole = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
         self.check("scale_block", whole, f"a divisor of k = {self.k}" if scaled else "0 without scale_format")
-        assert self._output.width == self.d_format.width
+        width = self._output.width
+        self.check("d_format", width == self.d_format.width, f"of {width} bits, as the output is")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """The design's output."""

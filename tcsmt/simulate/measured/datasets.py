@@ -48,6 +48,7 @@ from tcsmt.simulate.measured.unit_files import (
 )
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 from tcsmt.support.reading import read_bytes, uncompressed
 
 __all__ = [
@@ -434,7 +435,7 @@ def _published_output(path: Path) -> re.Match[str] | None:
 
 def _published(path: Path) -> DataSet:
     folder, output = path.resolve().parent, _published_output(path)
-    assert output is not None
+    output = present(output)
     gpu, kind = folder.parent.name, folder.name
     beside = {p.name.lower(): p for p in path.parent.iterdir()}
 

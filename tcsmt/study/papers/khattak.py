@@ -33,6 +33,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import of_type
 
 __all__ = [
     "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
@@ -199,7 +200,7 @@ def features(box: BlackBox) -> dict[str, Any]:
 def custom_models() -> dict[str, FusedDotAdd]:
     """The two custom models: 8 products, FP16 to FP32; K = 16, as in FTTN's tests."""
     base = row_named(A100).model
-    assert isinstance(base, FusedDotAdd)
+    base = of_type(base, FusedDotAdd)
     return {
         "custom 1: neab = 0, rne": replace(base, fraction_bits=23, rounding=ROUNDINGS["RNE"]),
         "custom 2: neab = 1, ru": replace(base, fraction_bits=24, rounding=ROUNDINGS["RTP"]),

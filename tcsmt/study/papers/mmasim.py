@@ -26,6 +26,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.simulate.rows import simulate
+from tcsmt.support.invariants import of_type
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -199,7 +200,7 @@ _RTZ = ROUNDINGS["RTZ"]
 
 def _bias_units() -> dict[str, tuple[str, Model]]:
     cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
-    assert isinstance(cdna3, DotThenAdd)
+    cdna3 = of_type(cdna3, DotThenAdd)
     named = {
         "CDNA2 f16": "cdna2/v_mfma_f32_32x32x8f16",
         "V100 f16": "volta/mma.m8n8k4.f32.f16.f16.f32",

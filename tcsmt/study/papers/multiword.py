@@ -36,6 +36,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.matmul import chained
+from tcsmt.support.invariants import of_type
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -93,7 +94,7 @@ class Panel:
         b200 = units["B200"]
         if self.operand == "e5m2":
             b200 = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e5m2.e5m2").model
-        assert isinstance(b200, FusedDotAdd)
+        b200 = of_type(b200, FusedDotAdd)
         units["B200 RN"] = replace(b200, rounding=ROUNDINGS["RNE"])
         if self.operand != "e5m2":
             units["B200, F = 23"] = replace(b200, fraction_bits=23)

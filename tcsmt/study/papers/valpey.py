@@ -23,6 +23,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tcsmt.study.properties.discovery import choose_row, load
 from tcsmt.study.properties.investigation import Investigation
+from tcsmt.support.invariants import of_type
 
 __all__ = ["printed_tables", "table_four"]
 
@@ -240,14 +241,12 @@ def _holds(value: Fraction) -> bool:
 
 def _volta() -> FusedDotAdd:
     model = instruction_named("volta", "mma.m8n8k4.f32.f16.f16.f32").model
-    assert isinstance(model, FusedDotAdd)
-    return model
+    return of_type(model, FusedDotAdd)
 
 
 def _published() -> FusedDotAdd:
     model = instruction_named("volta", "mma.m8n8k4.f32.f16.f16.f32@valpey").model
-    assert isinstance(model, FusedDotAdd)
-    return model
+    return of_type(model, FusedDotAdd)
 
 
 def _run(model: Model, a: list[Fraction], b: list[Fraction], c: Fraction) -> int:

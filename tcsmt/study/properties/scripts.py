@@ -15,6 +15,7 @@ from tcsmt.matrix_units.catalogue import instruction_named, row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.properties.investigation import one_block
+from tcsmt.support.invariants import of_type
 
 __all__ = ["OPERATIONS", "ieee_script", "scripts"]
 
@@ -138,8 +139,7 @@ def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
 def _unit(name: str) -> FusedDotAdd:
     row = row_named(name) if "/" not in name else instruction_named(*name.split("/", 1))
     unit = one_block(row.model)
-    assert isinstance(unit, FusedDotAdd)
-    return unit
+    return of_type(unit, FusedDotAdd)
 
 
 def _info(status: str, source: str) -> list[tuple[str, str]]:

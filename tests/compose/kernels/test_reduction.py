@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels.reduction import Reduction, reduction_named
+from tcsmt.compose.kernels.reduction import _OPTIONS, Level, Reduction, reduction_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.errors import TcsmtError
+
+
+def test_options_are_fields_of_a_level() -> None:
+    assert {name.replace("-", "_") for name in _OPTIONS} <= {field.name for field in fields(Level)}
+
 
 TEXTS = (
     "chained",

@@ -20,10 +20,11 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.models import Model
+from tcsmt.support.invariants import of_type
 
 __all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
 
@@ -76,7 +77,7 @@ def _run(
     if isinstance(emulation, Slices):
         scaled = _of_slices(emulation, left, right, tops, chain, axis)
     else:
-        assert isinstance(emulation, Residues)
+        emulation = of_type(emulation, Residues)
         scaled = _of_residues(emulation, left[0], right[0], tops, chain, axis)
     fmt = emulation.wide
     (ended,) = _run_words(_ender(emulation), {"scaled": scaled, "c": c})
@@ -207,7 +208,7 @@ def integers_of(fmt: AnyFormat, words: Array) -> Array:
     """The integers of words, int64; of what is not an integer, some number."""
     if isinstance(fmt, IntegerFormat):
         return _signed(words, fmt.width) if fmt.signed else words.astype(np.int64)
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     return np.nan_to_num(floats(fmt, words), nan=0.0, posinf=0.0, neginf=0.0).astype(np.int64)
 
 

@@ -25,7 +25,7 @@ from tcsmt.language.terms import FALSE, Term
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, decode
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import Model
@@ -42,7 +42,7 @@ def has_integers(fmt: AnyFormat, low: int, high: int) -> bool:
     """Whether a format has all integers from low to high."""
     if isinstance(fmt, IntegerFormat):
         return not fmt.fraction_bits and fmt.low <= low and high <= fmt.high
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     most = max(-low, high)
     fine = fmt.e_min - fmt.fraction_bits <= 0 and most <= min(1 << fmt.precision, int(fmt.largest_finite))
     return fine and (fmt.signed or low >= 0)
@@ -153,8 +153,7 @@ class Slices(Emulation):
 
 
 def _float(fmt: AnyFormat) -> Format:
-    assert isinstance(fmt, Format)
-    return fmt
+    return float_format(fmt)
 
 
 def _integer(word: Term) -> Number:

@@ -21,7 +21,7 @@ from tcsmt.language.terms import FALSE, Term, const
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, decode, shift_right
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
@@ -127,7 +127,7 @@ def digit_word(fmt: AnyFormat, digit: Term) -> Term:
     """The word of a digit in a format that has all of its numbers."""
     if isinstance(fmt, IntegerFormat):
         return digit.sext(fmt.width) if digit.width <= fmt.width else digit[fmt.width - 1 : 0]
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     negative = digit[digit.width - 1]
     size = negative.ite(-digit, digit)
     exact = Number(negative, Exponent.constant(0), size, 0, size.eq(0), FALSE, FALSE)
