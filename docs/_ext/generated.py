@@ -6,7 +6,9 @@ import html
 import inspect
 import re
 from collections.abc import Sequence
+from dataclasses import MISSING, Field
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -21,6 +23,8 @@ from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.catalogue.table import arithmetic
+from tcsmt.matrix_units.models.file_texts import meanings, toml_value
+from tcsmt.matrix_units.models.files import KINDS, file_parameters
 from tcsmt.support.results import Result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +133,48 @@ class Formats(Published):
         return self._parse(lines)
 
 
+class Parameters(Published):
+    """``.. parameters::``: of each kind of model, its parameters as they are declared."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table for each kind."""
+        lines: list[str] = []
+        for name, kind in KINDS.items():
+            lines += [f"``{name}``: {kind.title}", "", ".. list-table::", "   :header-rows: 1", ""]
+            lines += ["   * - key", "     - values", "     - default", "     - meaning"]
+            sentences = meanings(kind)
+            for parameter in file_parameters(kind):
+                required = parameter.default is MISSING
+                default = "" if required else toml_value(parameter.default).strip('"')
+                cells = (f"``{parameter.name}``", _values(parameter), default, sentences[parameter.name])
+                lines += [f"   {'* -' if i == 0 else '  -'} {cell}".rstrip() for i, cell in enumerate(cells)]
+            lines.append("")
+        return self._parse(lines)
+
+
+def _values(parameter: Field[Any]) -> str:
+    """What a parameter may be, as its declaration says."""
+    kind, _, nothing = str(parameter.type).partition(" | ")
+    ends, choices = parameter.metadata.get("ends"), parameter.metadata.get("choices")
+    values = _KINDS.get(kind, kind)
+    if ends:
+        values = f"from {ends[0]} to {ends[1]}"
+    elif choices:
+        values = ", ".join(choices)
+    elif parameter.metadata.get("unit") == "lanes":
+        values = "a number of lanes"
+    return f"{values}, or none" if nothing else values
+
+
+#: What a kind of parameter is called.
+_KINDS = {
+    "int": "an integer", "bool": "true or false", "str": "a text", "AnyFormat": "a format",
+    "Format": "a floating-point format", "IntegerFormat": "an integer or fixed-point format",
+    "Rounding": "a rounding mode", "NanRule": "a NaN's word, or a rule", "tuple[int, ...]": "lanes",
+    "tuple[str, ...]": "texts", "tuple[Model, ...]": "tables of models",
+}  # fmt: skip
+
+
 class TrustedBase(Published):
     """``.. trusted-base::``: the modules that the checker of certificates imports."""
 
@@ -215,6 +261,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("published-claims", Published)
     app.add_directive("gpus", Gpus)
     app.add_directive("formats", Formats)
+    app.add_directive("parameters", Parameters)
     app.add_directive("public-api", Api)
     app.add_directive("trusted-base", TrustedBase)
     return {"parallel_read_safe": True}
