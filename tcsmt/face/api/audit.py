@@ -392,7 +392,11 @@ def _verdict(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
     for verdict, (head, reason) in _REASONS.items():
         for why in dict.fromkeys(reason(record) for record in records[verdict]):
             yield from wrap(f"{head}: {why}", _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
-    state = _state(made, found)
+    yield from _not_told_from(made, _state(made, found))
+
+
+def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterator[str]:
+    """What the vectors cannot tell the unit from: other units, and changes of one parameter."""
     missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "untold")]
     if missed:
         others = [made.hypotheses[n].known[0] for n in missed if not made.hypotheses[n].parameter]

@@ -173,6 +173,11 @@ class KernelDiff(Result):
         return self.as_html()
 
 
+def _check_shape(subject: str, words: Array, shape: tuple[int, ...], what: str) -> None:
+    if words.shape != shape:
+        raise TcsmtError(f"{subject} shape {words.shape}: must be {shape}, {what}")
+
+
 def kernel_diff(
     a: Any,
     b: Any,
@@ -226,23 +231,16 @@ def kernel_diff(
     words |= {name: operand_words(fmt, arrays[name], name, operands) for name, fmt in inputs.items()}
     check_shapes(words["A"], words["B"])
     shape = len(words["A"]), words["B"].shape[1]
-    if differences.left.shape != shape:
-        raise TcsmtError(
-            f"the results have shape {differences.left.shape}: must be {shape}, the shape of A·B"
-        )
+    _check_shape("the results have", differences.left, shape, "the shape of A·B")
     if c is not None:
         inputs["C"] = _format("C", arrays["C"], [model.c_format for model in models])
         words["C"] = operand_words(inputs["C"], arrays["C"], "C", operands)
-        if words["C"].shape != shape:
-            raise TcsmtError(f"C has shape {words['C'].shape}: must be {shape}, the shape of A·B")
+        _check_shape("C has", words["C"], shape, "the shape of A·B")
     if element is not None and not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
         raise TcsmtError(f"element {element}: the results have {shape[0]} rows and {shape[1]} columns")
     if bias is not None:
         words["bias"] = operand_words(_bias_format(known, result), arrays["bias"], "bias", operands)
-        if words["bias"].shape != shape[1:]:
-            raise TcsmtError(
-                f"bias has shape {words['bias'].shape}: must be {shape[1:]}, one for each column"
-            )
+        _check_shape("bias has", words["bias"], shape[1:], "one for each column")
     plain = all(kernel.epilogue.plain for kernel in known) and bias is None
     problem = _Problem(differences, words, inputs, plain)
     return problem.solved(kernels, element)

@@ -325,18 +325,10 @@ def kernel_identify(
     named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
     formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
     free = operands is not None and a_format is b_format is None  # the words' formats are the units' own
-    rows = None
-    if units is not None:
-        given = {name: formats[name] for name in "ab"}
-        taking = ([row_of(unit)] if free else rows_taking(unit, given) for unit in units)
-        rows = [*dict.fromkeys(row for some in taking for row in some)]
-    for name in "ab":
-        taken = {row.model.operand_formats.named[name] for row in rows or ()}
-        if operands is not None and named[name] is None and len(taken) == 1:
-            (formats[name],) = taken
-    for row in rows or ():
-        _check_operands(row, formats, operands)
-    if operands is not None and rows is None and a_format is b_format is None:
+    rows = None if units is None else _rows(units, formats, free)
+    if rows is not None:
+        _take_formats(rows, formats, [name for name in "ab" if named[name] is None], operands)
+    elif free:
         raise TcsmtError(
             "operands says how A and B became words of other formats than their own: name these (a_format, "
             "b_format; --a-format, --b-format), or a unit"
@@ -350,6 +342,25 @@ def kernel_identify(
     watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)
     ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
     return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, watch=watch))
+
+
+def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], free: bool) -> list[Row]:
+    """The rows that units stand for: where formats are not free, all those of a unit that fit."""
+    operands = {name: formats[name] for name in "ab"}
+    taking = ([row_of(unit)] if free else rows_taking(unit, operands) for unit in units)
+    return [*dict.fromkeys(row for some in taking for row in some)]
+
+
+def _take_formats(
+    rows: Sequence[Row], formats: dict[str, AnyFormat], unnamed: Iterable[str], operands: str | None
+) -> None:
+    """Operands that became others' words have the format that all units take, if there is one."""
+    for name in unnamed:
+        taken = {row.model.operand_formats.named[name] for row in rows}
+        if operands is not None and len(taken) == 1:
+            (formats[name],) = taken
+    for row in rows:
+        _check_operands(row, formats, operands)
 
 
 def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -145,25 +146,18 @@ def sweep(
     unit that can run none of the named algorithms, and for an ``output`` that was made with other units, size
     or seeds.
     """
-    given = _listed(units)
-    chosen = [row_named(name).name if "/" in name else architecture_named(name) for name in given]
-    chosen = chosen or list(SWEPT)
+    asked = _listed(units)
+    chosen = [row_named(name).name if "/" in name else architecture_named(name) for name in asked] or [*SWEPT]
     recipes = [named(name) for name in _listed(algorithms)]
-    _check_runs(recipes, chosen, bool(given))
+    _check_runs(recipes, chosen, bool(asked))
     recipes = recipes or [r for r in map(named, NAMES) if models_for(r, chosen)]
     names = [choose("distribution", name, DISTRIBUTIONS) for name in _listed(distributions)]
     matrices = Matrices(tuple(chosen), size, seeds)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
     wanted = [lengths] if isinstance(lengths, int) else sorted(set(lengths))
-    for name, number, least in (*(("K", k, 1) for k in wanted), ("size", size, 1), ("seeds", seeds, 1)):
-        if number < least:
-            raise TcsmtError(f"{name} = {number}: must be {least} or more")
-    tasks = [
-        task_for(recipe.name, name, k, matrices)
-        for name in names or DISTRIBUTIONS
-        for k in wanted
-        for recipe in recipes
-    ]
+    _check_positive([*(("K", k) for k in wanted), ("size", size), ("seeds", seeds)])
+    points = product(names or DISTRIBUTIONS, wanted, recipes)
+    tasks = [task_for(recipe.name, name, k, matrices) for name, k, recipe in points]
     path = None if output is None else Path(output)
     if path is not None:
         make_folder(path.parent)
@@ -174,6 +168,12 @@ def sweep(
     others = dict.fromkeys(line for recipe in recipes for line in _others(recipe, chosen))
     new = tuple(record for key, record in found.records.items() if key not in found.earlier)
     return Sweep(settings, records, tuple(conclusions(records)), tuple(others), new, found.failed)
+
+
+def _check_positive(numbers: Iterable[tuple[str, int]]) -> None:
+    for name, number in numbers:
+        if number < 1:
+            raise TcsmtError(f"{name} = {number}: must be 1 or more")
 
 
 def _listed(names: str | Iterable[str]) -> list[str]:

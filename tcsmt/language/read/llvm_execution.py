@@ -551,24 +551,24 @@ class Execution:
         return True
 
     def _intrinsic(
-        self, state: _State, one: Instruction, plain: str, arguments: Sequence[Value], path: Term
+        self, state: _State, op: Instruction, plain: str, arguments: Sequence[Value], path: Term
     ) -> None:
-        name = one.words[0]
+        name = op.words[0]
         words = [word for word in arguments if isinstance(word, Term)]
         key = ".".join(name.split(".")[1:-1]) or plain
         if plain == "assume":
-            self._fault("what the compiler is told to assume does not hold", one, path & ~words[0])
+            self._fault("what the compiler is told to assume does not hold", op, path & ~words[0])
             return
         intrinsic = INTRINSICS.get(key) or INTRINSICS.get(plain)
         if intrinsic is None or len(words) != len(arguments):
-            raise TcsmtError(f"{one.source}: {name} is not supported")
+            raise TcsmtError(f"{op.source}: {name} is not supported")
         try:
             result = intrinsic(words)
         except NotSupported as why:
-            raise TcsmtError(f"{one.source}: {why}") from None
-        word = self._checked(result, one, path)
-        if one.result:
-            state.values[one.result] = word if result.also is None else (word, result.also)
+            raise TcsmtError(f"{op.source}: {why}") from None
+        word = self._checked(result, op, path)
+        if op.result:
+            state.values[op.result] = word if result.also is None else (word, result.also)
 
     def _apart(self, function: Function, arguments: Sequence[Value], op: Instruction, path: Term) -> None:
         """That a parameter with ``restrict`` leads to something of its own."""
@@ -612,16 +612,16 @@ class Execution:
         self._copied(state, how, target, source, size, op, path)
 
     def _copied(
-        self, state: _State, how: str, target: MemoryPlace, given: MemoryPlace, size: int,
-        one: Instruction, path: Term,
+        self, state: _State, how: str, target: MemoryPlace, origin: MemoryPlace, size: int,
+        op: Instruction, path: Term,
     ) -> None:  # fmt: skip
         assert target.object is not None
-        assert given.object is not None
-        distance = abs(target.offset - given.offset)
-        if how == "memcpy" and target.object == given.object and 0 < distance < size:
-            self._fault("memcpy of bytes that overlap", one, path)
-        source = self._constants if given.object.constant else state.memory
-        state.memory.move((target.object, target.offset), source, (given.object, given.offset), size)
+        assert origin.object is not None
+        distance = abs(target.offset - origin.offset)
+        if how == "memcpy" and target.object == origin.object and 0 < distance < size:
+            self._fault("memcpy of bytes that overlap", op, path)
+        source = self._constants if origin.object.constant else state.memory
+        state.memory.move((target.object, target.offset), source, (origin.object, origin.offset), size)
 
     # operands
 

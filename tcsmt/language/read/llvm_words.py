@@ -90,10 +90,10 @@ class LineWords:
 
     def until(self, words: Sequence[str]) -> list[str]:
         """The words before one of these."""
-        found = []
+        parts = []
         while self.peek() and self.peek() not in words:
-            found.append(self.take())
-        return found
+            parts.append(self.take())
+        return parts
 
 
 class OperandReader:
@@ -107,11 +107,11 @@ class OperandReader:
 
     def type(self, words: LineWords) -> Type:
         """The type that comes next."""
-        found = self._plain_type(words)
+        kind = self._plain_type(words)
         while words.peek() in ("*", "addrspace"):
             if words.take() == "*":
-                found = Pointer()
-        return found
+                kind = Pointer()
+        return kind
 
     def _plain_type(self, words: LineWords) -> Type:
         word = words.take()
@@ -185,12 +185,12 @@ class OperandReader:
     def _aggregate(self, words: LineWords, end: str) -> Operand:
         parts: list[tuple[Type, Operand]] = []
         if words.skip("{"):  # a packed struct
-            found = self._aggregate(words, "}")
+            members = self._aggregate(words, "}")
             words.expect(">")
-            return found
+            return members
         while not words.skip(end):
-            one = self.type(words)
-            parts.append((one, self.operand(words, one)))
+            kind = self.type(words)
+            parts.append((kind, self.operand(words, kind)))
             words.skip(",")
         return Aggregate(tuple(parts))
 
@@ -208,9 +208,9 @@ class OperandReader:
     def typed(self, words: LineWords) -> tuple[Type, Operand]:
         """A type and the operand behind it, with attributes before either."""
         words.attributes()
-        one = self.type(words)
+        kind = self.type(words)
         words.attributes()
-        return one, self.operand(words, one)
+        return kind, self.operand(words, kind)
 
 
 def plain(name: str) -> str:
@@ -219,8 +219,8 @@ def plain(name: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    found = re.sub(r"\\([0-9A-Fa-f]{2})", lambda pair: chr(int(pair[1], 16)), text)
-    return found.encode("latin-1")
+    content = re.sub(r"\\([0-9A-Fa-f]{2})", lambda pair: chr(int(pair[1], 16)), text)
+    return content.encode("latin-1")
 
 
 def _float_bits(word: str, of: Int) -> int:

@@ -61,5 +61,5 @@ def integers_of_words(fmt: IntegerFormat, words: Array) -> Array:
 def first_element(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
     """What errors call the first wrong element, and its value."""
     where = tuple(np.argwhere(wrong)[0].tolist())
-    found = array[where]
-    return f"{name}{list(where) or ''}", found.item() if hasattr(found, "item") else found
+    element = array[where]
+    return f"{name}{list(where) or ''}", element.item() if hasattr(element, "item") else element

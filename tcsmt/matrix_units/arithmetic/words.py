@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -203,24 +204,8 @@ def to_word(
     """
     content = text.strip()
     lower = content.lower()
-    # digits alone are a number where integers are written
-    bare = (
-        isinstance(fmt, Format)
-        and len(lower) == fmt.hex_digits
-        and all(ch in "0123456789abcdef" for ch in lower)
-    )
-    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
-        try:
-            word = int(lower, 16)
-        except ValueError:
-            raise TcsmtError(f"{content!r} is not a hexadecimal word") from None
-        if word >> fmt.width:
-            raise TcsmtError(f"{content!r}: a word of {fmt.name} has {fmt.width} bits")
-        if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
-            raise TcsmtError(
-                f"{content!r} may be the number or a word of {fmt.name}: write +{content} for the number, "
-                f"0x{content} for the word ({fmt.describe(word)})"
-            )
+    word = _word_in_digits(fmt, content)
+    if word is not None:
         return word
     negative = lower.startswith("-")
     magnitude = lower.removeprefix("-" if negative else "+")
@@ -236,20 +221,49 @@ def to_word(
             f"{content!r} is neither a {fmt.name} word in hexadecimal ({digits}) nor a "
             "decimal or C99 hexadecimal number"
         ) from None
-    if value == 0 and negative and fmt.has_negative_zero:
-        return 1 << fmt.sign_bit
+    if value == 0 and negative:  # of a format without it, no other word is meant
+        if fmt.has_negative_zero:
+            return 1 << fmt.sign_bit
+    else:
+        with suppress(ValueError):
+            return fmt.word(value)
+    return _rounded_word(fmt, content, value, rounded, rounding)
+
+
+def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
+    """The word whose hexadecimal digits a text is; None where it is none. Raises :class:`.TcsmtError`."""
+    lower = content.lower()
+    # digits alone are a number where integers are written
+    digits = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
+    bare = isinstance(fmt, Format) and digits
+    prefixed = lower.startswith("0x") and "p" not in lower and "." not in lower
+    if not prefixed and not (bare and len(lower) > 1):
+        return None
     try:
-        if value == 0 and negative:
-            raise ValueError("no negative zero")
-        return fmt.word(value)
+        word = int(lower, 16)
     except ValueError:
-        wrong = f"{content!r} is not representable in {fmt.name}"
+        raise TcsmtError(f"{content!r} is not a hexadecimal word") from None
+    if word >> fmt.width:
+        raise TcsmtError(f"{content!r}: a word of {fmt.name} has {fmt.width} bits")
+    if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
+        raise TcsmtError(
+            f"{content!r} may be the number or a word of {fmt.name}: write +{content} for the number, "
+            f"0x{content} for the word ({fmt.describe(word)})"
+        )
+    return word
+
+
+def _rounded_word(
+    fmt: AnyFormat, content: str, value: Fraction, rounded: Callable[[str], None] | None, rounding: Rounding
+) -> int:
+    """The word near a decimal number that the format does not hold; ``rounded`` is told, or it is refused."""
+    wrong = f"{content!r} is not representable in {fmt.name}"
     try:
         word = rounded_word(fmt, value, rounding) if isinstance(fmt, Format) else fmt.nearest_word(value)
     except ValueError:
         raise TcsmtError(wrong + _beyond(fmt, value)) from None
     became = f"{fmt.hex(word)} ({fmt.describe(word)})"
-    if rounded is None or "x" in lower or value == 0:
+    if rounded is None or "x" in content.lower() or value == 0:
         raise TcsmtError(f"{wrong}; the nearest value is {became}")
     which = "the nearest is" if rounding.ties_to_even else f"rounded {rounding.title}, it is"
     rounded(f"{content.removeprefix('+')} is not an exact {fmt.name} value: {which} {became}")

@@ -13,14 +13,14 @@ _SATURATED = "satfinite"
 _BUILTIN = "__builtin_amdgcn_"
 
 
-def means(given: str, instruction: str) -> bool:
+def means(mnemonic: str, instruction: str) -> bool:
     """Whether a text such as ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` can mean an instruction.
 
     PTX's qualifiers without influence on the arithmetic are left out, a shape's N may be any number, and
     types may be missing. AMD's names may be written as the compiler's builtins, and those of MFMA with and
     without underscores.
     """
-    text = given.lower().strip()
+    text = mnemonic.lower().strip()
     if text.startswith(_BUILTIN):
         text = "v_" + text.removeprefix(_BUILTIN)
     text = re.sub(r"_gfx1[12]$", "", text)
@@ -33,12 +33,12 @@ def means(given: str, instruction: str) -> bool:
     if _SATURATED in parts and _SATURATED not in wanted:
         return False
     rest = iter(parts)
-    return wanted[:1] == [first] and all(any(_same(one, part) for part in rest) for one in wanted[1:])
+    return wanted[:1] == [first] and all(any(_same(word, part) for part in rest) for word in wanted[1:])
 
 
-def _same(given: str, part: str) -> bool:
+def _same(text: str, part: str) -> bool:
     """Whether two parts of names agree; a number stands for the M and N that the catalogue leaves open."""
     pattern = re.escape(part)
     if re.fullmatch(r"m(\d+|m)nnk\d+", part):
         pattern = re.sub(r"^mm", r"m(?:\\d+|m)", part).replace("nn", r"n(?:\d+|n)", 1)
-    return re.fullmatch(pattern, given) is not None
+    return re.fullmatch(pattern, text) is not None

@@ -44,5 +44,5 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """The row as plain data."""
-        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**data, "measured": list(self.measured), "model": self.model.as_json()}

@@ -91,17 +91,17 @@ def model_toml(row: Row) -> str:
     return "\n".join(about) + parameters_toml(row.model)
 
 
-def _suggested(kind: type[Model], name: str, given: Mapping[str, Any]) -> str:
-    """What the catalogue's units have for a number that is missing: those of the given formats, if any."""
-    if not str(next(one.type for one in fields(kind) if one.name == name)).endswith("| None"):
+def _suggested(kind: type[Model], name: str, table: Mapping[str, Any]) -> str:
+    """What the catalogue's units have for a number that is missing: those of the table's formats, if any."""
+    if not str(next(field.type for field in fields(kind) if field.name == name)).endswith("| None"):
         return ""
     of_kind = [row for row in rows() if type(row.model) is kind and "@" not in row.instruction]
-    alike = [row for row in of_kind if _has_formats(row.model, given)]
-    found: dict[str, str] = {}
+    alike = [row for row in of_kind if _has_formats(row.model, table)]
+    suggestions: dict[str, str] = {}
     for row in alike or of_kind:
-        found.setdefault(toml_value(getattr(row.model, name)), row.name)
-    found.setdefault(json.dumps(NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
-    values = [f"{value} ({example})" for value, example in found.items()][:_SUGGESTED]
+        suggestions.setdefault(toml_value(getattr(row.model, name)), row.name)
+    suggestions.setdefault(json.dumps(NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
+    values = [f"{value} ({example})" for value, example in suggestions.items()][:_SUGGESTED]
     return f" (such as {', '.join(values)})"
 
 
@@ -109,9 +109,9 @@ def _suggested(kind: type[Model], name: str, given: Mapping[str, Any]) -> str:
 _SUGGESTED = 4
 
 
-def _has_formats(model: Model, given: Mapping[str, Any]) -> bool:
-    names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in given]
-    return all(given[name] == getattr(model, name) for name in names)
+def _has_formats(model: Model, table: Mapping[str, Any]) -> bool:
+    names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in table]
+    return all(table[name] == getattr(model, name) for name in names)
 
 
 def _changed(file: ModelTable, about: dict[str, str]) -> Model:

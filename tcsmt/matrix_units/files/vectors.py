@@ -42,8 +42,8 @@ def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = N
     return {name: neutral(name, fmt) for name, fmt in formats.items()} | values
 
 
-def _told(rounded: Callable[[str], None], name: str, said: str) -> None:
-    rounded(f"{name}: {said}")
+def _told(rounded: Callable[[str], None], name: str, message: str) -> None:
+    rounded(f"{name}: {message}")
 
 
 def neutral(name: str, fmt: AnyFormat) -> int:

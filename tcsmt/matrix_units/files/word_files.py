@@ -59,8 +59,8 @@ def as_readmemh(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
 
 def named(text: str) -> str:
     """The unit that the first line names; empty: it names none."""
-    found = _NAMED.match(text)
-    return found[1] if found else ""
+    match = _NAMED.match(text)
+    return match[1] if match else ""
 
 
 def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple[int, list[int]]]:
@@ -70,15 +70,15 @@ def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple
     """
     formats = _fields(model)
     read = _of_words if suffix.lower() == ".hex" else _of_number
-    found: list[tuple[int, list[int]]] = []
+    rows: list[tuple[int, list[int]]] = []
     for number, line in _lines(suffix, text):
         words = read(f"{where}:{number}", line, formats)
-        if found and len(words) != len(found[0][1]):
+        if rows and len(words) != len(rows[0][1]):
             raise TcsmtError(
                 f"{where}:{number}: some rows have a result, and this line's or the first has not"
             )
-        found.append((number, words))
-    return found
+        rows.append((number, words))
+    return rows
 
 
 def _lines(suffix: str, text: str) -> Iterator[tuple[int, str]]:

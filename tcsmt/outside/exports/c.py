@@ -44,7 +44,7 @@ def c(design: Design) -> str:
     names = design.names(nodes, ["rows", "i", _C], pieces) | {design.model.trace.c: _C}
     writer = C99(nodes, names)
     statements, (result,) = writer.statements([root])
-    d, one, many, given = _signatures(design)
+    d, of_row, of_rows, arguments = _signatures(design)
     used = {node for node in nodes if node.op == "var"}
     return "\n".join(
         [
@@ -65,16 +65,16 @@ def c(design: Design) -> str:
             *(_guarded(helper) for helper in sorted(writer.helpers)),
             "",
             _INLINE,
-            f"{d} {name}({', '.join(one)}) {{",
+            f"{d} {name}({', '.join(of_row)}) {{",
             *(f"  {line}" for operand in design.inputs for line in _read(operand, used, names)),
             *(f"  {line}" for line in statements),
             f"  return ({d})({result});",
             "}",
             "",
             _CLONES,
-            f"void {name}_rows({', '.join(['size_t rows', *many, f'{d} *restrict d'])}) {{",
+            f"void {name}_rows({', '.join(['size_t rows', *of_rows, f'{d} *restrict d'])}) {{",
             "  size_t i;",
-            f"  for (i = 0; i < rows; i++) d[i] = {name}({', '.join(given)});",
+            f"  for (i = 0; i < rows; i++) d[i] = {name}({', '.join(arguments)});",
             "}",
             "#endif",
             "",
@@ -84,17 +84,17 @@ def c(design: Design) -> str:
 
 def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
     """The type of a result; parameters for a row and for rows; and what the second gives to the first."""
-    one, many, given = [], [], []
+    of_row, of_rows, arguments = [], [], []
     for operand in design.inputs:
         kind, lanes = _stored(operand.format), len(operand.terms)
         if operand.name == "c":
-            one.append(f"{kind} {operand.name}")
-            given.append(f"{operand.name}[i]")
+            of_row.append(f"{kind} {operand.name}")
+            arguments.append(f"{operand.name}[i]")
         else:
-            one.append(f"const {kind} {operand.name}[{lanes}]")
-            given.append(f"{operand.name} + {lanes} * i")
-        many.append(f"const {kind} *restrict {operand.name}")
-    return _stored(design.model.d_format), one, many, given
+            of_row.append(f"const {kind} {operand.name}[{lanes}]")
+            arguments.append(f"{operand.name} + {lanes} * i")
+        of_rows.append(f"const {kind} *restrict {operand.name}")
+    return _stored(design.model.d_format), of_row, of_rows, arguments
 
 
 def _read(operand: OperandArray, used: Collection[Term], names: Mapping[Term, str]) -> Iterator[str]:

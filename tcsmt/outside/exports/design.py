@@ -72,9 +72,9 @@ class Design:
     @cached_property
     def stages(self) -> dict[Term, str]:
         """The model's stages without macros, those that are computed, each with what it is called."""
-        found = [stage for stage in self.model.trace.stages if stage.term.args]
+        stages = [stage for stage in self.model.trace.stages if stage.term.args]
         named: dict[Term, str] = {}
-        for term, stage in zip(expand([stage.term for stage in found]), found, strict=True):
+        for term, stage in zip(expand([stage.term for stage in stages]), stages, strict=True):
             if term.args:
                 named.setdefault(term, stage.name)
         return named

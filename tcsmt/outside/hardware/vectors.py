@@ -145,9 +145,9 @@ def _that_apply(
 
     Raises :class:`NothingApplies` where there is none and one is needed.
     """
-    known = {name: load(name, folders) for name in properties(folders)}
-    objections = {name: prop.objection(row) for name, prop in known.items()}
-    chosen = {name: prop for name, prop in known.items() if not objections[name]}
+    loaded = {name: load(name, folders) for name in properties(folders)}
+    objections = {name: prop.objection(row) for name, prop in loaded.items()}
+    chosen = {name: prop for name, prop in loaded.items() if not objections[name]}
     if needed and not chosen:
         reasons = "; ".join(dict.fromkeys(objections.values()))
         raise NothingApplies(f"no property applies to {row.name} ({reasons})")

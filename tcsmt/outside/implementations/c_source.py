@@ -152,8 +152,8 @@ class CFunction:
 class _Reading:
     """A function made into a circuit."""
 
-    def __init__(self, given: CFunction, module: Module, function: Function, clock: ReadingTime) -> None:
-        self.given = given
+    def __init__(self, source: CFunction, module: Module, function: Function, clock: ReadingTime) -> None:
+        self.given = source
         self.function = function
         self.clock = clock
         self.execution = Execution(module, self._possible, clock.at)
