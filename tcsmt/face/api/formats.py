@@ -9,7 +9,7 @@ from typing import Any
 
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import table_of_format
+from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.results import Result

@@ -186,61 +186,66 @@ class _Values:
 
 def read_btor2(text: str, file: str) -> Btor2File:
     """The nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
-    nodes: dict[int, Btor2Line] = {}
-    sorts: dict[int, int] = {}
-    inputs: dict[str, Btor2Line] = {}
-    undriven: list[Btor2Line] = []
-    outputs: dict[str, int] = {}
-    states: list[Btor2Line] = []
-    following: dict[int, int] = {}
-    for line, whole in enumerate(text.splitlines(), 1):
+    lines = _Lines()
+    for number, whole in enumerate(text.splitlines(), 1):
         words, source = _split(whole)
         if not words:
             continue
         try:
-            number, op = int(words[0]), words[1]
-            if op == "sort":
-                # arrays are memories: what reads or writes one is refused where an output needs it
-                sorts[number] = int(words[3]) if words[2] == "bitvec" else 0
-                continue
-            if op in _IGNORED:
-                continue
-            if op == "constraint":
-                raise TcsmtError(f"{source or f'{file}:{line}'}: an assumption on inputs is not supported")
-            if op in ("next", "init"):
-                target, value = int(words[3]), int(words[4])
-                if op == "next":
-                    following[target] = value
-                if abs(value) not in nodes or nodes[target].op != "state":
-                    raise ValueError("not a register and its value")
-                continue
-            if op == "output":
-                outputs[words[3] if len(words) > 3 else f"output{len(outputs)}"] = int(words[2])
-                if abs(int(words[2])) not in nodes:
-                    raise ValueError("not a node")
-                continue
-            count = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
-            used = 3 + count + _EXTRA.get(op, 0) + (op in _GIVEN)
-            own, name = tuple(words[2:used]), " ".join(words[used:])
-            if len(own) < used - 2 or int(own[0]) not in sorts:
-                raise ValueError("operands are missing, or an unknown sort")
-            node = Btor2Line(number, op, own, sorts[int(own[0])], line, name, source)
-            if any(abs(argument) not in nodes for argument in _arguments(node)):
-                raise ValueError("an operand that is not a node above it")
+            if words[1] == "constraint":
+                where = source or f"{file}:{number}"
+                raise TcsmtError(f"{where}: an assumption on inputs is not supported")
+            lines.read(int(words[0]), words[1], words, number, source)
         except (ValueError, IndexError, KeyError) as why:
             if isinstance(why, TcsmtError):
                 raise
-            raise TcsmtError(f"{file}:{line}: not BTOR2: {whole.strip()[:60]!r}") from None
-        nodes[number] = node
-        if op == "state":
-            states.append(node)
-        elif op == "input" and name:
-            inputs[name] = node
-        elif op == "input":
-            undriven.append(node)
-    if not nodes:
+            raise TcsmtError(f"{file}:{number}: not BTOR2: {whole.strip()[:60]!r}") from None
+    if not lines.nodes:
         raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
-    return Btor2File(file, nodes, inputs, undriven, outputs, states, following)
+    states = [node for node in lines.nodes.values() if node.op == "state"]
+    inputs = [node for node in lines.nodes.values() if node.op == "input"]
+    named = {node.name: node for node in inputs if node.name}
+    undriven = [node for node in inputs if not node.name]
+    return Btor2File(file, lines.nodes, named, undriven, lines.outputs, states, lines.following)
+
+
+@dataclass
+class _Lines:
+    """What lines say: sorts by their widths (0: an array), nodes, outputs, and what registers take."""
+
+    sorts: dict[int, int] = field(default_factory=dict)
+    nodes: dict[int, Btor2Line] = field(default_factory=dict)
+    outputs: dict[str, int] = field(default_factory=dict)
+    following: dict[int, int] = field(default_factory=dict)
+
+    def read(self, number: int, op: str, words: Sequence[str], line: int, source: str) -> None:
+        """A line. Raises ``ValueError``, ``IndexError`` or ``KeyError`` for what is none."""
+        if op == "sort":
+            # arrays are memories: what reads or writes one is refused where an output needs it
+            self.sorts[number] = int(words[3]) if words[2] == "bitvec" else 0
+        elif op in ("next", "init"):
+            target, value = int(words[3]), int(words[4])
+            if op == "next":
+                self.following[target] = value
+            if abs(value) not in self.nodes or self.nodes[target].op != "state":
+                raise ValueError("not a register and its value")
+        elif op == "output":
+            self.outputs[words[3] if len(words) > 3 else f"output{len(self.outputs)}"] = int(words[2])
+            if abs(int(words[2])) not in self.nodes:
+                raise ValueError("not a node")
+        elif op not in _IGNORED:
+            self.nodes[number] = self._node(number, op, words, line, source)
+
+    def _node(self, number: int, op: str, words: Sequence[str], line: int, source: str) -> Btor2Line:
+        count = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
+        used = 3 + count + _EXTRA.get(op, 0) + (op in _GIVEN)
+        own, name = tuple(words[2:used]), " ".join(words[used:])
+        if len(own) < used - 2 or int(own[0]) not in self.sorts:
+            raise ValueError("operands are missing, or an unknown sort")
+        node = Btor2Line(number, op, own, self.sorts[int(own[0])], line, name, source)
+        if any(abs(argument) not in self.nodes for argument in _arguments(node)):
+            raise ValueError("an operand that is not a node above it")
+        return node
 
 
 def _split(line: str) -> tuple[list[str], str]:

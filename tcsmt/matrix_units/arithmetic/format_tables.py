@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials, format_named
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["format_of_table", "is_known", "table_of_format"]
+__all__ = ["SPECIALS", "format_of_table"]
 
 #: What each value of a table may be, from and to.
 _RANGES = {
@@ -27,22 +27,8 @@ _RANGES = {
     "ignored_low_bits": (0, 63),
     "ignored_high_bits": (0, 63),
 }
-_SPECIALS = {one.name.lower().replace("_", "-"): one for one in Specials}
-
-
-def is_known(fmt: AnyFormat) -> bool:
-    """Whether the format's name alone says what it is."""
-    try:
-        return format_named(fmt.name) == fmt
-    except TcsmtError:
-        return False
-
-
-def table_of_format(fmt: AnyFormat) -> dict[str, int | bool | str]:
-    """What :func:`format_of_table` reads."""
-    values = {one.name: getattr(fmt, one.name) for one in fields(fmt) if one.name != "name"}
-    names = {kind: name for name, kind in _SPECIALS.items()}
-    return {name: names[value] if isinstance(value, Specials) else value for name, value in values.items()}
+#: Kinds of special words, by their names in tables.
+SPECIALS = {kind.name.lower().replace("_", "-"): kind for kind in Specials}
 
 
 def format_of_table(name: str, table: Mapping[str, Any]) -> AnyFormat:
@@ -87,9 +73,9 @@ def _checked(key: str, value: object) -> Any:
                 raise TcsmtError(f"signed = {value!r}: must be true or false")
             return value
         case "specials":
-            if not isinstance(value, str) or value not in _SPECIALS:
-                raise TcsmtError(f"specials = {value!r}: must be one of {', '.join(_SPECIALS)}")
-            return _SPECIALS[value]
+            if not isinstance(value, str) or value not in SPECIALS:
+                raise TcsmtError(f"specials = {value!r}: must be one of {', '.join(SPECIALS)}")
+            return SPECIALS[value]
     low, high = _RANGES[key]
     if type(value) is not int or not low <= value <= high:
         raise TcsmtError(f"{key} = {value!r}: must be an integer from {low} to {high}")

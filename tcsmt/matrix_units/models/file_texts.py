@@ -9,7 +9,8 @@ import textwrap
 from dataclasses import fields
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
+from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Model

@@ -11,7 +11,7 @@ from tcsmt.language.terms import Term, expand
 from tcsmt.language.write.identifiers import distinct, identifier
 from tcsmt.language.write.llvm import schedule
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.compiled import OperandArray, operands

@@ -17,7 +17,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
 from tcsmt.prove.certificates.derivation import conjuncts

@@ -8,17 +8,12 @@ from typing import Any
 import pytest
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
+from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import tiny
-
-
-def test_known_formats() -> None:
-    assert all(map(is_known, (*FORMATS.values(), *INTEGERS.values())))
-    assert not is_known(IntegerFormat(name="s8", bits=9))
-    assert not is_known(IntegerFormat(name="s9", bits=9))
 
 
 @pytest.mark.parametrize("seed", range(40))
