@@ -122,10 +122,10 @@ class Term:
         other = _coerce(other, self.width)
         if self is other:
             return const(0, self.width)
-        for one, rest in ((self, other), (other, self)):
-            if one.value == 0:
+        for x, rest in ((self, other), (other, self)):
+            if x.value == 0:
                 return rest
-            if one.value == _ones(self.width):
+            if x.value == _ones(self.width):
                 return ~rest
         return _make("xor", self.width, _sorted((self, other)))
 
@@ -408,19 +408,19 @@ def any_of(terms: Iterable[Term]) -> Term:
     return _bitwise("or", (FALSE, *terms))
 
 
-def operands_first(roots: Iterable[Term], known: Container[Term] = ()) -> list[Term]:
-    """Every node below ``roots`` once, arguments before the nodes that use them; not those ``known``."""
+def operands_first(roots: Iterable[Term], done: Container[Term] = ()) -> list[Term]:
+    """Every node below ``roots`` once, arguments before the nodes that use them; not those ``done``."""
     seen: set[Term] = set()
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
     for root in roots:
-        if root not in seen and root not in known:
+        if root not in seen and root not in done:
             seen.add(root)
             stack.append((root, iter(root.args)))
         while stack:
             node, args = stack[-1]
             for arg in args:
-                if arg not in seen and arg not in known:
+                if arg not in seen and arg not in done:
                     seen.add(arg)
                     stack.append((arg, iter(arg.args)))
                     break
@@ -432,8 +432,8 @@ def operands_first(roots: Iterable[Term], known: Container[Term] = ()) -> list[T
 
 def variables(roots: Iterable[Term]) -> list[Term]:
     """The free variables below ``roots``, by name."""
-    found = [node for node in operands_first(roots) if node.op == "var"]
-    return sorted(found, key=lambda node: str(node.data))
+    result = [node for node in operands_first(roots) if node.op == "var"]
+    return sorted(result, key=lambda node: str(node.data))
 
 
 def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Term]:

@@ -90,9 +90,9 @@ class Cnf:
         a, b, c = sorted((a, b, c), key=abs)
         if abs(a) == TRUE:
             return self.either(b, c) if a == TRUE else self.both(b, c)
-        for one, two, other in ((a, b, c), (b, c, a)):
-            if abs(one) == abs(two):
-                return one if one == two else other
+        for p, q, other in ((a, b, c), (b, c, a)):
+            if abs(p) == abs(q):
+                return p if p == q else other
         if a < 0:
             return -self.majority(-a, -b, -c)
         pairs = ((a, b), (a, c), (b, c))
@@ -103,12 +103,12 @@ class Cnf:
 
     def _gate(self, key: tuple[object, ...], clauses: Callable[[int], list[tuple[int, ...]]]) -> int:
         """The output of a gate: the one that there is, or a new one."""
-        found = self._gates.get(key)
-        if found is None:
-            (found,) = self.word(1)
-            self._gates[key] = found
-            self.clauses += clauses(found)
-        return found
+        gate = self._gates.get(key)
+        if gate is None:
+            (gate,) = self.word(1)
+            self._gates[key] = gate
+            self.clauses += clauses(gate)
+        return gate
 
     def select(self, s: int, t: Word, e: Word) -> Word:
         """A choice between two words."""
@@ -155,8 +155,8 @@ def as_clauses(goal: Term) -> Cnf:
     """Clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others."""
     (goal,) = expand([goal])
     cnf = Cnf()
-    for one in variables([goal]):
-        cnf.words[str(one.data)] = cnf.word(one.width)
+    for v in variables([goal]):
+        cnf.words[str(v.data)] = cnf.word(v.width)
     words: dict[Term, Word] = {}
     for node in operands_first([goal]):
         words[node] = _word(cnf, node, [words[arg] for arg in node.args])

@@ -40,10 +40,10 @@ def definitions(
     """
     labels = labels or {}
     labels = dict(zip(expand(labels), labels.values(), strict=True))
-    given, roots = roots, expand(roots)
+    unexpanded, roots = roots, expand(roots)
     nodes = operands_first(roots)
     uses = Counter(arg for node in nodes for arg in set(node.args))
-    inputs = dict.fromkeys([*variables(roots), *variables(given)])
+    inputs = dict.fromkeys([*variables(roots), *variables(unexpanded)])
     lines = declarations(inputs)
     taken = {str(v.data) for v in inputs} | set(labels.values())
     fresh = (name for number in count() if (name := f"t{number}") not in taken)

@@ -47,15 +47,15 @@ def format_of_table(name: str, table: Mapping[str, Any]) -> AnyFormat:
             f"a table has either exponent_bits, for a floating-point format, or bits, for integers: "
             f"{name} has {'both' if kinds else 'neither'}"
         )
-    known = {one.name: one for one in fields(kinds[0]) if one.name != "name"}
+    members = {member.name: member for member in fields(kinds[0]) if member.name != "name"}
     values: dict[str, Any] = {}
     for key, value in table.items():
-        if key not in known:
-            raise UnknownName("value of a format", key, list(known))
+        if key not in members:
+            raise UnknownName("value of a format", key, list(members))
         values[key] = _checked(key, value)
     if kinds[0] is Format and "bias" not in values:
         values["bias"] = (1 << (values["exponent_bits"] - 1)) - 1
-    missing = [key for key, one in known.items() if key not in values and one.default is MISSING]
+    missing = [key for key, member in members.items() if key not in values and member.default is MISSING]
     if missing:
         raise TcsmtError(f"{name} lacks {', '.join(missing)}")
     made: AnyFormat = kinds[0](name=name, **values)

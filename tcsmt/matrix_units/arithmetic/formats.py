@@ -315,8 +315,8 @@ def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFo
         return FORMATS[name]
     if name.lower() in _AMBIGUOUS:
         raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
-    known: dict[str, AnyFormat] = {**(own or {}), **FORMATS, **INTEGERS}
-    return known[choose("format", _ALIASES.get(name.lower(), name), known)]
+    formats: dict[str, AnyFormat] = {**(own or {}), **FORMATS, **INTEGERS}
+    return formats[choose("format", _ALIASES.get(name.lower(), name), formats)]
 
 
 def float_format(fmt: AnyFormat) -> Format:

@@ -43,13 +43,13 @@ class Integer:
 
     def slt(self, other: Integer | int) -> Term:
         """1 if self < other."""
-        one, two = self._with(other)
-        return one.slt(two)
+        x, y = self._with(other)
+        return x.slt(y)
 
     def sle(self, other: Integer | int) -> Term:
         """1 if self <= other."""
-        one, two = self._with(other)
-        return one.sle(two)
+        x, y = self._with(other)
+        return x.sle(y)
 
     def ne(self, other: Integer | int) -> Term:
         """1 if they are different numbers."""
@@ -57,18 +57,18 @@ class Integer:
 
     def eq(self, other: Integer | int) -> Term:
         """1 if both are the same number."""
-        one, two = self._with(other)
-        return one.eq(two)
+        x, y = self._with(other)
+        return x.eq(y)
 
     def at_most(self, limit: int) -> Integer:
         """The smaller one of the number and ``limit``."""
-        one, two = self._with(limit)
-        return Integer(one.sle(two).ite(one, two), min(self.low, limit), min(self.high, limit))
+        x, y = self._with(limit)
+        return Integer(x.sle(y).ite(x, y), min(self.low, limit), min(self.high, limit))
 
     def at_least(self, limit: int) -> Integer:
         """The larger one of the number and ``limit``."""
-        one, two = self._with(limit)
-        return Integer(one.slt(two).ite(two, one), max(self.low, limit), max(self.high, limit))
+        x, y = self._with(limit)
+        return Integer(x.slt(y).ite(y, x), max(self.low, limit), max(self.high, limit))
 
     def unsigned(self, width: int) -> Term:
         """The word with ``width`` bits, of a number that is not below 0 and small enough for them.

@@ -93,8 +93,8 @@ class NanRule:
             if not d.is_nan(word):
                 return f"{d.hex(word)} is not a NaN of {d.name}"
         for case in self.cases:
-            given = {"a": (a,), "b": (b,), "c": (c,), "factors": (a, b)}.get(case.subject, ())
-            for fmt in given:
+            formats = {"a": (a,), "b": (b,), "c": (c,), "factors": (a, b)}.get(case.subject, ())
+            for fmt in formats:
                 if (case.word is None or case.signalling) and fmt.specials is not Specials.IEEE:
                     return f"{case}: {fmt.name} has no NaNs with a payload"
         return ""
@@ -132,13 +132,13 @@ def _found(
         "a": [x for x, _ in lanes],
         "b": [y for _, y in lanes],
         "c": [c],
-        "factors": [one for pair in lanes for one in pair],
+        "factors": [operand for pair in lanes for operand in pair],
     }[case.subject]
-    found = []
-    for one in operands:
-        holds = one.number.nan & (~one.quiet if case.signalling else TRUE)
-        found.append((holds, quieted(one, fmt) if case.word is None else const(case.word, fmt.width)))
-    return found
+    cases = []
+    for operand in operands:
+        holds = operand.number.nan & (~operand.quiet if case.signalling else TRUE)
+        cases.append((holds, quieted(operand, fmt) if case.word is None else const(case.word, fmt.width)))
+    return cases
 
 
 def _invalid(lanes: Sequence[tuple[Operand, Operand]]) -> Term:

@@ -95,29 +95,29 @@ class Model(ABC):
 
     def __post_init__(self) -> None:
         for name, kind, allowed, named, optional, ends in _declared(type(self)):
-            given = getattr(self, name)
-            if kind is NanRule and isinstance(given, int):
-                given = NanRule((), given)
-                object.__setattr__(self, name, given)
-            if isinstance(given, str) and named is not None:
-                given = named(given)
-                object.__setattr__(self, name, given)
-            if not (isinstance(given, kind) or (optional and given is None)):
+            value = getattr(self, name)
+            if kind is NanRule and isinstance(value, int):
+                value = NanRule((), value)
+                object.__setattr__(self, name, value)
+            if isinstance(value, str) and named is not None:
+                value = named(value)
+                object.__setattr__(self, name, value)
+            if not (isinstance(value, kind) or (optional and value is None)):
                 self.check(name, False, allowed)
-            if ends and given is not None and not ends[0] <= given <= ends[1]:
+            if ends and value is not None and not ends[0] <= value <= ends[1]:
                 self.check(name, False, f"{'None or ' * optional}from {ends[0]} to {ends[1]}")
         self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
         self.validate()
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters alone: the terms of a trace belong to their process."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:
-            given = getattr(self, name)
-            shown = given.name if isinstance(given, AnyFormat) else repr(given)
+            value = getattr(self, name)
+            shown = value.name if isinstance(value, AnyFormat) else repr(value)
             raise TcsmtError(f"{name} = {shown}: must be {allowed}")
 
     @abstractmethod
@@ -198,9 +198,9 @@ class Model(ABC):
     def as_json(self) -> dict[str, Any]:
         """The parameters as plain values, the kind first."""
         data: dict[str, Any] = {"kind": self.kind}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            data[one.name] = value.name if isinstance(value, (AnyFormat, Rounding, NanRule)) else value
+        for f in fields(self):
+            value = getattr(self, f.name)
+            data[f.name] = value.name if isinstance(value, (AnyFormat, Rounding, NanRule)) else value
         return data
 
 
@@ -222,18 +222,18 @@ def _declared(
     model: type[Model],
 ) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool, tuple[int, int] | None]]:
     """Of each parameter with a kind: its name, the rest as in ``_KINDS``, if it may be None, and its ends."""
-    found = []
-    for one in fields(model):
-        kind, _, optional = str(one.type).partition(" | ")
+    checks = []
+    for f in fields(model):
+        kind, _, optional = str(f.type).partition(" | ")
         if kind not in _KINDS:
             continue
         expected, allowed, named = _KINDS[kind]
-        if "choices" in one.metadata:
-            choices = one.metadata["choices"]
-            allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
+        if "choices" in f.metadata:
+            choices = f.metadata["choices"]
+            allowed, named = " or ".join(choices), partial(choose, f.name, allowed=choices)
         allowed = f"{allowed} or {optional}" if optional else allowed
-        found.append((one.name, expected, allowed, named, bool(optional), one.metadata.get("ends")))
-    return found
+        checks.append((f.name, expected, allowed, named, bool(optional), f.metadata.get("ends")))
+    return checks
 
 
 def choice(default: str, *others: str) -> Any:

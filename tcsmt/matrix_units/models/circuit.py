@@ -46,10 +46,10 @@ class Port:
     @classmethod
     def read(cls, text: str) -> Port:
         """From text. Raises :class:`.TcsmtError`."""
-        found = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
-        if found is None:
+        match = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
+        if match is None:
             raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
-        operand, lane, name, high, low = found.groups()
+        operand, lane, name, high, low = match.groups()
         operand = choose("operand", operand, (*"abcd", *SCALES))
         if lane and operand in "cd":
             raise TcsmtError(f"port {text!r}: {operand} is one word and has no lanes")
@@ -110,10 +110,10 @@ class Circuit(Model):
     def validate(self) -> None:
         """The text, ports and constants, and that the result depends on nothing else."""
         for name in ("ports", "constants", "cut"):
-            given = getattr(self, name)
-            texts = isinstance(given, (tuple, list)) and all(isinstance(one, str) for one in given)
+            value = getattr(self, name)
+            texts = isinstance(value, (tuple, list)) and all(isinstance(text, str) for text in value)
             self.check(name, texts, "a list of texts")
-            object.__setattr__(self, name, tuple(given))
+            object.__setattr__(self, name, tuple(value))
         self.check("cycles", 0 <= self.cycles <= _MOST_CYCLES, f"from 0 to {_MOST_CYCLES}")
         block, scaled = self.scale_block, self.scale_format is not None
         whole = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
@@ -140,13 +140,13 @@ class Circuit(Model):
     @cached_property
     def _ports(self) -> list[Port]:
         """Every port, with those that have their operand's name."""
-        given = [Port.read(text) for text in self.ports]
-        said = {port.operand for port in given}
+        ports = [Port.read(text) for text in self.ports]
+        names = {port.operand for port in ports}
         operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
-        unknown = [port for port in given if port.operand not in operands]
+        unknown = [port for port in ports if port.operand not in operands]
         if unknown:
             raise TcsmtError(f"port {unknown[0].text!r}: the unit has no block scales")
-        return given + [Port(name, None, name, None, name) for name in operands if name not in said]
+        return ports + [Port(name, None, name, None, name) for name in operands if name not in names]
 
     @cached_property
     def _output(self) -> Term:
@@ -155,7 +155,7 @@ class Circuit(Model):
         output = self._undriven_as_said(whole, free)
         bits = _undriven(free)
         allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
-        others = [one for one in variables([output]) if one not in allowed]
+        others = [v for v in variables([output]) if v not in allowed]
         if others:
             raise self._depends(port, others, free, only_undriven=set(others) <= bits)
         return output
@@ -204,23 +204,23 @@ class Circuit(Model):
         only_undriven: bool,
     ) -> TcsmtError:
         """The error of a result that depends on what nothing says."""
-        said: list[str] = []
+        lines: list[str] = []
         hints: dict[str, None] = {}
-        for one in others[:_SHOWN]:
-            if one not in free:
-                said.append(f"the bits {one.data} of an input")
+        for v in others[:_SHOWN]:
+            if v not in free:
+                lines.append(f"the bits {v.data} of an input")
                 hints["every bit of an input needs an operand or a constant"] = None
                 continue
-            node, cycle = free[one]
+            node, cycle = free[v]
             where = self.design.place(node)
             if node.op == "state":
-                said.append(f"what the register {node.name} holds at first ({where})".replace("  ", " "))
+                lines.append(f"what the register {node.name} holds at first ({where})".replace("  ", " "))
                 hints[self._cycles_hint(port)] = None
                 hints["--cut NAME makes a register a port"] = None
             elif not node.name:
-                said.append(f"an undriven bit or a don't-care ({where})")
+                lines.append(f"an undriven bit or a don't-care ({where})")
             else:
-                said.append(
+                lines.append(
                     f"the input {node.name}" + (f" in cycle {cycle}" if self.cycles else "") + f" ({where})"
                 )
                 later = cycle and node.name in self._words
@@ -228,13 +228,13 @@ class Circuit(Model):
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         hint = f"; {'; '.join(hints)}" if hints else ""
         kind = UndrivenBits if only_undriven else TcsmtError
-        return kind(f"{port.name} depends on {', '.join(said)}{more}{hint}")
+        return kind(f"{port.name} depends on {', '.join(lines)}{more}{hint}")
 
     def _cycles_hint(self, port: Port) -> str:
         """How many cycles would do."""
         for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
             whole, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
-            if all(free[one][0].op != "state" for one in variables([whole]) if one in free):
+            if all(free[v][0].op != "state" for v in variables([whole]) if v in free):
                 return f"cycles = {cycles} would do"
         return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
 
@@ -246,7 +246,7 @@ class Circuit(Model):
 
     @cached_property
     def _constants(self) -> dict[str, Term]:
-        found: dict[str, Term] = {}
+        constants: dict[str, Term] = {}
         for name, number in read_constants(self.constants).items():
             inputs = self.design.inputs
             if name not in inputs:
@@ -254,8 +254,8 @@ class Circuit(Model):
             width = inputs[name].width
             if not -(1 << width - 1) <= number < 1 << width:
                 raise TcsmtError(f"constant {name}={number}: {name} has {width} bits")
-            found[name] = const(number, width)
-        return found
+            constants[name] = const(number, width)
+        return constants
 
     @cached_property
     def _words(self) -> dict[str, Term]:
@@ -291,30 +291,30 @@ class Circuit(Model):
         if name in self._constants:
             raise TcsmtError(f"{name} is given as a port and as a constant")
         width, end = self.design.inputs[name].width, 0
-        found: list[Term] = []
+        parts: list[Term] = []
         for low, port, word in sorted(pieces, key=itemgetter(0)):
             if low < end:
                 raise TcsmtError(f"port {port.text!r}: bits of {name} are given twice")
-            found += [_rest(name, low - 1, end)] if low > end else []
-            found.append(word)
+            parts += [_rest(name, low - 1, end)] if low > end else []
+            parts.append(word)
             end = low + word.width
-        found += [_rest(name, width - 1, end)] if end < width else []
-        whole = found[0]
-        for part in found[1:]:
+        parts += [_rest(name, width - 1, end)] if end < width else []
+        whole = parts[0]
+        for part in parts[1:]:
             whole = part.concat(whole)
         return whole
 
 
 def read_constants(texts: Sequence[str]) -> dict[str, int]:
     """Numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
-    found = {}
+    constants = {}
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            found[name] = int(value, 0)
+            constants[name] = int(value, 0)
         except ValueError:
             raise TcsmtError(f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c") from None
-    return found
+    return constants
 
 
 #: Of free bits, how many an error names.
@@ -326,7 +326,7 @@ _LOOKED = 65
 
 def _undriven(free: Mapping[Term, tuple[Btor2Line, int]]) -> set[Term]:
     """Of free words, those that nothing drives."""
-    return {one for one, (node, _) in free.items() if not node.name and node.op == "input"}
+    return {v for v, (node, _) in free.items() if not node.name and node.op == "input"}
 
 
 def _rest(name: str, high: int, low: int) -> Term:
@@ -344,6 +344,6 @@ def _known(kind: str, port: Port, names: Mapping[str, object]) -> None:
         raise UnknownName(kind, port.name, names)
 
 
-def _fits(port: Port, given: int, needed: int, what: str) -> None:
-    if given != needed:
-        raise TcsmtError(f"port {port.text!r}: {given} bits, but {what}: {needed} bits")
+def _fits(port: Port, bits: int, needed: int, what: str) -> None:
+    if bits != needed:
+        raise TcsmtError(f"port {port.text!r}: {bits} bits, but {what}: {needed} bits")

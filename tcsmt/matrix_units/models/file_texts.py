@@ -25,20 +25,18 @@ def parameters_toml(model: Model) -> str:
     """A file of a model alone: every parameter, below what it means."""
     lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
-    said = ""
-    for one in file_parameters(type(model)):
-        if is_of_models(one):
+    comment = ""
+    for f in file_parameters(type(model)):
+        if is_of_models(f):
             continue
-        meaning = explained.get(one.name, "")
-        if meaning != said:
+        meaning = explained.get(f.name, "")
+        if meaning != comment:
             lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
-            said = meaning
-        lines.append(f"{one.name} = {toml_value(getattr(model, one.name))}")
+            comment = meaning
+        lines.append(f"{f.name} = {toml_value(getattr(model, f.name))}")
     for name, part in _parts(model):
         lines += ["", f"[[{name}]]", f"kind = {json.dumps(part.kind)}"]
-        lines += [
-            f"{one.name} = {toml_value(getattr(part, one.name))}" for one in file_parameters(type(part))
-        ]
+        lines += [f"{f.name} = {toml_value(getattr(part, f.name))}" for f in file_parameters(type(part))]
     for fmt in _own_formats(model):
         table = table_of_format(fmt)
         lines += [
@@ -52,43 +50,43 @@ def parameters_toml(model: Model) -> str:
 def has_file(model: Model) -> bool:
     """Whether a file can hold the model: not where one model of others is made of others again."""
     plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
-    values = (getattr(model, one.name) for one in fields(model))
+    values = (getattr(model, f.name) for f in fields(model))
     parts = [part for _, part in _parts(model)]
     return all(isinstance(value, plain) for value in values) and not any(
-        is_of_models(one) or not has_file(part) for part in parts for one in fields(part)
+        is_of_models(f) or not has_file(part) for part in parts for f in fields(part)
     )
 
 
 def _parts(model: Model) -> list[tuple[str, Model]]:
     """The models that a model is made of, in order, each with the parameter that it is in."""
-    lists = [one.name for one in file_parameters(type(model)) if is_of_models(one)]
+    lists = [f.name for f in file_parameters(type(model)) if is_of_models(f)]
     return [(name, part) for name in lists for part in getattr(model, name)]
 
 
 def _own_formats(model: Model) -> list[AnyFormat]:
     """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
-    found: dict[str, AnyFormat] = {}
+    formats: dict[str, AnyFormat] = {}
     models = [model, *(part for _, part in _parts(model))]
-    for one, fmt in ((one, getattr(each, one.name)) for each in models for one in fields(each)):
+    for f, fmt in ((f, getattr(each, f.name)) for each in models for f in fields(each)):
         if not isinstance(fmt, AnyFormat) or is_known(fmt):
             continue
-        if found.setdefault(fmt.name, fmt) != fmt:
-            raise TcsmtError(f"{one.name} = {fmt.name}: the model has two formats of that name")
+        if formats.setdefault(fmt.name, fmt) != fmt:
+            raise TcsmtError(f"{f.name} = {fmt.name}: the model has two formats of that name")
         if format_of_table(fmt.name, table_of_format(fmt)) != fmt:
-            raise TcsmtError(f"{one.name} = {fmt.name}: a file cannot hold this format")
-    return list(found.values())
+            raise TcsmtError(f"{f.name} = {fmt.name}: a file cannot hold this format")
+    return list(formats.values())
 
 
 def meanings(kind: type[Model]) -> dict[str, str]:
     """What each parameter of a kind of model means, from the docstrings of its classes."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
             names, _, meaning = entry.partition(": ")
             if re.fullmatch(r"\w+(, \w+)*", names):
                 plain = unmarked(" ".join(meaning.split()))
-                found |= dict.fromkeys(names.split(", "), plain)
-    return found
+                texts |= dict.fromkeys(names.split(", "), plain)
+    return texts
 
 
 def toml_value(value: object) -> str:

@@ -62,12 +62,12 @@ FORMATS = "format"
 @cache
 def file_parameters(kind: type[Model]) -> tuple[Field[Any], ...]:
     """What a file of a kind of model gives: not what the model has from other parameters."""
-    return tuple(one for one in fields(kind) if one.init)
+    return tuple(f for f in fields(kind) if f.init)
 
 
-def is_of_models(one: Field[Any]) -> bool:
+def is_of_models(parameter: Field[Any]) -> bool:
     """Whether a parameter is several models."""
-    return str(one.type).startswith("tuple[Model")
+    return str(parameter.type).startswith("tuple[Model")
 
 
 @dataclass
@@ -105,47 +105,47 @@ class ModelTable(TomlFile):
         own = enumerate(self.lines[start + 1 :], start + 2)
         inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), own)
         named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
-        found = (number for number, line in inside if named is not None and named.match(line))
-        return f"{self.path}:{next(found, start + 1)}"
+        numbers = (number for number, line in inside if named is not None and named.match(line))
+        return f"{self.path}:{next(numbers, start + 1)}"
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
         """The parameters for a kind of model, whose keys and types are checked.
 
         Raises :class:`.TcsmtError`.
         """
-        known = {one.name: one for one in file_parameters(kind)}
+        parameters = {f.name: f for f in file_parameters(kind)}
         for key in self.parameters:
-            if key not in known:
-                kinds, names = f"parameter of {kind.kind}", [*known, *ABOUT]
+            if key not in parameters:
+                kinds, names = f"parameter of {kind.kind}", [*parameters, *ABOUT]
                 raise self.error(key, str(UnknownName(kinds, key, names, "tcsmt models --toml UNIT")))
-        return {key: self._value(known[key], value) for key, value in self.parameters.items()}
+        return {key: self._value(parameters[key], value) for key, value in self.parameters.items()}
 
-    def _value(self, one: Field[Any], given: object) -> Any:
-        kind = str(one.type)
-        if is_of_models(one):
-            return tuple(self._models(one.name, given))
-        if given == NONE and kind.endswith("| None"):
+    def _value(self, f: Field[Any], value: object) -> Any:
+        kind = str(f.type)
+        if is_of_models(f):
+            return tuple(self._models(f.name, value))
+        if value == NONE and kind.endswith("| None"):
             return None
-        if isinstance(given, str) and "Format" in kind:
+        if isinstance(value, str) and "Format" in kind:
             try:
-                return format_named(given, self.formats)
+                return format_named(value, self.formats)
             except TcsmtError as error:
-                raise self._located(error, one.name) from None
+                raise self._located(error, f.name) from None
         allowed = ""
         if kind.startswith("tuple[int"):
-            numbers = isinstance(given, list) and all(type(number) is int for number in given)
+            numbers = isinstance(value, list) and all(type(number) is int for number in value)
             allowed = "" if numbers else "an array of integers"
-        elif kind.startswith("int") and isinstance(given, bool):
+        elif kind.startswith("int") and isinstance(value, bool):
             allowed = "an integer"
         if allowed:
             more = f' or "{NONE}"' if kind.endswith("| None") else ""
-            raise self.error(one.name, f"{one.name} = {shown_value(given)}: must be {allowed}{more}")
-        return tuple(given) if isinstance(given, list) else given
+            raise self.error(f.name, f"{f.name} = {shown_value(value)}: must be {allowed}{more}")
+        return tuple(value) if isinstance(value, list) else value
 
-    def _models(self, name: str, given: object) -> Iterator[Model]:
-        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-            raise self.error(name, f"{name} = {shown_value(given)}: must be tables, [[{name}]]")
-        for number, table in enumerate(given):
+    def _models(self, name: str, value: object) -> Iterator[Model]:
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise self.error(name, f"{name} = {shown_value(value)}: must be tables, [[{name}]]")
+        for number, table in enumerate(value):
             part = ModelTable(self.path, self.lines, table, name, number)
             part.formats.update(self.formats)
             yield complete_model(part)
@@ -182,7 +182,7 @@ Suggest = Callable[[type[Model], str, Mapping[str, Any]], str]
 
 
 def complete_model(
-    file: ModelTable, about: Collection[str] = (), suggested: Suggest = lambda kind, name, given: ""
+    file: ModelTable, about: Collection[str] = (), suggested: Suggest = lambda kind, name, table: ""
 ) -> Model:
     """The model of a table that has its kind and its parameters; about: keys that it may have besides them.
 
@@ -198,9 +198,9 @@ def complete_model(
         kind = KINDS[choose("kind of model", file.text("kind"), KINDS)]
     values = file.values(kind)
     missing = [
-        one.name
-        for one in file_parameters(kind)
-        if one.name not in values and one.default is MISSING and one.default_factory is MISSING
+        f.name
+        for f in file_parameters(kind)
+        if f.name not in values and f.default is MISSING and f.default_factory is MISSING
     ]
     if missing:
         listed = ", ".join(name + suggested(kind, name, values) for name in missing)

@@ -258,10 +258,10 @@ class FusedDotAdd(Model):
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
-        given = (self.a_format, self.b_format)
+        formats = (self.a_format, self.b_format)
         left, right = (
             [widen(word, own, wide) for word in side]
-            for side, own, wide in zip((x.a, x.b), given, self.factor_formats, strict=True)
+            for side, own, wide in zip((x.a, x.b), formats, self.factor_formats, strict=True)
         )
         last = self.c_position == "last"
 
@@ -313,9 +313,9 @@ class FusedDotAdd(Model):
             return Operand(fmt, word, dp.decode(fmt, word, flush=const(flush, 1)))
 
         flush = self.flush_inputs
-        one, two = self.factor_formats
+        of_a, of_b = self.factor_formats
         lanes = [
-            (operand(one, x, flush=flush), operand(two, y, flush=flush)) for x, y in zip(a, b, strict=True)
+            (operand(of_a, x, flush=flush), operand(of_b, y, flush=flush)) for x, y in zip(a, b, strict=True)
         ]
         return rule.result(self.d_format, lanes, operand(c_format, c, flush=flush or self.flush_c))
 
@@ -324,10 +324,10 @@ class FusedDotAdd(Model):
         carry, zero = (
             None if x is None else Exponent.constant(x) for x in (self.carry_bits, self.zero_exponent)
         )
-        one, two = self.factor_formats
+        a, b = self.factor_formats
         return SumParameters(
-            a_format=one,
-            b_format=two,
+            a_format=a,
+            b_format=b,
             c_format=c_format,
             normalised_products=self.products == "normalised",
             normalised_each=self.normalisation == "every",

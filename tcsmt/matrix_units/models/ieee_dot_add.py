@@ -127,9 +127,9 @@ class IeeeDotAdd(Model):
             return
         objection = self.nan.objection(self.a_format, self.b_format, self.c_format, self.d_format)
         self.check("nan", not objection, f"a NaN of {self.d_format.name}, or cases: {objection}")
-        one = self.method == "fma" and self.c_format == self.sum_format == self.d_format
+        uniform = self.method == "fma" and self.c_format == self.sum_format == self.d_format
         self.check(
-            "nan", one or not self.nan.cases,
+            "nan", uniform or not self.nan.cases,
             "one word unless method = fma, and c_format, sum_format and d_format are the same",
         )  # fmt: skip
 
@@ -142,16 +142,16 @@ class IeeeDotAdd(Model):
     def by_words(self) -> bool:
         """Whether every operation is a multiply-add of words of one format, to nearest even."""
         fmt = self.sum_format
-        one = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
-        one = one and (self.chains, self.product_exponent) == (1, 0)
+        uniform = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
+        uniform = uniform and (self.chains, self.product_exponent) == (1, 0)
         usual = (self.overflow, self.tininess) == ("ieee", "result")
         nearest = self.rounding.ties_to_even and self.product_rounding.ties_to_even and usual
         if self.method == "fma":
-            return one and nearest and self.a_format == self.b_format == fmt
+            return uniform and nearest and self.a_format == self.b_format == fmt
         # a number that is flushed keeps its sign, and then needs a word for -0
         signed = not self.flush_inputs or all(f.has_negative_zero for f in (self.a_format, self.b_format))
         narrow = signed and all(fmt.holds(f) for f in (self.a_format, self.b_format))
-        return one and nearest and narrow and self.method == "pairwise" and self.product_format == fmt
+        return uniform and nearest and narrow and self.method == "pairwise" and self.product_format == fmt
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Multiply, add in the chosen order, convert."""
@@ -244,13 +244,13 @@ class _TermSteps:
                 fused = MultiplyAdd(format=fmt, x=y.x.word, y=y.y.word, z=x.word, flush=flush)
             else:
                 # (the sum of a tree is the addend)
-                one, two = (y, x) if place[1] is Kind.SUM_WITH_C else (x, y)
-                fused = MultiplyAdd.sum(fmt, one.word, two.word, flush=flush)
+                first, second = (y, x) if place[1] is Kind.SUM_WITH_C else (x, y)
+                fused = MultiplyAdd.sum(fmt, first.word, second.word, flush=flush)
             return self._stage(place, fused)
         rounded = self._sum(x, y)
         if rule is not None and rule.cases:
-            one = _operand(fmt, const(fmt.bias << fmt.fraction_bits, fmt.width))
-            factors, addend = ((y.x, y.y), x) if isinstance(y, _Product) else ((x, one), y)
+            first = _operand(fmt, const(fmt.bias << fmt.fraction_bits, fmt.width))
+            factors, addend = ((y.x, y.y), x) if isinstance(y, _Product) else ((x, first), y)
             rounded = replace(rounded, nan_word=rule.result(self.model.d_format, [factors], addend))
         return self._stage(place, rounded)
 

@@ -33,7 +33,7 @@ class InstructionSequence(Model):
     instructions: tuple[Model, ...]
 
     def __post_init__(self) -> None:
-        some = bool(self.instructions) and all(isinstance(one, Model) for one in self.instructions)
+        some = bool(self.instructions) and all(isinstance(part, Model) for part in self.instructions)
         self.check("instructions", some, "one model or more")
         for name in ("a_format", "b_format", "c_format", "d_format", "k"):
             object.__setattr__(self, name, getattr(self.instructions[0], name))
@@ -41,22 +41,22 @@ class InstructionSequence(Model):
 
     def validate(self) -> None:
         """All instructions take the same words, and c is what they give."""
-        alike = {(one.a_format, one.b_format, one.c_format, one.k) for one in self.instructions}
+        alike = {(part.a_format, part.b_format, part.c_format, part.k) for part in self.instructions}
         self.check("instructions", len(alike) == 1, "instructions with the same formats of a, b and c, and k")
-        chained = all(one.d_format == self.c_format for one in self.instructions)
+        chained = all(part.d_format == self.c_format for part in self.instructions)
         self.check("instructions", chained, f"instructions that give {self.c_format.name}, as c is")
-        plain = all(one.scale_format is None for one in self.instructions)
+        plain = all(part.scale_format is None for part in self.instructions)
         self.check("instructions", plain, "instructions without block scales")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Each instruction on a, b and the result of the one before it."""
         word = x.c
-        for number, one in enumerate(self.instructions):
-            trace = one.apply(replace(x, c=word))
+        for number, part in enumerate(self.instructions):
+            trace = part.apply(replace(x, c=word))
             stages += [stage.inside(SequencePlace(number)) for stage in trace.stages]
             word = trace.output
         return word
 
     def as_json(self) -> dict[str, Any]:
         """The instructions' parameters, in order."""
-        return super().as_json() | {"instructions": [one.as_json() for one in self.instructions]}
+        return super().as_json() | {"instructions": [part.as_json() for part in self.instructions]}

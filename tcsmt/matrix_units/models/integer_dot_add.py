@@ -66,16 +66,16 @@ class IntegerDotAdd(Model):
         c: tuple[Term, IntegerFormat],
         stages: list[Stage],
     ) -> Term:
-        one, two, d = self.a_format, self.b_format, self.d_format
+        of_a, of_b, d = self.a_format, self.b_format, self.d_format
 
         def seen(kind: Kind, fmt: IntegerFormat, word: Term, lane: int | None = None) -> Term:
             stages.append(Stage(block, kind, lane, fmt, word))
             return word
 
-        ends = [x * y for x in (one.low, one.high) for y in (two.low, two.high)]
-        product = integers_from(min(ends), max(ends), one.fraction_bits + two.fraction_bits)
+        ends = [x * y for x in (of_a.low, of_a.high) for y in (of_b.low, of_b.high)]
+        product = integers_from(min(ends), max(ends), of_a.fraction_bits + of_b.fraction_bits)
         wide = max(product.bits, d.bits)
-        exact = [_extended(x, one, wide) * _extended(y, two, wide) for x, y in zip(a, b, strict=True)]
+        exact = [_extended(x, of_a, wide) * _extended(y, of_b, wide) for x, y in zip(a, b, strict=True)]
         products = [
             seen(Kind.PRODUCT, product, word[product.bits - 1 : 0], lane) for lane, word in enumerate(exact)
         ]

@@ -34,9 +34,9 @@ class Operands(Generic[Lanes_co, One_co]):
         """Of all inputs in order: k of a, k of b, c, and so many scales of a and of b."""
         if len(words) != 2 * k + 1 + 2 * scales:
             raise ValueError(f"{len(words)} words for k = {k} and {scales} scales of each side")
-        given = iter(words)
-        a, b, c = tuple(islice(given, k)), tuple(islice(given, k)), next(given)
-        return Operands(a, b, c, tuple(islice(given, scales)) or None, tuple(given) or None)
+        rest = iter(words)
+        a, b, c = tuple(islice(rest, k)), tuple(islice(rest, k)), next(rest)
+        return Operands(a, b, c, tuple(islice(rest, scales)) or None, tuple(rest) or None)
 
     @property
     def named(self) -> dict[str, Any]:
@@ -55,5 +55,5 @@ class Operands(Generic[Lanes_co, One_co]):
 
     def flat(self: Operands[Sequence[Word], Word]) -> tuple[Word, ...]:
         """All inputs of one row in order, what :meth:`split` splits."""
-        given = self.named.items()
-        return tuple(word for name, part in given for word in ((part,) if name == "c" else part))
+        parts = self.named.items()
+        return tuple(word for name, part in parts for word in ((part,) if name == "c" else part))

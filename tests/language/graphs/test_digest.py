@@ -62,7 +62,7 @@ if "tasks" in sys.argv:
     tasks.append(sweep.task_for("markidis", "uniform", 16, sweep.Matrices(("volta",), 2, 1)))
     tasks += [reduced._task(fact, "volta", 2, limits, ask=True) for fact in list(reduced.FACTS.values())[::8]]
     about = (entry for entry in theorems.entries() if entry.models())  # the others are about sums alone
-    tasks += [theorems._task(entry, SolvingOptions(), "", None) for entry in islice(about, 2)]
+    tasks += [theorems._task(entry, SolvingOptions(), "") for entry in islice(about, 2)]
     keys |= {f"{task.function.__name__} {task.key}": task.asked for task in tasks}
     keys["variants"] = variants.content()
 print(json.dumps(keys))
