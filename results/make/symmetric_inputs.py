@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tcsmt.language.terms import Term, any_of, const, operands_first, substitute, var
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
@@ -184,7 +184,7 @@ def main() -> None:
     given.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     options = given.parse_args()
     end = time.monotonic() + options.seconds
-    rows = [row_given(name) for name in options.models]
+    rows = [resolve(name).row for name in options.models]
     questions = [
         difference("", (f"{one.name} ({file})", one.model), (f"{two.name} ({other})", two.model), Domain())
         for file, other, one, two in zip(

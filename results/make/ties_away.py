@@ -52,8 +52,8 @@ from tcsmt.language.terms import (
     variables,
 )
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import Circuit, Model
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -718,7 +718,7 @@ def main() -> None:
     options = given.parse_args()
     start = time.process_time()
     chain = Chain(Solving(SolvingOptions("bitwuzla", options.timeout, 8192)))
-    design, exact = (row_given(name).model for name in (options.design, options.exact))
+    design, exact = (resolve(name).row.model for name in (options.design, options.exact))
     assert isinstance(design, Circuit)
     try:
         ThreeTerms(design, exact, chain).prove()

@@ -6,11 +6,11 @@ import pytest
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.subjects import subject_named
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 
-INT8 = row_of("turing/mma.m8n8k16.s32.s8.s8.s32")
+INT8 = side_of("turing/mma.m8n8k16.s32.s8.s8.s32").row
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ INT8 = row_of("turing/mma.m8n8k16.s32.s8.s8.s32")
     ],
 )
 def test_by_name(name: str, unit: str, formats: list[str]) -> None:
-    row = row_of(unit)
+    row = side_of(unit).row
     subject = subject_named(StepwiseProof(Solving()), name, row)
     assert [fmt.name for fmt in subject.formats] == formats
     assert subject.step == row.model.k

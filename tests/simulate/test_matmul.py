@@ -16,8 +16,8 @@ from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -119,7 +119,7 @@ def scaled(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> Non
         pytest.skip("the extra `fast` is not installed")
     monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
     monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
-    model = row_given(name).model
+    model = resolve(name).row.model
     fmt, block = model.scale_format, model.k // model.scales
     assert fmt is not None
     m, length, n = 3, 2 * model.k + block, 18

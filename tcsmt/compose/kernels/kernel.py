@@ -13,6 +13,7 @@ from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.resolve import file_of
 
 __all__ = ["Kernel", "kernel_named"]
 
@@ -69,6 +70,7 @@ def kernel_named(text: str, unit_named: Callable[[str], Row]) -> Kernel:
 
     Raises :class:`.TcsmtError`.
     """
-    unit, *rest = text.split("+", 2)
+    file = file_of(text)  # a plus in its path is not one of a kernel
+    unit, *rest = text[len(file) :].split("+", 2)
     reduction = reduction_named(rest[0]) if rest else CHAINED
-    return Kernel(unit_named(unit), reduction, epilogue_named(rest[1]) if len(rest) > 1 else PLAIN)
+    return Kernel(unit_named(file + unit), reduction, epilogue_named(rest[1]) if len(rest) > 1 else PLAIN)

@@ -24,7 +24,7 @@ from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.matrix_units.models.stages import ChainPlace
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["KernelModel", "TermSteps", "kernel_row", "row_named"]
+__all__ = ["KernelModel", "TermSteps", "kernel_row", "unit_of_kernel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +190,7 @@ def kernel_row(kernel: Kernel, k: int) -> Row:
     )  # fmt: skip
 
 
-def row_named(text: str, unit_named: Callable[[str], Row]) -> Row:
+def unit_of_kernel(text: str, unit_named: Callable[[str], Row]) -> Row:
     """The row of ``UNIT+REDUCTION[+EPILOGUE]@K``. Raises :class:`.TcsmtError`."""
     name, at, k = text.rpartition("@")
     if not at or not k.isdecimal() or not int(k):

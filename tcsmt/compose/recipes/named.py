@@ -27,8 +27,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, sequences_of
 from tcsmt.matrix_units.catalogue.preferred import by_use
-from tcsmt.matrix_units.files.model_files import none_fits, rows_given
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.resolve import none_fits, resolve
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for"]
@@ -148,7 +148,7 @@ def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
 
     An architecture's sequences of instructions come before its instructions.
     """
-    rows = rows_given(unit) if isinstance(unit, str) else [unit]
+    rows = resolve(unit).units if isinstance(unit, str) else [unit]
     if recipe.ordinary:
         return rows[:1]
     whole = sequences_of(rows[0].architecture) if len(rows) > 1 else []

@@ -35,7 +35,7 @@ from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.result_flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.face.api.splits import SplitAnalysis, split
 from tcsmt.face.api.sweep import Sweep, sweep
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -177,7 +177,7 @@ def compare(
     proof is not confirmed where they leave it open. Errors are absolute,
     against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
     """
-    pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
+    pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else side_of(unit).row, k, domain)
     solving = Solving(options)
     found = compare_pair(pair, solving, search=search)
     others = _others(unit, dict(zip((one, two), rows, strict=True)))
@@ -292,7 +292,7 @@ def bound(
     errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
     :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
-    given, certified = unit if isinstance(unit, str) else row_of(unit), None
+    given, certified = unit if isinstance(unit, str) else side_of(unit).row, None
     solving = Solving(options)
     if is_emulation(algorithm):
         if not 1 <= k <= bounds.LONGEST:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.analysis.exactness.integers import integer_records
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.chained_atlas import as_chained_page, as_chained_svg
 from tcsmt.face.pictures.heat_map import as_page, as_table
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
@@ -186,7 +186,7 @@ def _rows(units: Sequence[UnitLike] | None, architectures: Sequence[str], claims
     if units is not None:
         if architectures or claims:
             raise TcsmtError("architectures and claims choose from the catalogue: give them, or units")
-        return [row_of(unit) for unit in units]
+        return [side_of(unit).row for unit in units]
     names = {architecture_named(name) for name in architectures}
     return [
         row

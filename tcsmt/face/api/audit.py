@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.api.vectors import TestVectors
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
@@ -170,7 +170,7 @@ def audit(
     (False, ['x86/vpdpbusds', 'overflow = saturate'])
     """
     files = [vectors] if isinstance(vectors, (str, os.PathLike)) else vectors
-    given = None if unit is None else row_of(unit)
+    given = None if unit is None else side_of(unit).row
     if options.certificate is not None and not solve:
         raise TcsmtError("certificate: needs solve=True, as only solvers prove anything")
     if isinstance(files, TestVectors):

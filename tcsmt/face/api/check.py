@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.units import Unit, UnitLike, row_of, rows_meant
+from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import Row
@@ -293,7 +293,7 @@ def check(
     if isinstance(implementation, (str, os.PathLike)):
         path = Path(implementation)
         return of_file(row_for_file(unit, path), path)
-    row = row_of(unit)
+    row = side_of(unit).row
     if isinstance(implementation, Unit):
         name, asked = implementation.name, of_unit(row.model, implementation)
     else:
@@ -304,7 +304,7 @@ def check(
 
 def row_for_file(unit: UnitLike, path: Path) -> Row:
     """The instruction that is named; else the most used of a unit's that takes the rows of a file."""
-    rows = rows_meant(unit)
+    rows = side_of(unit).units
     datasets = [*find_datasets([path], rows[0].name)] if len(rows) > 1 else []
     fits = (row for row in by_use(rows) if not any(_objection(each, row) for each in datasets))
     return next(fits, rows[0])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.pictures import DrawnResult
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
@@ -157,7 +157,7 @@ def compare(
     >>> print(tcsmt.compare("volta", "ampere").equal)
     False
     """
-    rows = row_of(left), row_of(right)
+    rows = side_of(left).row, side_of(right).row
     options = options.confirming(True)
     solving = Solving(options)
     one, two = ((row.name, row.model) for row in rows)

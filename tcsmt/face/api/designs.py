@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tcsmt.face.api.units import Unit, UnitLike, row_of
+from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.support.progress import ProgressCallback, unseen
 
@@ -78,4 +78,4 @@ def design(
         query=query_timeout,
         progress=progress,
     )
-    return Unit(read_design(given if like is None else given.like(row_of(like).model)))
+    return Unit(read_design(given if like is None else given.like(side_of(like).row.model)))

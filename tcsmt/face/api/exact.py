@@ -14,7 +14,7 @@ from tcsmt.analysis.exactness.search import Inputs
 from tcsmt.analysis.subjects import subject_named
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -136,11 +136,11 @@ def exact(
     for name, given in (("integers", integers), ("k", k)):
         if given is not None and not 1 <= given <= 1 << 40:
             raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
-    where = unit if isinstance(unit, str) else row_of(unit)
+    where = unit if isinstance(unit, str) else side_of(unit).row
     if algorithm and is_emulation(algorithm):
         row = emulation_named(algorithm, where)[1]
     else:
-        row = algorithm_named(algorithm, where)[1] if algorithm else row_of(unit)
+        row = algorithm_named(algorithm, where)[1] if algorithm else side_of(unit).row
     solving = Solving(options)
     chain = StepwiseProof(solving)
     asked = subject_named(chain, algorithm, row)

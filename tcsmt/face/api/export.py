@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.outside.exports.languages import Exported, exported
 
 __all__ = ["Exported", "export"]
@@ -23,4 +23,4 @@ def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: 
     >>> tcsmt.export("volta", "systemverilog", pipeline=True).latency
     4
     """
-    return exported(row_of(unit), language, name=name, pipeline=pipeline)
+    return exported(side_of(unit).row, language, name=name, pipeline=pipeline)

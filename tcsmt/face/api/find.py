@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.face.api.units import UnitLike, rows_meant
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
@@ -49,7 +49,7 @@ def find(
     '3 carry bits are enough and 2 are not (4'
     """
     prop = load(property, [Path(folder) for folder in folders])
-    row = choose_row(prop, rows_meant(unit))
+    row = choose_row(prop, side_of(unit).units)
     solving = Solving(options)
     ask = Investigation(row, solving)
 

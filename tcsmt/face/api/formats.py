@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
@@ -104,7 +104,7 @@ def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
     """
     if unit is None:
         return FormatValues(format_named(name))
-    model = row_of(unit).model
+    model = side_of(unit).row.model
     values = (getattr(model, one.name) for one in fields(model))
     own = {fmt.name: fmt for fmt in values if isinstance(fmt, AnyFormat)}
     return FormatValues(format_named(name, own))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.units import Unit, UnitLike, row_of
+from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.identification.units.boxes import Box
 from tcsmt.identification.units.hypotheses import Hypotheses
 from tcsmt.identification.units.kinds import hypotheses_of
@@ -51,7 +51,7 @@ class Identified(Result):
         """A model that explains every answer, the first of those that are left; None: there is none."""
         if self.outcome.model is None:
             return None
-        return Unit(row_of(self.outcome.model))
+        return Unit(side_of(self.outcome.model).row)
 
     @property
     def catalogue(self) -> list[str]:
@@ -109,7 +109,7 @@ def identify(
     if (like is None) == (formats is None) or (formats is None) != (k is None):
         raise TcsmtError("give like=UNIT, or formats=... and k=...")
     if like is not None:
-        kinds = _kinds_like(row_of(like))
+        kinds = _kinds_like(side_of(like).row)
     else:
         if len(formats or ()) != 4:
             raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")

@@ -15,7 +15,7 @@ from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.pictures import sheet_of
 from tcsmt.face.api.taking import formats_of, kernel_taking
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.difference_page import as_page
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.text import as_text
@@ -256,7 +256,9 @@ def _kernel(
 ) -> Kernel | None:
     if given is None or isinstance(given, Kernel):
         return given
-    return kernel_taking(given, formats, result=result) if isinstance(given, str) else Kernel(row_of(given))
+    return (
+        kernel_taking(given, formats, result=result) if isinstance(given, str) else Kernel(side_of(given).row)
+    )
 
 
 def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:

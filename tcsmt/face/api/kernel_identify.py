@@ -15,7 +15,7 @@ from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.taking import rows_taking
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.kernels.hypotheses import same_function
 from tcsmt.identification.kernels.identify import Explained, Watch
 from tcsmt.identification.kernels.identify import explain as explained_by
@@ -347,7 +347,7 @@ def kernel_identify(
 def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], free: bool) -> list[Row]:
     """The rows that units stand for: where formats are not free, all those of a unit that fit."""
     operands = {name: formats[name] for name in "ab"}
-    taking = ([row_of(unit)] if free else rows_taking(unit, operands) for unit in units)
+    taking = ([side_of(unit).row] if free else rows_taking(unit, operands) for unit in units)
     return [*dict.fromkeys(row for some in taking for row in some)]
 
 

@@ -13,7 +13,7 @@ from tcsmt.analysis.exactness.kernels import ExactKernel, exact_kernel
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.compose.kernels.invariance import DomainGroups, Invariance, invariance
 from tcsmt.compose.kernels.reduction import Reduction, reduction_named
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.prove.engine.engine import Decision, finding_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -223,7 +223,7 @@ def kernel_invariant(
     given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
     last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
     found = invariance(
-        row_of(unit), given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
+        side_of(unit).row, given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
         seen=progress,
     )  # fmt: skip
     exact: tuple[ExactKernel, ...] = ()

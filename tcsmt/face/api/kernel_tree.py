@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
@@ -150,6 +150,6 @@ def kernel_tree(
     if not isinstance(fmt, Format) or not fmt.signed:
         raise TcsmtError(f"format {fmt.name}: must be a signed floating-point format")
     given = shape or (k, k)
-    units = None if unit is None else [row_of(unit)]
+    units = None if unit is None else [side_of(unit).row]
     found = read(multiply, fmt, k, given, products=products, units=units, progress=progress)
     return KernelTree(found.regions, k, fmt, given, found.calls)

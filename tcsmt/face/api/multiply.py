@@ -9,7 +9,7 @@ from tcsmt.compose.recipes.emulation import arrays as of_integers
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.face.api.arrays import as_numpy, library_of
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 
 __all__ = ["multiply"]
@@ -33,7 +33,7 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -
     """
     library = library_of({"a": a, "b": b, "c": c})
     a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
-    given = unit if isinstance(unit, str) else row_of(unit)
+    given = unit if isinstance(unit, str) else side_of(unit).row
     if is_emulation(algorithm):
         library.check(FORMATS["f64"])
         return library.array(of_integers.multiply(emulation_named(algorithm, given)[0], a, b, c))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.face.pictures.html import as_html
@@ -77,11 +77,11 @@ def explain(
     volta/mma.m8n8k4.f32.f16.f16.f32
     ...
     """
-    row = row_of(unit)
+    row = side_of(unit).row
     text = (
         vector if isinstance(vector, str) else " ".join(f"{name}={value}" for name, value in vector.items())
     )
-    other = None if against is None else row_of(against)
+    other = None if against is None else side_of(against).row
     return Explanation(sheet_of(row, other, vector_of(text, row.model)))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.instructions import language_of
 from tcsmt.outside.hardware.run import judge_lines, judged, measure
@@ -145,7 +145,7 @@ def probe(
     >>> found.language, len(found) > 0
     ('c', True)
     """
-    row = row_of(unit)
+    row = side_of(unit).row
     names = [properties] if isinstance(properties, str) else list(properties)
     if vectors is not None:
         if names:

@@ -13,7 +13,7 @@ from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.pictures import DrawnResult
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 from tcsmt.matrix_units.catalogue import Row
@@ -132,7 +132,7 @@ def find(
     kind = FLAWS[choose("question", question, FLAWS)]
     if not 1 <= k <= 64:
         raise TcsmtError(f"k = {k}: must be from 1 to 64")
-    chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
+    chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else side_of(unit).row, k)
     flaw = kind(algorithm, chosen, domain)
     solving = Solving(options)
     found = result_flaws.find(flaw, solving, search=search)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.compose.kernels.kernel import Kernel, kernel_named
-from tcsmt.compose.kernels.model import row_named
-from tcsmt.face.api.units import UnitLike, rows_meant
+from tcsmt.compose.kernels.model import unit_of_kernel
+from tcsmt.compose.names import is_kernel
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import format_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
-from tcsmt.matrix_units.files.model_files import is_model_file
 from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
@@ -57,7 +57,7 @@ def rows_taking(
     numbers of wide formats, and integers, which no instruction takes may be values, or words, for another.
     Raises :class:`.TcsmtError`, which names the formats given and those that the unit takes.
     """
-    rows = rows_meant(given)
+    rows = side_of(given).units
     if len(rows) == 1:
         return rows
     rows = [row for row in rows if bool(row.model.scales) == scaled] or rows
@@ -87,8 +87,8 @@ def row_taking(
     one. Raises :class:`.TcsmtError` as :func:`rows_taking`.
     """
     text = given if isinstance(given, str) else ""
-    if "+" in text and not is_model_file(text):
-        return row_named(text, partial(row_taking, formats=formats, scaled=scaled, result=result))
+    if is_kernel(text):
+        return unit_of_kernel(text, partial(row_taking, formats=formats, scaled=scaled, result=result))
     found = rows_taking(given, formats, scaled=scaled, values=True)
     return next((row for row in found if row.model.d_format == result), found[0])
 

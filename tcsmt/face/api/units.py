@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tcsmt.compose.kernels.model import row_named as kernel_named
-from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
+from tcsmt.compose import names
+from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.catalogue import Row, rows, rows_of, selected, sequences_of
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
-from tcsmt.matrix_units.files.model_files import is_model_file, model_toml, rows_given
+from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.resolve import NamedSide, resolve
+from tcsmt.outside.implementations import sides
 from tcsmt.simulate.rows import simulate
 from tcsmt.support.results import Result
 
@@ -21,10 +23,9 @@ __all__ = [
     "Unit",
     "UnitLike",
     "read_model",
-    "row_of",
     "rows_listed",
-    "rows_meant",
     "sequences_listed",
+    "side_of",
     "unit",
     "units",
 ]
@@ -146,39 +147,30 @@ class Unit(Result):
         return description(self.row).split("\n")
 
 
+#: What the names of kernels and IEEE operations mean, and the files of designs, C and programs: registered.
+_KNOWN = (names, sides)
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
 UnitLike: TypeAlias = "Unit | Row | Model | str | os.PathLike[str]"
 
 
-def row_of(given: UnitLike) -> Row:
-    """The row that is meant. Raises :class:`.TcsmtError` for an unknown name."""
+def side_of(given: UnitLike) -> NamedSide:
+    """What is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
     if isinstance(given, Unit):
-        return given.row
+        return NamedSide.of_row(given.row)
     if isinstance(given, Row):
-        return given
+        return NamedSide.of_row(given)
     if isinstance(given, Model):
-        return Row(
-            architecture="custom",
-            instruction=given.kind,
-            model=given,
-            source="",
-            date=0,
-            evidence="conjectured",
+        return NamedSide.of_row(
+            Row(
+                architecture="custom",
+                instruction=given.kind,
+                model=given,
+                source="",
+                date=0,
+                evidence="conjectured",
+            )
         )
-    return _rows_named(os.fspath(given))[0]
-
-
-def rows_meant(given: UnitLike) -> list[Row]:
-    """All rows of an architecture or a GPU, or the one that is meant, as :func:`row_of` has it."""
-    return _rows_named(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else [row_of(given)]
-
-
-def _rows_named(name: str) -> list[Row]:
-    if "+" in name and not is_model_file(name):
-        return [kernel_named(name, row_of)]
-    if name == ARCHITECTURE:
-        return list(ieee_rows())
-    return [ieee_unit(name)] if name.startswith(f"{ARCHITECTURE}/") else rows_given(name)
+    return resolve(given)
 
 
 def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
@@ -206,7 +198,7 @@ def unit(name: UnitLike) -> Unit:
     >>> tcsmt.unit("h100/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     <Unit hopper/mma.m16n8k16.f32.f16.f16.f32>
     """
-    return Unit(row_of(name))
+    return Unit(side_of(name).row)
 
 
 def units(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.units import UnitLike, rows_meant
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.prove.statements.explain import stage_lines
@@ -139,7 +139,7 @@ def validate(
     those that it fits. examples: mismatching rows that are explained, at most.
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
     """
-    other = None if against is None else by_use(rows_meant(against))
+    other = None if against is None else by_use(side_of(against).units)
     named = against if isinstance(against, str) else other[0].name if other else ""
     given = [Path(path) for path in paths]
     found = tuple(replayed(given, other, examples, named))

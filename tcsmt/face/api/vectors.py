@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import is_model_file
 from tcsmt.outside.hardware.measured import as_dataset
@@ -144,7 +144,7 @@ def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed:
     >>> found.a.shape, found.d.shape
     ((10, 4), (10,))
     """
-    return made(row_of(unit), unit if isinstance(unit, str) else "", kind, rows, seed)
+    return made(side_of(unit).row, unit if isinstance(unit, str) else "", kind, rows, seed)
 
 
 def made(

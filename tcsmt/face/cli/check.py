@@ -14,7 +14,7 @@ from tcsmt import SolvingOptions
 from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
 from tcsmt.face.api.terminal import Exit, TcsmtError, counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
@@ -126,7 +126,7 @@ def check(
         raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
         raise TcsmtError(f"--output {output}: allowed suffix: .json")
-    row = row_of(model) if data is None else row_for_file(model, data)
+    row = side_of(model).row if data is None else row_for_file(model, data)
     provenance: dict[str, Any] = {}
     implementation: Implementation
     with ExitStack() as opened:

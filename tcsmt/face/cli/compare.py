@@ -12,7 +12,7 @@ import click
 from tcsmt import Domain, SolvingOptions, TcsmtError
 from tcsmt.face.api.compare import compare as compare_units
 from tcsmt.face.api.terminal import shown, unseen
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.domain import domain_of_models
@@ -22,7 +22,9 @@ from tcsmt.face.cli.printing import echo_json
 from tcsmt.face.cli.verdict import EXIT
 from tcsmt.face.pictures.text import as_text
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.implementations.designs import DesignFiles, is_design, read_design
+from tcsmt.outside.implementations.design_texts import design_side
+from tcsmt.outside.implementations.designs import DesignFiles
+from tcsmt.outside.implementations.sides import is_design
 
 
 @click.command(cls=options.SolvingCommand)
@@ -109,11 +111,7 @@ def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
             )
         return a, b
     if all(designs):
-        return _read(design, a), _read(design, b)
-    other = row_of(b if designs[0] else a)
-    read = _read(design.like(other.model), a if designs[0] else b)
+        return design_side(a, design).row, design_side(b, design).row
+    other = side_of(b if designs[0] else a).row
+    read = design_side(a if designs[0] else b, design, other.model).row
     return (read, other) if designs[0] else (other, read)
-
-
-def _read(design: DesignFiles, file: str) -> Row:
-    return read_design(replace(design, files=(*design.files, Path(file))))

@@ -6,7 +6,7 @@ import click
 
 from tcsmt.face.api.formats import describe_format
 from tcsmt.face.api.terminal import TcsmtError
-from tcsmt.face.api.units import row_of, rows_listed
+from tcsmt.face.api.units import rows_listed, side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -45,7 +45,7 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
-    row = row_of(name)
+    row = side_of(name).row
     if as_json:
         echo_json(row_as_json(row))
         return

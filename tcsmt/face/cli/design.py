@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.terminal import __version__, replace_text, shown
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.names import UNIT
@@ -43,7 +43,7 @@ def design(
     """
     with shown(lines=False) as progress:
         given = replace(design, files=(*design.files, *files), progress=progress)
-        row = read_design(given if like is None else given.like(row_of(like).model))
+        row = read_design(given if like is None else given.like(side_of(like).row.model))
     if output is not None:
         replace_text(output, model_toml(row))
         click.echo(f"{output}: {row.name}, k = {row.model.k}", err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError
+from tcsmt.outside.implementations.design_texts import named_values
 from tcsmt.outside.implementations.designs import DesignFiles
 
 __all__ = ["of_design"]
@@ -77,7 +77,8 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         given = DesignFiles(
             files=sources, top=top, function=function, ports=ports, constants=constants, cycles=cycles,
-            cut=cut, hold=hold, formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
+            cut=cut, hold=hold, formats=named_values("--format", formats),
+            parameters=named_values("--param", parameters),
             include=include, define=define, timeout=read_timeout,
         )  # fmt: skip
         return command(*args, design=given, **kwargs)
@@ -85,15 +86,3 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         run = option(run)
     return run
-
-
-def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise TcsmtError(f"{option} {text}: expected NAME=VALUE")
-        if name in found:
-            raise TcsmtError(f"{option} {text}: {name} is given twice")
-        found[name] = value
-    return found

@@ -8,7 +8,7 @@ import click
 
 from tcsmt.face.api.pictures import sheet_of
 from tcsmt.face.api.terminal import TcsmtError
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.picture import picture_options, show_sheet
 from tcsmt.face.cli.rounded import RoundedInputs, vector_option
@@ -53,12 +53,12 @@ def explain(
         raise click.UsageError("give one of --input and --vector")
     if row is not None and source is None:
         raise click.UsageError("--row chooses a row of --input")
-    unit = row_of(model)
+    unit = side_of(model).row
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
         values = vector_option(vector or "", unit.model)
-    sheet = sheet_of(unit, row_of(against) if against else None, values)
+    sheet = sheet_of(unit, side_of(against).row if against else None, values)
     show_sheet(sheet, form, output, as_json=as_json)
 
 

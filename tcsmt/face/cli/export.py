@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.terminal import TcsmtError, make_folder, replace_text
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -93,7 +93,7 @@ def _unit(
 
     if language is None:
         raise TcsmtError(f"--as is missing: one of {', '.join(LANGUAGES)}")
-    made = exported(row_of(unit), language, name=name, pipeline=pipeline)
+    made = exported(side_of(unit).row, language, name=name, pipeline=pipeline)
     files = {}
     if testbench is not None:
         if made.testbench is None:

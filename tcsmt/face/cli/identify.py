@@ -13,7 +13,7 @@ import numpy as np
 
 from tcsmt import SolvingOptions
 from tcsmt.face.api.terminal import Exit, TcsmtError, agreeing, counted, told
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.classical import probed
@@ -207,7 +207,7 @@ def _unit(
         return _Unit(tuple(given.formats), given.k)
     if name is None:
         raise click.UsageError("give --formats and --k, or --like")
-    model = row_of(name).model
+    model = side_of(name).row.model
     if model.scale_format is not None:
         raise TcsmtError(f"{name} has block scales; identify supports only units without them")
     return _Unit((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
@@ -222,7 +222,7 @@ def _fused(unit: _Unit, option: str) -> Family:
 
 
 def _fitting(name: str, unit: _Unit) -> Row:
-    row = row_of(name)
+    row = side_of(name).row
     model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
     if other != unit.formats or model.k != unit.k or model.scale_format is not None:
@@ -249,7 +249,7 @@ def _exchanges(given: DataSet | None, unit: _Unit) -> list[Exchange]:
 def _planned(family: Family, kind: str, like: str | None, seed: int, budget: int) -> None:
     near, random = candidates(family), np.random.default_rng(seed)
     if kind == "set":
-        name = row_of(like).name if like is not None else None
+        name = side_of(like).row.name if like is not None else None
         data = identified.set_data(family, name, near, fixed_set(family, near, random, budget))
         rows = ",\n".join(json.dumps(row) for row in data.pop("rows"))
         click.echo(f'{json.dumps(data)[:-1]}, "rows": [\n{rows}\n]}}')

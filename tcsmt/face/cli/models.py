@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.face.api.terminal import columns, counted
-from tcsmt.face.api.units import row_of, rows_listed, sequences_listed
+from tcsmt.face.api.units import rows_listed, sequences_listed, side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ARCHITECTURE, UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -63,7 +63,7 @@ def models(
     if toml is not None:
         if any([arch, *formats.values(), k, evidence, as_json, as_markdown]):
             raise click.UsageError("--toml UNIT takes no other option")
-        click.echo(model_toml(row_of(toml)), nl=False)
+        click.echo(model_toml(side_of(toml).row), nl=False)
         return
     found = rows_listed(arch, claims=claims)
     chosen = selected(found, formats=formats, k=k, evidence=evidence)

@@ -13,7 +13,7 @@ from tcsmt import SolvingOptions
 from tcsmt.face.api.probe import EMITTED, Probe, witnesses
 from tcsmt.face.api.terminal import Exit, counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import PROPERTY, UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -83,7 +83,7 @@ def probe(
         raise click.UsageError(
             "--json describes what was written: give --output FILE, or use --emit json instead"
         )
-    row = row_of(model)
+    row = side_of(model).row
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
     if run:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.terminal import Exit
-from tcsmt.face.api.units import rows_meant
+from tcsmt.face.api.units import side_of
 from tcsmt.face.api.validate import (
     HEAD,
     ReplayedDataset,
@@ -56,7 +56,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
-    other = by_use(rows_meant(against)) if against is not None else None
+    other = by_use(side_of(against).units) if against is not None else None
     found: list[ReplayedDataset] = []
     left = examples
     if not as_json:

@@ -8,7 +8,7 @@ import click
 
 from tcsmt.face.api.terminal import TcsmtError, counted, replace_bytes
 from tcsmt.face.api.terminal import shown as progress_shown
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.face.api.vectors import FILE_FORMATS, TestVectors, file_format, made
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -67,7 +67,7 @@ def vectors(
         raise TcsmtError("--format npz needs --output FILE.npz")
     if output is None and as_json and written not in (None, "json"):
         raise click.UsageError("--json needs --output, or no other --format")
-    row = row_of(model)
+    row = side_of(model).row
 
     def first(some: TestVectors) -> None:
         """They are in the file before the rest is made; no older file gives way to them."""

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue import Row, row_named, rows, rows_named
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_toml, toml_value
 from tcsmt.matrix_units.models.files import ABOUT, NONE, ModelTable, complete_model
@@ -25,36 +25,14 @@ from tcsmt.support.toml_files import read_toml
 __all__ = [
     "is_model_file",
     "model_toml",
-    "none_fits",
     "read_model",
-    "row_given",
     "row_of_model",
-    "rows_given",
 ]
 
 
 def is_model_file(name: str) -> bool:
     """Whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""
     return name.lower().endswith(".toml") or os.path.isfile(name)
-
-
-def rows_given(name: str) -> list[Row]:
-    """The rows that an argument means: a model file's, that of ``ARCH/INSTRUCTION``, or all of ``ARCH``."""
-    return [read_model(Path(name))] if is_model_file(name) else rows_named(name)
-
-
-def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:
-    """The error where no row that a unit means takes an algorithm; needed: of the unit that it needs."""
-    given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
-    formats = sorted({f"{row.model.a_format.name} to {row.model.d_format.name}" for row in given})
-    return TcsmtError(
-        f"{what} on {label}: it needs a unit {needed}; there is one from {', from '.join(formats)}"
-    )
-
-
-def row_given(name: str) -> Row:
-    """The row that an argument names, an architecture's first one."""
-    return rows_given(name)[0]
 
 
 def read_model(path: Path) -> Row:

@@ -28,10 +28,8 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.progress import ProgressCallback, unseen
 
-__all__ = ["C_SUFFIXES", "CFunction", "available"]
+__all__ = ["CFunction", "available"]
 
-#: What is read by clang.
-C_SUFFIXES = (".c", ".h")
 #: As the front end writes it: no pass of LLVM may use that something undefined does not happen. With -O1 it
 #: says where variables begin and end; what is asked to trap is what LLVM defines and C does not.
 _OPTIONS = (

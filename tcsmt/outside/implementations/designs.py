@@ -15,8 +15,9 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Circuit, Model
 from tcsmt.matrix_units.models.circuit import Port, UndrivenBits, read_constants
-from tcsmt.outside.implementations.c_source import C_SUFFIXES, CFunction
-from tcsmt.outside.implementations.rtl import SUFFIXES, btor2_of
+from tcsmt.outside.implementations.c_source import CFunction
+from tcsmt.outside.implementations.rtl import btor2_of
+from tcsmt.outside.implementations.suffixes import BTOR2, RTL, C
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
@@ -24,16 +25,9 @@ from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.reading import read_bytes
 
-__all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
+__all__ = ["DesignFiles", "read_design"]
 
-#: What is read as it is.
-BTOR2 = (".btor", ".btor2")
 _OPERANDS = ("a", "b", "c", "d")
-
-
-def is_design(name: str) -> bool:
-    """Whether what was given for a unit is a file of a design, by its suffix."""
-    return name.lower().endswith((*SUFFIXES, *BTOR2, *C_SUFFIXES))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +77,7 @@ class DesignFiles:
         """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""
         if not self.files:
             raise TcsmtError("a design needs a file")
-        if self.files[-1].suffix.lower() in C_SUFFIXES:
+        if self.files[-1].suffix.lower() in C:
             return self._of_c(formats)
         if self.function:
             raise TcsmtError(f"{self.files[-1]}: --function is for C; a module is given by --top")
@@ -150,7 +144,11 @@ def read_design(design: DesignFiles) -> Row:
     """
     missing = [name for name in _OPERANDS if name not in design.formats]
     if missing:
-        raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
+        name = design.files[-1] if design.files else "a design"
+        raise TcsmtError(
+            f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example; "
+            f"in a unit's name, {name},like=UNIT or {name},format={missing[0]}=f16"
+        )
     for name in design.formats:
         choose("format of", name, (*_OPERANDS, "scale"))
     chosen = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
@@ -196,6 +194,6 @@ def _settled(seconds: float, /, **parameters: Any) -> Circuit:
 
 
 #: What has read a file, by its suffix.
-_readers = dict.fromkeys(SUFFIXES, "read by Yosys") | dict.fromkeys(C_SUFFIXES, "read by clang")
+_readers = dict.fromkeys(RTL, "read by Yosys") | dict.fromkeys(C, "read by clang")
 #: For the question whether a result depends on undriven bits.
 _SECONDS = 30.0

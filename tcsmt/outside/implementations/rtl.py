@@ -14,10 +14,8 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["SUFFIXES", "available", "btor2_of"]
+__all__ = ["available", "btor2_of"]
 
-#: What is read by Yosys.
-SUFFIXES = (".sv", ".v", ".svh", ".vh")
 _CHILD = Path(__file__).parent / "yosys_child.py"
 
 

@@ -29,8 +29,9 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
 from tcsmt.matrix_units.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows_of
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
-from tcsmt.matrix_units.files.model_files import is_model_file, read_model, row_given
+from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.simulate.measured.dataset import HEXADECIMAL, DataSet, Formats, words_of
 from tcsmt.simulate.measured.row_files import (
     model_named_in,
@@ -292,7 +293,7 @@ def _own_rows(path: Path, model: str) -> DataSet:
     if not model:
         raise TcsmtError(f"{path}: {_NAMELESS}")
     with _at(path):
-        row = row_given(model)
+        row = resolve(model).row
     return DataSet(
         name=uncompressed(path).stem,
         path=path,
@@ -407,7 +408,7 @@ def _json_file(path: Path) -> DataSet:
         key = "rows"
         with _at(path):
             model = _text(str(path), data, "model")
-            row = row_given(model)
+            row = resolve(model).row
         facts = {
             "gpu": _text(str(path), data, "gpu", ""),
             "architecture": row.architecture,

@@ -18,8 +18,8 @@ import numpy as np
 from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten
@@ -147,7 +147,7 @@ def _named_in(path: Path) -> Row:
         name = model_named_in(path)
     if not isinstance(name, str) or not name:
         raise TcsmtError(f"{path} does not say which unit its vectors are for: give --model")
-    return row_given(name)
+    return resolve(name).row
 
 
 def _named(stem: str, inputs: Words) -> Vectors:

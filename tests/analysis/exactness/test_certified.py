@@ -14,7 +14,7 @@ import tcsmt
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.analysis.exactness.certified import certify_kernel, certify_sums
 from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
@@ -48,7 +48,7 @@ def small() -> Row:
         zero_exponent=None,
         rounding=ROUNDINGS["RTZ"],
     )
-    return replace(row_of("volta"), model=model)
+    return replace(side_of("volta").row, model=model)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_what_is_not_so_of_sums_is_refused(folder: Path, sums: Certified, change
 
 def test_a_sum_that_rounds_down_may_be_negative_zero(tmp_path: Path) -> None:
     """1 - 1 is -0 there, and +0 where another part is added: numbers agree, words do not."""
-    row = row_of("ieee/fma.f32")
+    row = side_of("ieee/fma.f32").row
     down = replace(row, model=replace(row.model, rounding=ROUNDINGS["RTN"]))  # type: ignore[call-arg]
     found = certify_kernel(Certificates(tmp_path), down, reduction_named("chained"), 4, 4)
     assert found.path is None and "-0" in found.why

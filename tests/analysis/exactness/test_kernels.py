@@ -17,7 +17,7 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.kernels import exact_kernel
 from tcsmt.compose.kernels.reduction import Reduction, fold, reduction_named
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import TRUE, Term, const
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Kind, Model
@@ -50,7 +50,7 @@ def results(unit: str, reduction: str, a: Any, b: Any) -> Any:
 def test_exact_up_to_the_limit_and_not_beyond(
     unit: str, reduction: str, k: int, limit: int, solving: Solving
 ) -> None:
-    found = exact_kernel(StepwiseProof(solving), row_of(unit).model, reduction_named(reduction), k)
+    found = exact_kernel(StepwiseProof(solving), side_of(unit).row.model, reduction_named(reduction), k)
     assert found.integers == limit
     rng = np.random.default_rng(k)
     top = min(limit, 127) if "s8" in unit else limit
@@ -69,7 +69,7 @@ def test_exact_up_to_the_limit_and_not_beyond(
 def test_the_format_of_inner_sums_is_that_of_the_outer_ones(solving: Solving) -> None:
     """Up to 5 the parts' sums are bfloat16 numbers; their own sum, in bfloat16 too, reaches 400."""
     unit, text = "volta/mma.m8n8k4.f16.f16.f16.f16", "split-k:2/split-k:2,sum=bf16"
-    found = exact_kernel(StepwiseProof(solving), row_of(unit).model, reduction_named(text), 16)
+    found = exact_kernel(StepwiseProof(solving), side_of(unit).row.model, reduction_named(text), 16)
     rng = np.random.default_rng(1)
     for limit, exact in ((found.integers, True), (found.integers + 1, False)):
         a = rng.integers(max(limit - 1, 0), limit + 1, (40, 16))

@@ -9,7 +9,7 @@ import tcsmt
 from tcsmt.compose.kernels.chain_steps import Elements, walk
 from tcsmt.compose.kernels.kernel import kernel_named
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.support.errors import TcsmtError
 
 UNIT = "hopper/mma.m16n8k16.f32.f16.f16.f32"
@@ -29,7 +29,7 @@ def matrices(length: int):
 ])  # fmt: skip
 def test_the_walk_ends_where_the_product_does(scheme: str) -> None:
     a, b, c = matrices(100)
-    kernel = kernel_named(f"{UNIT}+{scheme}", row_given)
+    kernel = kernel_named(f"{UNIT}+{scheme}", lambda name: resolve(name).row)
     places = [(0, 0), (2, 3), (1, 2)]
     rows, columns = (np.array(side) for side in zip(*places, strict=True))
     words = Elements(
@@ -44,7 +44,7 @@ def test_the_walk_ends_where_the_product_does(scheme: str) -> None:
 
 def test_each_instruction_is_the_units() -> None:
     a, b, c = matrices(40)
-    kernel = kernel_named(f"{UNIT}+split-k:2,step=16", row_given)
+    kernel = kernel_named(f"{UNIT}+split-k:2,step=16", lambda name: resolve(name).row)
     words = Elements(a.view(np.uint16)[:1], b.view(np.uint16)[:, :1].T, c.view(np.uint32)[:1, 0])
     found = walk(kernel, words, kernel.reduction)
     unit = tcsmt.unit(UNIT)

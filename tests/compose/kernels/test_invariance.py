@@ -11,7 +11,7 @@ import pytest
 import tcsmt
 from tcsmt.compose.kernels.invariance import telling_k
 from tcsmt.compose.kernels.reduction import reduction_named, separate
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
@@ -102,7 +102,7 @@ def test_what_is_not_decided_is_unknown() -> None:
 ])  # fmt: skip
 def test_k_tells_most_apart(reductions: str, k: int) -> None:
     given = [reduction_named(one) for one in separate(reductions)]
-    assert telling_k(row_of("volta"), given) == k
+    assert telling_k(side_of("volta").row, given) == k
 
 
 @pytest.mark.parametrize(("reductions", "message"), [

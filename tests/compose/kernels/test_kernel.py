@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import tcsmt
 from tcsmt.compose.kernels.kernel import kernel_named
 from tcsmt.compose.kernels.model import KernelModel
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.support.errors import TcsmtError
 
 HOPPER = "hopper/mma.m16n8k16.f32.f16.f16.f32"
@@ -24,19 +24,19 @@ HOPPER = "hopper/mma.m16n8k16.f32.f16.f16.f32"
 
 @pytest.mark.parametrize("text", ["+split-k:2", "+chained", "+sliced:2,step=8+out=bf16", "+chained+alpha=2"])
 def test_the_name_reads_back(text: str) -> None:
-    found = kernel_named(f"h100{text}", row_given)
+    found = kernel_named(f"h100{text}", lambda name: resolve(name).row)
     assert found.name == HOPPER + text
-    assert kernel_named(found.name, row_given) == found
+    assert kernel_named(found.name, lambda name: resolve(name).row) == found
 
 
 def test_a_unit_alone_is_chained() -> None:
-    assert kernel_named("hopper", row_given).name == f"{HOPPER}+chained"
+    assert kernel_named("hopper", lambda name: resolve(name).row).name == f"{HOPPER}+chained"
 
 
 def test_it_multiplies() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.standard_normal((3, 40)).astype(np.float16), rng.standard_normal((40, 2)).astype(np.float16)
-    found = kernel_named("hopper+split-k:2+alpha=3", row_given).multiply(a, b)
+    found = kernel_named("hopper+split-k:2+alpha=3", lambda name: resolve(name).row).multiply(a, b)
     expected = np.float32(3) * (
         tcsmt.gemm(a[:, :20], b[:20], unit=HOPPER) + tcsmt.gemm(a[:, 20:], b[20:], unit=HOPPER)
     )
@@ -123,7 +123,7 @@ _TEXT = _joined(
 
 @cache
 def unit(name: str) -> Row:
-    return row_of(name)
+    return side_of(name).row
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(5_000, marks=pytest.mark.long)])

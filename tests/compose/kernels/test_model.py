@@ -11,7 +11,7 @@ import pytest
 
 import tcsmt
 from tcsmt.compose.kernels.model import KernelModel
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.models import Kind
 from tcsmt.matrix_units.models.file_texts import has_file
 from tcsmt.prove.statements.domain import Domain
@@ -51,7 +51,7 @@ def test_it_is_what_gemm_computes(scheme: str) -> None:
 
 def test_stages() -> None:
     """Each instruction, each sum, and the result, by data."""
-    model = row_of(f"{VOLTA}+split-k:2+out=f16@12").model
+    model = side_of(f"{VOLTA}+split-k:2+out=f16@12").row.model
     stages = model.trace.stages
     assert stages[-1].term is model.trace.output
     assert [str(stage.block) for stage in stages if stage.kind is Kind.INSTRUCTION] == [
@@ -86,11 +86,11 @@ def test_does_split_k_change_the_result() -> None:
 
 def test_calls() -> None:
     """The unit's calls and additions give the result again; what does more has no file for a certificate."""
-    trace = row_of(f"{VOLTA}+split-k:2+c=epilogue,alpha=2,beta=3@8").model.trace
+    trace = side_of(f"{VOLTA}+split-k:2+c=epilogue,alpha=2,beta=3@8").row.model.trace
     assert [call.model.k for call in trace.calls] == [4, 4, 1, 1, 1]
     assert trace.calls[-1].output is trace.output
     assert all(has_file(call.model) for call in trace.calls)
-    (call,) = row_of(f"{VOLTA}+chained+out=f16@4").model.trace.calls
+    (call,) = side_of(f"{VOLTA}+chained+out=f16@4").row.model.trace.calls
     assert isinstance(call.model, KernelModel) and not has_file(call.model)
 
 
@@ -139,8 +139,8 @@ def test_what_is_refused(name: str, message: str) -> None:
 
 
 def test_its_name_reads_back() -> None:
-    row = row_of(f"{VOLTA}+split-k:2,parts=bf16+out=f16@12")
+    row = side_of(f"{VOLTA}+split-k:2,parts=bf16+out=f16@12").row
     assert row.name == f"{VOLTA}+split-k:2,parts=bf16+out=f16@12"
     assert isinstance(row.model, KernelModel)
-    assert row_of(row.name).model == row.model
+    assert side_of(row.name).row.model == row.model
     assert row.model.as_json()["reduction"] == "split-k:2,parts=bf16"

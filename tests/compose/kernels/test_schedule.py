@@ -24,7 +24,7 @@ from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.model import KernelModel, TermSteps
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.compose.kernels.units import ieee_rows
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import FALSE, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
@@ -50,7 +50,7 @@ OUTPUTS = (*SUMS, "e4m3", "e3m2", "e2m1", "e4m3fnuz")
 
 @cache
 def named(name: str) -> Row:
-    return row_of(name)
+    return side_of(name).row
 
 
 def some_unit(rng: Random) -> Row:

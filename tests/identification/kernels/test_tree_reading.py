@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.units import row_of
+from tcsmt.face.api.units import side_of
 from tcsmt.identification.kernels.tree_reading import TreeReading, read
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.simulate.rows import prepare
@@ -165,7 +165,7 @@ def test_too_many_ways() -> None:
 def test_kernels_of_units(unit: str, reduction: str, rest: str) -> None:
     """Sums of several products are those of a unit of the catalogue, which is found."""
 
-    prepare(row_of(unit).model)
+    prepare(side_of(unit).row.model)
 
     def multiply(a: Any, b: Any) -> Any:
         return tcsmt.gemm(a, b, unit=unit, reduction=reduction)

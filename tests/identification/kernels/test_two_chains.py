@@ -9,13 +9,16 @@ import tcsmt
 from tcsmt.compose.kernels.chain_steps import Elements
 from tcsmt.compose.kernels.kernel import kernel_named
 from tcsmt.identification.kernels.two_chains import two_chains
-from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.resolve import resolve
 
 HOPPER = "hopper/mma.m16n8k16.f32.f16.f16.f32"
 
 
 def both(left: str, right: str, a, b):
-    kernels = kernel_named(left, row_given), kernel_named(right, row_given)
+    kernels = (
+        kernel_named(left, lambda name: resolve(name).row),
+        kernel_named(right, lambda name: resolve(name).row),
+    )
     words = Elements(a.view(np.uint16)[:1], b.view(np.uint16)[:, :1].T)
     return two_chains(kernels, words, (kernels[0].reduction, kernels[1].reduction))
 

@@ -19,10 +19,10 @@ from tcsmt.matrix_units.files.model_files import (
     is_model_file,
     model_toml,
     read_model,
-    row_given,
 )
 from tcsmt.matrix_units.models import FusedDotAdd, InstructionSequence, IntegerDotAdd, Model
 from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_toml
+from tcsmt.matrix_units.resolve import resolve
 from tcsmt.simulate.rows import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA
@@ -348,8 +348,8 @@ def test_which_arguments_are_files(tmp_path: Path) -> None:
         True, True, True, False, False, False,
     ]  # fmt: skip
     assert not is_model_file(str(tmp_path))
-    assert row_given(str(plain)).name == "custom/mine"
-    assert row_given(VOLTA) == row_named(VOLTA)
+    assert resolve(str(plain)).row.name == "custom/mine"
+    assert resolve(VOLTA).row == row_named(VOLTA)
 
 
 def test_find(wide: Path) -> None:

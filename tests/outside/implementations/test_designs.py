@@ -15,7 +15,8 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Circuit, FusedDotAdd, Model, Operands
 from tcsmt.outside.implementations import rtl
-from tcsmt.outside.implementations.designs import DesignFiles, is_design, read_design
+from tcsmt.outside.implementations.designs import DesignFiles, read_design
+from tcsmt.outside.implementations.sides import is_design
 from tcsmt.prove.engine.engine import Decision, compare_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

@@ -20,7 +20,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
-from tcsmt.matrix_units.files.model_files import none_fits, rows_given
+from tcsmt.matrix_units.resolve import none_fits, resolve
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
@@ -92,7 +92,7 @@ def emulation_recipe(text: str) -> EmulationRecipe:
 
 def units_for(recipe: EmulationRecipe, unit: str | Row) -> list[Row]:
     """Of the rows that ``unit`` means, those that can run it, what GEMM libraries use first."""
-    rows = rows_given(unit) if isinstance(unit, str) else [unit]
+    rows = resolve(unit).units if isinstance(unit, str) else [unit]
     return by_use(row for row in rows if recipe.takes(row.model))
 
 

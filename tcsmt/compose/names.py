@@ -1,0 +1,33 @@
+"""Names of kernels and of IEEE operations: how :func:`.resolve` reads them."""
+
+from __future__ import annotations
+
+from tcsmt.compose.kernels.model import unit_of_kernel
+from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, resolve
+
+__all__ = ["is_kernel"]
+
+
+def is_kernel(text: str) -> bool:
+    """Whether a text is ``UNIT+REDUCTION...``; a plus in the path of a file does not count."""
+    return "+" in text[len(file_of(text)) :]
+
+
+def _kernel(text: str, like: Model | None) -> NamedSide:
+    return NamedSide.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
+
+
+def _is_ieee(text: str) -> bool:
+    return text.partition("/")[0] == ARCHITECTURE
+
+
+def _ieee(text: str, like: Model | None) -> NamedSide:
+    if text == ARCHITECTURE:
+        return NamedSide(text, ieee_rows(), ieee_rows()[0].name, listed=True)
+    return NamedSide.of_row(ieee_unit(text), text)
+
+
+register_spelling(is_kernel, _kernel)
+register_spelling(_is_ieee, _ieee)

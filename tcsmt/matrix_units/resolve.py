@@ -1,0 +1,119 @@
+"""From a text to a side: the one grammar of what is compared, simulated, described or asked.
+
+The page "Names of units" (``docs/reference/names.md``) states the grammar. The catalogue's names and model
+files are read here. Wings above register what they know: kernels and IEEE operations, hardware designs and C,
+programs and recorded answers. Files of data, which this wing's neighbours read, thus take the same names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcsmt.matrix_units.catalogue import Row, rows_named
+from tcsmt.matrix_units.files.model_files import is_model_file, read_model
+from tcsmt.matrix_units.models import Model
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["NamedSide", "Reader", "file_of", "none_fits", "register_files", "register_spelling", "resolve"]
+
+
+@dataclass(frozen=True)
+class NamedSide:
+    """What a text means.
+
+    text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
+    where nothing else decides first; none for what has no model. reference: a text that means the same in any
+    folder. listed: whether the text names an architecture, a GPU or a processor, without an instruction.
+    questions: how to ask what has no model.
+    """
+
+    text: str
+    rows: tuple[Row, ...]
+    reference: str
+    listed: bool = False
+    questions: str = ""
+
+    @property
+    def row(self) -> Row:
+        """The unit that is meant. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        return self.units[0]
+
+    @property
+    def units(self) -> list[Row]:
+        """``rows``. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        if not self.rows:
+            raise TcsmtError(f"{self.text}: {self.questions}")
+        return [*self.rows]
+
+    @staticmethod
+    def of_row(row: Row, text: str = "", reference: str = "") -> NamedSide:
+        """A side of one unit."""
+        return NamedSide(text or row.name, (row,), reference or row.name)
+
+
+#: The side of a text. The model is of the other side of a comparison, if there is one: a file that does not
+#: state its formats has that model's.
+Reader = Callable[[str, Model | None], NamedSide]
+_FILES: dict[str, Reader] = {}
+_SPELLINGS: list[tuple[Callable[[str], bool], Reader]] = []
+
+
+def register_files(suffixes: Iterable[str], reader: Reader) -> None:
+    """Files whose names end so, in lower case, are read by this; options may follow after a comma."""
+    _FILES.update(dict.fromkeys(suffixes, reader))
+
+
+def register_spelling(takes: Callable[[str], bool], reader: Reader) -> None:
+    """Texts that ``takes`` recognizes are read by this."""
+    _SPELLINGS.append((takes, reader))
+
+
+def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSide:
+    """The side that a text means.
+
+    like: a model whose formats and k a design has where its text states none.
+    Raises :class:`.TcsmtError`, which names the nearest names, or the file and line.
+
+    >>> resolve("h100/m16n8k8.f32.f16").row.name
+    'hopper/mma.m16n8k8.f32.f16.f16.f32'
+    """
+    name = os.fspath(text)
+    for takes, reader in _SPELLINGS:
+        if takes(name):
+            return reader(name, like)
+    registered = _reader_of(file_of(name))
+    if registered is not None:
+        return registered(name, like)
+    if is_model_file(name):
+        return NamedSide.of_row(read_model(Path(name)), name, str(Path(name).resolve()))
+    units = rows_named(name)
+    return NamedSide(name, tuple(units), units[0].name, listed=len(units) > 1)
+
+
+def file_of(text: str) -> str:
+    """The file with which a text begins, without options; empty where it begins with a name.
+
+    >>> file_of("dot.toml"), file_of("h100+split-k:2,pairs@64")
+    ('dot.toml', '')
+    """
+    head = text.partition(",")[0]
+    if not os.path.isfile(text) and _reader_of(head) is not None:
+        return head
+    return text if is_model_file(text) or _reader_of(text) is not None else ""
+
+
+def _reader_of(file: str) -> Reader | None:
+    lower = file.lower()
+    return next((reader for suffix, reader in _FILES.items() if lower.endswith(suffix)), None)
+
+
+def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:
+    """The error where no row that a unit means takes an algorithm; needed: of the unit that it needs."""
+    given, label = (resolve(unit).units, unit) if isinstance(unit, str) else ([unit], unit.name)
+    formats = sorted({f"{row.model.a_format.name} to {row.model.d_format.name}" for row in given})
+    return TcsmtError(
+        f"{what} on {label}: it needs a unit {needed}; there is one from {', from '.join(formats)}"
+    )

@@ -1,0 +1,32 @@
+"""Other people's files as sides: designs and C have a model, programs and answers do not."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tcsmt.face.api.units import side_of
+from tcsmt.outside.implementations.sides import is_design
+from tcsmt.support.errors import TcsmtError
+
+
+def test_designs_are_known_by_their_suffix_whatever_options_follow() -> None:
+    for text in ("a.sv", "B.V", "c.btor2", "dot.c,function=dot", "x.sv,top=a,port=a=in_a"):
+        assert is_design(text), text
+    for text in ("d.toml", "volta", "rows.json", "volta/mma.m8n8k4.f32.f16.f16.f32"):
+        assert not is_design(text), text
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [("tool.py", "--python tool:FUNCTION"), (sys.executable, f"--command {sys.executable}"),
+     ("rows.npz", "--data rows.npz"), ("rows.json.xz", "--data rows.json.xz")],
+)  # fmt: skip
+def test_what_can_only_be_asked_says_how(text: str, option: str) -> None:
+    side = side_of(text)
+    assert not side.rows
+    for wanted in ("row", "units"):
+        with pytest.raises(TcsmtError) as caught:
+            getattr(side, wanted)
+        assert str(caught.value).startswith(f"{text}: ") and option in str(caught.value)
