@@ -79,7 +79,7 @@ def test_an_interrupt_where_python_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupted(name: str) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(describe, "row_of", interrupted)
+    monkeypatch.setattr(describe, "side_of", interrupted)
     result = CliRunner().invoke(main, ["describe", "volta"])
     assert (result.exit_code, result.output) == (130, "")
 
