@@ -15,7 +15,7 @@ from tcsmt.study.properties.discovery import choose_row, load
 from tcsmt.study.properties.discovery import properties as found_in
 from tcsmt.study.properties.investigation import Investigation, Report
 
-__all__ = ["find", "properties"]
+__all__ = ["Report", "find", "properties"]
 
 
 def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]:

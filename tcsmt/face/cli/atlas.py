@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt import Domain, SolvingOptions, TcsmtError
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.atlas import SHARED, chained_atlas
 from tcsmt.face.api.atlas import atlas as compare_all
-from tcsmt.face.api.terminal import Exit, shown
+from tcsmt.face.api.terminal import Exit, TcsmtError, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import ARCHITECTURE

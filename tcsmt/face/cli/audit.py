@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt import Audited, SolvingOptions, TcsmtError
-from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED
+from tcsmt.face.api.asked import SolvingOptions
+from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED, Audited
 from tcsmt.face.api.audit import audit as audit_vectors
-from tcsmt.face.api.terminal import Exit, counted, shown
+from tcsmt.face.api.terminal import Exit, TcsmtError, counted, shown
 from tcsmt.face.api.vectors import file_format
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
 from tcsmt.face.api.terminal import Exit, TcsmtError, counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.claims import ClaimsReport
 from tcsmt.face.api.claims import claims as judged
 from tcsmt.face.api.terminal import replace_text, shown

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from tcsmt import Domain, SolvingOptions, TcsmtError
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.compare import compare as compare_units
-from tcsmt.face.api.terminal import shown, unseen
+from tcsmt.face.api.terminal import TcsmtError, shown, unseen
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.asked import Domain
 from tcsmt.face.api.terminal import TcsmtError, UnknownName
 from tcsmt.face.cli import options
-from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["domain_of_algorithm", "domain_of_models"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import counted
 
 __all__ = ["say_dumped"]

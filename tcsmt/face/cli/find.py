@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from tcsmt import Report, SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
+from tcsmt.face.api.find import Report
 from tcsmt.face.api.find import find as find_property
 from tcsmt.face.api.terminal import Exit, counted, replace_text
 from tcsmt.face.cli import options

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import Exit, TcsmtError, agreeing, counted, told
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options

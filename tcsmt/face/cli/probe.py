@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.probe import EMITTED, Probe, witnesses
 from tcsmt.face.api.terminal import Exit, counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown

@@ -6,16 +6,15 @@ import sys
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.face.api.accuracy import bound as bound_of
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.terminal import Exit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.printing import json_text
-from tcsmt.prove.statements.domain import Domain
 
 
 @click.command(cls=options.SolvingCommand)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.face.api.accuracy import compare as compare_algorithms
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
@@ -17,7 +17,6 @@ from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.picture import form_of, show_sheet
 from tcsmt.face.cli.printing import json_text
 from tcsmt.face.cli.verdict import EXIT
-from tcsmt.prove.statements.domain import Domain
 
 
 @click.command(cls=options.SolvingCommand)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.exact import exact as exact_of
 from tcsmt.face.api.terminal import Exit
 from tcsmt.face.cli import options

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.result_flaws import find as find_in
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
@@ -14,7 +14,6 @@ from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.printing import json_text
 from tcsmt.face.cli.verdict import EXIT
-from tcsmt.prove.statements.domain import Domain
 
 
 @click.command(cls=options.SolvingCommand)

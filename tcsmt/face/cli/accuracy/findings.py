@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import Exit, __version__, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.analysis.sweeps.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import Exit, TcsmtError, __version__, choose, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT

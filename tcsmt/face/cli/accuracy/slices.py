@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.analysis.certified import certify_slices
 from tcsmt.analysis.exactness.table import SOURCES, families, record, table
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import __version__, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt import SolvingOptions
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.splits import analyses
 from tcsmt.face.api.terminal import Exit, shown, unseen
 from tcsmt.face.cli import options

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tcsmt import SolvingOptions
 from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.kernel_identify import kernel_identify
 from tcsmt.face.api.terminal import Exit, interrupted_once, shown
 from tcsmt.face.cli import options

@@ -6,15 +6,14 @@ import sys
 
 import click
 
-from tcsmt import SolvingOptions
 from tcsmt.compose.kernels.reduction import separate
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.kernel_invariant import kernel_invariant
 from tcsmt.face.api.terminal import Exit, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.prove.statements.domain import Domain
 
 _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
 
