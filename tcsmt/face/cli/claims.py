@@ -45,8 +45,6 @@ def claims(
     Examples:
       tcsmt claims --data ../shared/hardware
     """
-    if not folders:
-        click.echo(_WITHOUT_DATA, err=True)
 
     def show(report: ClaimsReport) -> None:
         if output is not None:
@@ -55,7 +53,13 @@ def claims(
             click.echo(str(report.judgements[-1]))
 
     with shown() as progress:
-        report = judged(names, data=folders, options=solving, judged=show, progress=progress)
+
+        def begun(done: int, count: int, name: str) -> None:
+            if not (done or folders):
+                click.echo(_WITHOUT_DATA, err=True)
+            progress(done, count, name)
+
+        report = judged(names, data=folders, options=solving, judged=show, progress=begun)
     if as_json:
         echo_json(report.as_json())
     else:

@@ -27,4 +27,4 @@ def test_command(tmp_path: Path) -> None:
     assert found["question"]["verdict"] == "distinguished"
     wrong = CliRunner().invoke(main, ["claims", "volta-third-cary-bit"])
     assert wrong.exit_code == 2
-    assert "did you mean volta-third-carry-bit" in wrong.output
+    assert "did you mean volta-third-carry-bit" in wrong.output and "no --data" not in wrong.output
