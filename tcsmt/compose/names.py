@@ -25,7 +25,7 @@ def _is_ieee(text: str) -> bool:
 
 def _ieee(text: str, like: Model | None) -> NamedSide:
     if text == ARCHITECTURE:
-        return NamedSide(text, ieee_rows(), ieee_rows()[0].name, listed=True)
+        return NamedSide(text, ieee_rows(), listed=True)
     return NamedSide.of_row(ieee_unit(text), text)
 
 

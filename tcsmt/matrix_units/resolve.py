@@ -17,7 +17,16 @@ from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["NamedSide", "Reader", "file_of", "none_fits", "register_files", "register_spelling", "resolve"]
+__all__ = [
+    "NamedSide",
+    "Reader",
+    "file_of",
+    "none_fits",
+    "reference",
+    "register_files",
+    "register_spelling",
+    "resolve",
+]
 
 
 @dataclass(frozen=True)
@@ -25,14 +34,13 @@ class NamedSide:
     """What a text means.
 
     text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
-    where nothing else decides first; none for what has no model. reference: a text that means the same in any
-    folder. listed: whether the text names an architecture, a GPU or a processor, without an instruction.
+    where nothing else decides first; none for what has no model. listed: whether the text names an
+    architecture, a GPU or a processor, without an instruction.
     questions: how to ask what has no model.
     """
 
     text: str
     rows: tuple[Row, ...]
-    reference: str
     listed: bool = False
     questions: str = ""
 
@@ -49,9 +57,9 @@ class NamedSide:
         return [*self.rows]
 
     @staticmethod
-    def of_row(row: Row, text: str = "", reference: str = "") -> NamedSide:
+    def of_row(row: Row, text: str = "") -> NamedSide:
         """A side of one unit."""
-        return NamedSide(text or row.name, (row,), reference or row.name)
+        return NamedSide(text or row.name, (row,))
 
 
 #: The side of a text. The model is of the other side of a comparison, if there is one: a file that does not
@@ -88,9 +96,18 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
     if registered is not None:
         return registered(name, like)
     if is_model_file(name):
-        return NamedSide.of_row(read_model(Path(name)), name, str(Path(name).resolve()))
+        return NamedSide.of_row(read_model(Path(name)), name)
     units = rows_named(name)
-    return NamedSide(name, tuple(units), units[0].name, listed=len(units) > 1)
+    return NamedSide(name, tuple(units), listed=len(units) > 1)
+
+
+def reference(text: str, row: Row) -> str:
+    """A text that means the row in any folder: its name, or the whole path of the file that was given.
+
+    text: what the row was resolved from. Files that options name stay as they are.
+    """
+    file = file_of(text) or file_of(text.partition("+")[0])
+    return str(Path(file).resolve()) + text[len(file) :] if file else row.name
 
 
 def file_of(text: str) -> str:

@@ -10,7 +10,7 @@ import tcsmt
 from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
-from tcsmt.matrix_units.resolve import NamedSide, file_of, none_fits, resolve
+from tcsmt.matrix_units.resolve import NamedSide, file_of, none_fits, reference, resolve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA, ROOT
 
@@ -21,13 +21,13 @@ def test_every_name_of_the_catalogue_is_its_row() -> None:
     for row in rows(claims=True):
         side = resolve(row.name)
         assert side.row == row and side.units == [row] and not side.listed
-        assert side.reference == row.name
+        assert reference(row.name, side.row) == row.name
 
 
 def test_architectures_and_gpus_stand_for_their_instructions() -> None:
     for name in (*ARCHITECTURES, *aliases(), *gpus()):
         side = resolve(name)
-        assert side.row.name == side.reference and side.row in side.units
+        assert reference(name, side.row) == side.row.name and side.row in side.units
         assert {row.architecture for row in side.units} == {side.row.architecture}
 
 
@@ -37,7 +37,8 @@ def test_a_model_file_means_the_same_in_any_folder(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     side = resolve("mine.toml")
     assert side.row.model == resolve(path).row.model
-    assert side.reference == str(tmp_path / "mine.toml") and file_of("mine.toml") == "mine.toml"
+    assert reference("mine.toml", side.row) == str(tmp_path / "mine.toml")
+    assert file_of("mine.toml") == "mine.toml"
 
 
 @pytest.mark.parametrize(
@@ -72,4 +73,4 @@ def test_errors_name_the_nearest() -> None:
 
 def test_a_side_of_a_row_is_named_by_it() -> None:
     row = row_named("volta")
-    assert NamedSide.of_row(row) == NamedSide(row.name, (row,), row.name)
+    assert NamedSide.of_row(row) == NamedSide(row.name, (row,))

@@ -39,9 +39,9 @@ from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.catalogue import Row, rows_of
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
-from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.matrix_units.resolve import file_of, resolve
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
@@ -314,10 +314,10 @@ def _others(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
 
     chosen: the instruction for each algorithm, by name.
     """
-    if not isinstance(unit, str) or "/" in unit or is_model_file(unit):
+    if not isinstance(unit, str) or {"/", "+"} & {*unit} or file_of(unit):
         return ()
     on_unit = [row for name, row in chosen.items() if not recipe_named(name).ordinary]
-    found = [other for row in on_unit for other in of_other_arithmetic(row, rows_of(unit))]
+    found = [other for row in on_unit for other in of_other_arithmetic(row, resolve(unit).units)]
     return tuple(dict.fromkeys(other.name for other in found))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcsmt.face.api.designs import rows_compared
 from tcsmt.face.api.pictures import DrawnResult
-from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.units import UnitLike
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
@@ -157,7 +158,7 @@ def compare(
     >>> print(tcsmt.compare("volta", "ampere").equal)
     False
     """
-    rows = side_of(left).row, side_of(right).row
+    rows = rows_compared(left, right)
     options = options.confirming(True)
     solving = Solving(options)
     one, two = ((row.name, row.model) for row in rows)

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tcsmt.face.api.units import Unit, UnitLike, side_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.outside.implementations.design_texts import design_side
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
+from tcsmt.outside.implementations.sides import is_design
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 
-__all__ = ["design"]
+__all__ = ["design", "rows_compared"]
 
 
 def design(
@@ -79,3 +83,26 @@ def design(
         progress=progress,
     )
     return Unit(read_design(given if like is None else given.like(side_of(like).row.model)))
+
+
+def rows_compared(left: UnitLike, right: UnitLike, options: DesignFiles | None = None) -> tuple[Row, Row]:
+    """Two units, a design read with the formats and k of the other one where it states none.
+
+    options: of the designs, beside those of their texts. Raises :class:`tcsmt.TcsmtError`, also for options
+    without a design.
+    """
+    units = (left, right)
+    paths = [os.fspath(unit) if isinstance(unit, (str, os.PathLike)) else "" for unit in units]
+    designs = [is_design(path) for path in paths]
+    plain = DesignFiles(files=()) if options is None else options
+    if not any(designs) and plain != DesignFiles(files=(), query=plain.query, progress=plain.progress):
+        raise TcsmtError(
+            f"{left} and {right}: the options of a design need a file of one: .sv, .v, .btor2 or .c"
+        )
+    rows = [None if design else side_of(unit).row for unit, design in zip(units, designs, strict=True)]
+    like = next((row.model for row in rows if row is not None), None)
+    one, two = (
+        design_side(path, options, like).row if row is None else row
+        for path, row in zip(paths, rows, strict=True)
+    )
+    return one, two

@@ -12,7 +12,7 @@ import numpy as np
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.matrix_units.resolve import reference
 from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.simulate.measured.row_files import rows_as
 from tcsmt.study.survey.vectors import VectorSet, vectors_of
@@ -156,13 +156,13 @@ def made(
     progress: ProgressCallback = unseen,
     first: Callable[[TestVectors], object] = lambda some: None,
 ) -> TestVectors:
-    """The same of a row. given: its name as the user wrote it, which a model file's is.
+    """The same of a row. given: its name as the user wrote it, which that of a file is.
 
     first: is given those that decide as soon as they are there, where others follow.
     """
     if rows is not None and rows < 1:
         raise TcsmtError(f"rows = {rows}: must be at least 1")
-    name = str(Path(given).resolve()) if is_model_file(given) else row.name
+    name = reference(given, row)
     return TestVectors(
         vectors_of(row, kind, rows, seed, progress, lambda some: first(TestVectors(some, name))), name
     )

@@ -11,8 +11,8 @@ import click
 
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.compare import compare as compare_units
-from tcsmt.face.api.terminal import TcsmtError, shown, unseen
-from tcsmt.face.api.units import side_of
+from tcsmt.face.api.designs import rows_compared
+from tcsmt.face.api.terminal import shown, unseen
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.domain import domain_of_models
@@ -21,10 +21,7 @@ from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.face.cli.verdict import EXIT
 from tcsmt.face.pictures.text import as_text
-from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.implementations.design_texts import design_side
 from tcsmt.outside.implementations.designs import DesignFiles
-from tcsmt.outside.implementations.sides import is_design
 
 
 @click.command(cls=options.SolvingCommand)
@@ -84,7 +81,7 @@ def compare(
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     with shown(lines=False) as progress:
-        one, two = _sides(a, b, replace(design, query=solving.timeout, progress=progress))
+        one, two = rows_compared(a, b, replace(design, query=solving.timeout, progress=progress))
     with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
         found = compare_units(
             one, two, domain, k=k, lanes=lanes, exhaustive=exhaustive, checkpoint=checkpoint, options=solving,
@@ -99,19 +96,3 @@ def compare(
         if sheet is not None:
             click.echo("\n" + as_text(sheet, 110))
     sys.exit(EXIT[type(found.verdict)])
-
-
-def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
-    """The units, a design read with the other one's formats where it says none."""
-    designs = [is_design(name) for name in (a, b)]
-    if not any(designs):
-        if design != DesignFiles(files=(), query=design.query, progress=design.progress):
-            raise TcsmtError(
-                f"{a} and {b}: the options of a design need a file of one: .sv, .v, .btor2 or .c"
-            )
-        return a, b
-    if all(designs):
-        return design_side(a, design).row, design_side(b, design).row
-    other = side_of(b if designs[0] else a).row
-    read = design_side(a if designs[0] else b, design, other.model).row
-    return (read, other) if designs[0] else (other, read)

@@ -11,7 +11,6 @@ from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
-from tcsmt.matrix_units.files.model_files import is_model_file
 
 
 @click.command("describe")
@@ -45,11 +44,12 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
-    row = side_of(name).row
+    side = side_of(name)
+    row = side.row
     if as_json:
         echo_json(row_as_json(row))
         return
     click.echo(description(row))
-    if instruction is None and not {"/", "+"} & {*arch} and not is_model_file(arch):
+    if side.listed:
         others = [r.instruction for r in rows_listed(arch, claims=True) if r is not row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))

@@ -13,7 +13,7 @@ from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.face.cli.rounded import RoundedInputs
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
-from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.matrix_units.resolve import reference
 from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.row_files import read_rows, write_rows
@@ -65,7 +65,7 @@ def run(
     rounded.finish()
     d = run_words(row.model, inputs)
     if output is not None:
-        name = str(Path(model).resolve()) if is_model_file(model) else row.name
+        name = reference(model, row)
         write_rows(output, row.model, inputs, d, name=name)
         click.echo(f"{output}: {counted(len(d), 'row')} of {row.name}", err=True)
         if as_json:

@@ -53,7 +53,7 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
             design = replace(design, **_changes(design, name, value))
     design = replace(design, files=(*design.files, Path(file)))
     row = read_design(design if like is None else design.like(like))
-    return NamedSide.of_row(row, text, str(Path(file).resolve()) + text[len(file) :])
+    return NamedSide.of_row(row, text)
 
 
 def _changes(design: DesignFiles, name: str, value: str) -> dict[str, Any]:

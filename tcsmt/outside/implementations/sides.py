@@ -57,7 +57,7 @@ def _program(text: str, like: Model | None) -> NamedSide:
 
 
 def _asked(text: str, questions: str) -> NamedSide:
-    return NamedSide(text, (), text, questions=questions)
+    return NamedSide(text, (), questions=questions)
 
 
 register_files((*RTL, *BTOR2, *C), _design)

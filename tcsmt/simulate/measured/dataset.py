@@ -12,6 +12,7 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.measured.row_files import line_of_row, shaped
 from tcsmt.simulate.rows import Words
@@ -52,6 +53,7 @@ class DataSet:
     architecture: as in the catalogue where it knows the name. interface: how it was called.
     operands: words, of k lanes. d: words of shape (rows,); dtypes: ``unsigned`` of formats.
     notes: how c was used, where the data was published, its licence.
+    unit: the row that the file names; None: it says how the unit was called, and no more.
     provenance: what else the file says of how it was measured: date, driver, program, ...
     Raises :class:`.TcsmtError` for other shapes and no rows.
     """
@@ -65,6 +67,7 @@ class DataSet:
     operands: Words
     d: Array
     notes: str = ""
+    unit: Row | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -150,13 +150,15 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
 
 
 def row_of(dataset: DataSet) -> Row:
-    """The catalogue row that should explain a data set.
+    """The row that should explain a data set.
 
-    An interface that is a model file or a row's instruction names it. Otherwise, of the
-    architecture's accepted rows with these formats: the one that lists the data set as measured;
-    else one of the same family (WMMA runs as mma), preferring the shape in the interface, then
+    The unit that its file names, or else the model file or the row's instruction that its interface is.
+    Otherwise, of the architecture's accepted rows with these formats: the one that lists the data set as
+    measured; else one of the same family (WMMA runs as mma), preferring the shape in the interface, then
     measured rows, then the k nearest to the data set's. Raises :class:`.TcsmtError`.
     """
+    if dataset.unit is not None:
+        return dataset.unit
     if is_model_file(dataset.interface):
         return read_model(Path(dataset.interface))
     with _at(f"data set {dataset.name}"):
@@ -299,7 +301,8 @@ def _own_rows(path: Path, model: str) -> DataSet:
         path=path,
         gpu="",
         architecture=row.architecture,
-        interface=model if is_model_file(model) else row.instruction,
+        interface=row.instruction,
+        unit=row,
         formats=Formats.of(row.model),
         operands=read_rows(path, row.model),
         d=read_results(path, row.model),
@@ -412,7 +415,8 @@ def _json_file(path: Path) -> DataSet:
         facts = {
             "gpu": _text(str(path), data, "gpu", ""),
             "architecture": row.architecture,
-            "interface": model if is_model_file(model) else row.instruction,
+            "interface": row.instruction,
+            "unit": row,
             "formats": Formats.of(row.model),
             "notes": _text(str(path), data, "notes", ""),
             "provenance": {key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},

@@ -99,6 +99,64 @@ def test_what_a_kernel_cannot_be(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused(*arguments)
 
 
+FILES = {
+    "dot.c": "#include <stdint.h>\nuint32_t dot(const int8_t a[4], const int8_t b[4], uint32_t c)\n"
+    "{ for (int i = 0; i < 4; i++) c += (uint32_t)(a[i] * b[i]); return c; }\n",
+    "mac.btor2": "1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 mul 1 2 3\n6 add 1 5 4\n"
+    "7 output 6 d\n",
+    "mine.toml": 'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\nfraction_bits = 22\n',
+}
+INT8 = "cdna2/v_mfma_i32_4x4x4i8"
+
+
+@pytest.mark.parametrize("name", [
+    KERNEL, "ieee/fma.f32", "mine.toml", "mine.toml+split-k:2@8", f"dot.c,like={INT8}",
+    "mac.btor2,format=a=u8,format=b=u8,format=c=u8,format=d=u8", "volta", f"{VOLTA}@fasi",
+])  # fmt: skip
+@pytest.mark.parametrize("suffix", ["json", "csv", "npz"])
+def test_files_of_vectors_are_held_against_the_unit_that_they_name(
+    name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In another folder, too: none is replayed on another unit of the same formats."""
+    monkeypatch.chdir(tmp_path)
+    for file, text in FILES.items():
+        (tmp_path / file).write_text(text)
+    path = tmp_path / f"rows.{suffix}"
+    tcsmt.vectors(name, "edge", rows=20).save(path)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    validation = tcsmt.validate(path)
+    (replayed,) = validation.replayed
+    assert replayed.row is not None and validation.mismatches == 0
+    monkeypatch.chdir(tmp_path)
+    assert replayed.row.model == tcsmt.unit(name).model
+
+
+def test_a_design_in_the_present_folder_is_described_and_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No instruction of an architecture is looked for beside a file without a folder."""
+    monkeypatch.chdir(tmp_path)
+    for file, text in FILES.items():
+        (tmp_path / file).write_text(text)
+    assert "other instructions" not in done("describe", f"dot.c,like={INT8}")
+    assert "other instructions" in done("describe", "volta")
+    assert "other instructions" not in done("describe", "tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3")
+    assert tcsmt.accuracy.bound("single-f16", KERNEL, k=8, search=0.1).row.name == KERNEL
+
+
+def test_a_design_has_the_formats_of_what_it_is_compared_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dot.c").write_text(FILES["dot.c"])
+    for pair in ((INT8, "dot.c"), (tmp_path / "dot.c", tcsmt.unit(INT8))):
+        result = tcsmt.compare(*pair, lanes=1)
+        assert {row.model.a_format.name for row in result.rows} == {"s8"}
+    with pytest.raises(tcsmt.TcsmtError, match=r"no format for a, b, c, d"):
+        tcsmt.compare("dot.c", "dot.c")
+
+
 TF32 = "ampere/mma.m16n8k4.f32.tf32.tf32.f32"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.face.api.units import side_of
+from tcsmt.matrix_units.resolve import reference
 from tcsmt.outside.implementations.design_texts import design_side, named_values
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.support.errors import TcsmtError
@@ -27,7 +28,7 @@ def test_options_of_a_text_are_those_of_the_command(file: Path) -> None:
     side = side_of(f"{file},port=a=in_a,{FORMATS}")
     files = DesignFiles(files=[file], ports=("a=in_a",), formats=dict.fromkeys("abcd", "u8"))
     assert side.row.model == read_design(files).model
-    assert side.reference == f"{file},port=a=in_a,{FORMATS}"
+    assert reference(side.text, side.row) == f"{file},port=a=in_a,{FORMATS}"
     assert design_side(f"{file},{FORMATS}", DesignFiles(files=(), ports=("a=in_a",))).row == side.row
 
 
