@@ -77,5 +77,7 @@ def test_exit_codes() -> None:
         4,
         4,
     ]
+    assert TcsmtError("").exit_code == 2
+    assert [code.value for code in Exit] == [0, 1, 2, 3, 4]
     assert Contradiction("a", "b").exit_code is Exit.CONTRADICTION
     assert str(Contradiction("a", "b")).endswith("evidence contradicts a proof; proved: a; found: b")

@@ -39,7 +39,7 @@ from tcsmt.study.survey.model_pairs import proved_by
 from tcsmt.study.survey.neighbours import value_text
 from tcsmt.study.survey.vectors import smallest
 from tcsmt.study.survey.verdict_store import verdicts_in
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -88,6 +88,11 @@ class Audited(Result):
             return not self.made.untold()
         states = {gap.verdict for gap in self.gaps}
         return False if "open" in states else None if "unknown" in states else True
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: complete; 1: some hypotheses are not told apart; 3: unknown."""
+        return Exit.of(self.complete)
 
     @property
     def untold(self) -> list[str]:

@@ -27,7 +27,7 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
 from tcsmt.simulate.rows import Words, run_words
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -55,6 +55,11 @@ class Check(Result):
     def agrees(self) -> bool:
         """Whether every answer was the unit's, and stayed the same when it was asked for again."""
         return not self.checked.mismatches and self.checked.changed is None
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: it agrees; 1: some answer is another one."""
+        return Exit.of(self.agrees)
 
     @property
     def rows(self) -> int:

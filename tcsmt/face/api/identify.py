@@ -26,7 +26,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 
 __all__ = ["Identified", "identify"]
@@ -45,6 +45,11 @@ class Identified(Result):
     def verdict(self) -> str:
         """``identified``, ``refuted`` (no hypothesis explains it), ``inconsistent`` or ``open``."""
         return self.outcome.verdict
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: identified; 1: no hypothesis explains it, or its answers contradict each other; 3: open."""
+        return {"identified": Exit.ANSWERED, "open": Exit.UNKNOWN}.get(self.verdict, Exit.DIFFERS)
 
     @property
     def unit(self) -> Unit | None:

@@ -27,7 +27,7 @@ from tcsmt.outside.hardware.vectors import (
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey.vectors import vectors_of
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -59,6 +59,11 @@ class ProbeAnswers(Result):
     def mismatches(self) -> int:
         """Answers that are not the model's."""
         return int(self.said["mismatches"])
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every answer is the model's; 1: some is not."""
+        return Exit.of(not self.mismatches)
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt probe --run --json`` prints."""

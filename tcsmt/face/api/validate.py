@@ -23,7 +23,7 @@ from tcsmt.simulate.measured.datasets import (
 )
 from tcsmt.simulate.measured.datasets import row_of as row_of_data
 from tcsmt.simulate.measured.unit_files import Prediction
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -96,6 +96,11 @@ class Validation(Result):
     def differing(self) -> int:
         """Predictions of a reading that the catalogue has, and whose model gives another word."""
         return sum(one.differs for one in self.predictions)
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every row matches and no prediction differs; 1: not so."""
+        return Exit.of(not (self.mismatches or self.differing))
 
     @property
     def summary(self) -> str:

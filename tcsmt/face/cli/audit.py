@@ -11,12 +11,12 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED, Audited
 from tcsmt.face.api.audit import audit as audit_vectors
-from tcsmt.face.api.terminal import Exit, TcsmtError, counted, shown
+from tcsmt.face.api.terminal import TcsmtError, counted, shown
 from tcsmt.face.api.vectors import file_format
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import echo_json, show
 
 
 @click.command(cls=options.SolvingCommand)
@@ -95,14 +95,10 @@ def audit(
             made = made.solved(solving, progress, partial(_say_stopped, as_json, solving))
     if output is not None and (count := made.save_closing(output)):
         click.echo(f"{output}: {counted(count, 'vector')}", err=True)
-    if as_json:
-        echo_json(made.as_json())
-    else:
-        click.echo(str(made))
+    show(made, as_json=as_json)
     if made.gaps is not None:
         say_certified(solving, [gap.record for gap in made.gaps])
-    done = {True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}
-    sys.exit(done[made.complete])
+    sys.exit(made.exit_code)
 
 
 def _say_stopped(as_json: bool, solving: SolvingOptions, made: Audited) -> None:

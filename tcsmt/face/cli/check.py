@@ -12,7 +12,7 @@ import numpy as np
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
-from tcsmt.face.api.terminal import Exit, TcsmtError, counted, replace_text
+from tcsmt.face.api.terminal import TcsmtError, counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
@@ -187,7 +187,7 @@ def check(
         echo_json(result.as_json() | ({"provenance": provenance} if provenance else {}))
     else:
         click.echo(result.conclusion)
-    sys.exit(Exit.ANSWERED if result.agrees else Exit.DIFFERS)
+    sys.exit(result.exit_code)
 
 
 def _formats(row: Row) -> tuple[Any, Any, Any, Any]:

@@ -18,8 +18,7 @@ from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
-from tcsmt.face.cli.verdict import EXIT
+from tcsmt.face.cli.printing import show
 from tcsmt.face.pictures.text import as_text
 from tcsmt.outside.implementations.designs import DesignFiles
 
@@ -88,11 +87,8 @@ def compare(
             progress=progress,
         )  # fmt: skip
     say_dumped(solving, found.scripts)
-    if as_json:
-        echo_json(found.as_json())
-    else:
-        click.echo(str(found))
-        sheet = found.sheet() if explain else None
-        if sheet is not None:
-            click.echo("\n" + as_text(sheet, 110))
-    sys.exit(EXIT[type(found.verdict)])
+    show(found, as_json=as_json)
+    sheet = found.sheet() if explain and not as_json else None
+    if sheet is not None:
+        click.echo("\n" + as_text(sheet, 110))
+    sys.exit(found.exit_code)

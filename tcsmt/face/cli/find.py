@@ -10,11 +10,11 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.find import Report
 from tcsmt.face.api.find import find as find_property
-from tcsmt.face.api.terminal import Exit, counted, replace_text
+from tcsmt.face.api.terminal import counted, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import ARCHITECTURE, PROPERTY, UNIT
-from tcsmt.face.cli.printing import json_text
+from tcsmt.face.cli.printing import answer, json_text
 
 
 @click.command(cls=options.SolvingCommand)
@@ -70,8 +70,7 @@ def find(
     say_dumped(solving, report.scripts)
     if output is not None:
         replace_text(output, _json(report) + "\n")
-    click.echo(_json(report) if as_json else str(report))
-    sys.exit(Exit.UNKNOWN if report.unknown else Exit.ANSWERED)
+    answer(report, as_json=as_json)
 
 
 def _json(report: Report) -> str:

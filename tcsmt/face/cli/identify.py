@@ -12,13 +12,14 @@ import click
 import numpy as np
 
 from tcsmt.face.api.asked import SolvingOptions
+from tcsmt.face.api.identify import Identified
 from tcsmt.face.api.terminal import Exit, TcsmtError, agreeing, counted, told
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.classical import probed
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer, echo_json
 from tcsmt.identification.units import report as identified
 from tcsmt.identification.units.boxes import Box, Command, model_box, probed_box
 from tcsmt.identification.units.family import COLUMNS, Family
@@ -33,10 +34,6 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.device import Device, device_box
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
-
-_EXIT = {
-    "identified": Exit.ANSWERED, "refuted": Exit.DIFFERS, "inconsistent": Exit.DIFFERS, "open": Exit.UNKNOWN
-}  # fmt: skip
 
 
 @click.command(cls=options.SolvingCommand)
@@ -177,11 +174,7 @@ def identify(
         done = search.solving.certificates.done
         records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in done]
         say_certified(solving, records)
-    if as_json:
-        echo_json(identified.as_data(found))
-    else:
-        click.echo(identified.as_text(found))
-    sys.exit(_EXIT[found.verdict])
+    answer(Identified(found), as_json=as_json)
 
 
 @dataclass(frozen=True)

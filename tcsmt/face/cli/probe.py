@@ -11,12 +11,12 @@ import click
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.probe import EMITTED, Probe, witnesses
-from tcsmt.face.api.terminal import Exit, counted, replace_text
+from tcsmt.face.api.terminal import counted, replace_text
 from tcsmt.face.api.terminal import shown as progress_shown
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import PROPERTY, UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer, echo_json
 from tcsmt.outside.hardware import vectors as probe_vectors
 from tcsmt.outside.hardware.instructions import language_of
 from tcsmt.outside.hardware.run import require_device
@@ -95,12 +95,7 @@ def probe(
         found = witnesses(row, names, Solving(solving), folders, _say, showing)
     made = Probe(row, found, shlex.join(["tcsmt", *sys.argv[1:]]))
     if run:
-        answers = made.run(output)
-        if as_json:
-            echo_json(answers.as_json())
-        else:
-            click.echo(str(answers))
-        sys.exit(Exit.DIFFERS if answers.mismatches else Exit.ANSWERED)
+        answer(made.run(output), as_json=as_json)
     text = made.text(str(emit))
     if output is None:
         click.echo(text, nl=False)

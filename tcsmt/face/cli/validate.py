@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import Exit
 from tcsmt.face.api.units import side_of
 from tcsmt.face.api.validate import (
     HEAD,
@@ -71,4 +70,4 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
         for line in prediction_lines(result.predictions):
             click.echo(line)
     click.echo(json_text(result.as_json()) if as_json else result.summary)
-    sys.exit(Exit.DIFFERS if result.mismatches or result.differing else Exit.ANSWERED)
+    sys.exit(result.exit_code)

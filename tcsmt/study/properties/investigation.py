@@ -20,7 +20,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.invariants import of_type
 from tcsmt.support.results import Result
 
@@ -185,6 +185,11 @@ class Report(Result):
     def unknown(self) -> bool:
         """Whether some question stayed without an answer."""
         return any(isinstance(f.verdict, Unknown) for f in self.findings)
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every question has an answer; 3: some has none."""
+        return Exit.UNKNOWN if self.unknown else Exit.ANSWERED
 
     def _lines(self) -> list[str]:
         row = self.row

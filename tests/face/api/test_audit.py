@@ -24,6 +24,7 @@ def test_rows_without_an_overflow_leave_how_it_ends_open(tmp_path: Path) -> None
     found = tcsmt.audit(rows_file(tmp_path / "rows.csv", 6), UNIT, solve=False)
     assert found.untold == [OTHER, "overflow = saturate"]
     assert found.complete is False
+    assert found.exit_code == 1
     assert len(found.fewest) == 0
     assert found.as_json()["gaps"] is None
     lines = str(found).splitlines()
@@ -47,6 +48,7 @@ def test_solvers_find_what_closes_the_gaps(tmp_path: Path) -> None:
     assert found.save_closing(closing) == 1
     again = tcsmt.audit([tmp_path / "rows.csv", closing], UNIT, solve=False)
     assert again.complete and again.untold == []
+    assert again.exit_code == 0
     # the vector's sum leaves 32 bits, by integers
     (row,) = json.loads(closing.read_text())["rows"]
     a, b = (np.array([int(word, 16) for word in row[side]], np.uint8) for side in "ab")

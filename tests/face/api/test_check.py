@@ -29,6 +29,7 @@ def exact(a: Any, b: Any, c: Any) -> Any:
 def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
     right = tcsmt.check(UNIT, exact, rows=500)
     assert right.agrees and right.mismatches == 0 and right.rows >= 500
+    assert right.exit_code == 0
     assert f"exact agrees with {UNIT} on" in right.summary
 
     def saturated(a: Any, b: Any, c: Any) -> Any:
@@ -37,6 +38,7 @@ def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
 
     wrong = tcsmt.check(UNIT, saturated, rows=500)
     assert not wrong.agrees and wrong.mismatches
+    assert wrong.exit_code == 1
     data = json.loads(json.dumps(wrong.as_json()))
     words = {name: int(one["word"], 16) for name, one in data["first"]["inputs"].items()}
     signed = [words.get(f"b{n}", 0) - (words.get(f"b{n}", 0) >> 7 << 8) for n in range(4)]

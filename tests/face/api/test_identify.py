@@ -43,6 +43,7 @@ def test_identify_a_function(
     found = tcsmt.identify(box, formats=formats, k=k, budget=3)
     assert set(asked) == {((1, k), (1, k), (1,), *dtypes)} and len(asked) == 3
     assert found.verdict == "open" and found.as_json()["questions"] == 3
+    assert found.exit_code == 3
     assert "3 questions" in str(found)
     with pytest.raises(tcsmt.TcsmtError, match=r"give like=UNIT, or formats=\.\.\. and k"):
         tcsmt.identify(box)

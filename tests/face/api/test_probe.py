@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def test_run_asks_the_cpu(tmp_path: Path) -> None:
         return
     answers = made.run(tmp_path / "answers.json")
     assert (answers.rows, answers.mismatches) == (len(made), 0)
+    assert answers.exit_code == 0 and replace(answers, said={**answers.said, "mismatches": 2}).exit_code == 1
     assert answers.as_json()["output"] == str(tmp_path / "answers.json")
     assert f"{len(made)} rows, 0 mismatches with {UNIT}" in str(answers)
     assert tcsmt.validate(tmp_path / "answers.json").mismatches == 0

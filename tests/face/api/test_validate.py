@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
     rows.write_text(json.dumps({"model": "volta", "rows": [row]}))
     found = tcsmt.validate(rows)
     assert (found.rows, found.mismatches) == (1, 1)
+    assert found.exit_code == 1 and replace(found, replayed=()).exit_code == 0
     assert "measured 0x40800001" in str(found) and "model 0x40800000" in str(found)
     with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
         tcsmt.validate(rows, against="hopper/wgmma.m64nNk32.f32.e4m3.e4m3")

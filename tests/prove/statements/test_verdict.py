@@ -12,6 +12,7 @@ from tcsmt.prove.statements.verdict import (
     Unknown,
     answer_json,
     by_whom,
+    exit_of,
     in_a_word,
     joined,
     reason_of,
@@ -122,3 +123,7 @@ def test_who_stands_for_a_record(confirmed: str, scripts: list[str], expected: b
 def test_a_record_without_its_scripts_is_none() -> None:
     with pytest.raises(KeyError):
         sure({"confirmed": ""})
+
+
+def test_exit_codes_are_those_of_cmp() -> None:
+    assert [exit_of(verdict) for verdict in (PROOF, WITNESS, UNKNOWN)] == [0, 1, 3]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.face.api.accuracy import bound as bound_of
 from tcsmt.face.api.asked import Domain, SolvingOptions
-from tcsmt.face.api.terminal import Exit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
-from tcsmt.face.cli.printing import json_text
+from tcsmt.face.cli.printing import answer
 
 
 @click.command(cls=options.SolvingCommand)
@@ -58,5 +55,4 @@ def bound(
         search=search,
         options=solving,
     )
-    click.echo(json_text(found.as_json()) if as_json else str(found))
-    sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)
+    answer(found, as_json=as_json)

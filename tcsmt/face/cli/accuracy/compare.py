@@ -15,8 +15,7 @@ from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.picture import form_of, show_sheet
-from tcsmt.face.cli.printing import json_text
-from tcsmt.face.cli.verdict import EXIT
+from tcsmt.face.cli.printing import show
 
 
 @click.command(cls=options.SolvingCommand)
@@ -59,7 +58,7 @@ def compare(
     found = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
     say_dumped(solving, found.scripts)
     sheet = found.sheet() if explain or output is not None else None
-    click.echo(json_text(found.as_json()) if as_json else str(found))
+    show(found, as_json=as_json)
     if explain and sheet is not None and not as_json:
         click.echo()
         show_sheet(sheet, None, None, as_json=False)
@@ -67,4 +66,4 @@ def compare(
         show_sheet(sheet, form, output, as_json=False)
     elif output is not None:
         click.echo(f"no witness: {output} is not written", err=True)
-    sys.exit(EXIT[type(found.verdict)])
+    sys.exit(found.exit_code)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.exact import exact as exact_of
-from tcsmt.face.api.terminal import Exit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import json_text
+from tcsmt.face.cli.printing import answer
 
 
 @click.command(cls=options.SolvingCommand)
@@ -55,5 +52,4 @@ def exact(
         search=search,
         options=solving,
     )
-    click.echo(json_text(found.as_json()) if as_json else str(found))
-    sys.exit({True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}[found.is_exact])
+    answer(found, as_json=as_json)

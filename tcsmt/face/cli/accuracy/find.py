@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tcsmt.face.api.asked import Domain, SolvingOptions
@@ -12,8 +10,7 @@ from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
-from tcsmt.face.cli.printing import json_text
-from tcsmt.face.cli.verdict import EXIT
+from tcsmt.face.cli.printing import answer
 
 
 @click.command(cls=options.SolvingCommand)
@@ -49,5 +46,4 @@ def find(
     """
     check_length(k, search)
     found = find_in(question, algorithm, arch, k=k, domain=domain, search=search, options=solving)
-    click.echo(json_text(found.as_json()) if as_json else str(found))
-    sys.exit(EXIT[type(found.verdict)])
+    answer(found, as_json=as_json)

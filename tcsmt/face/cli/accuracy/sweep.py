@@ -13,7 +13,7 @@ from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.sweep import LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
-from tcsmt.face.api.terminal import Exit, make_folder, shown
+from tcsmt.face.api.terminal import make_folder, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ALGORITHM, UNIT
 
@@ -112,7 +112,7 @@ def sweep(
             click.echo(f"nothing to plot: no figure shows {what}", err=True)
             if new:
                 folder.rmdir()
-    sys.exit(Exit.UNKNOWN if found.failed else Exit.ANSWERED)
+    sys.exit(found.exit_code)
 
 
 def _listed(names: Iterable[str], most: int = 3) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from tcsmt.face.api.kernel_diff import kernel_diff
-from tcsmt.face.api.terminal import Exit, TcsmtError, replace_text
+from tcsmt.face.api.terminal import TcsmtError, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer
 from tcsmt.matrix_units.files.arrays import read_array
 
 _ARRAY = click.Path(path_type=Path)
@@ -83,8 +82,4 @@ def diff(
     )
     if output is not None:
         replace_text(output, found.as_html())
-    if as_json:
-        echo_json(found.as_json())
-    else:
-        click.echo(str(found))
-    sys.exit(Exit.ANSWERED if found.equal else Exit.DIFFERS)
+    answer(found, as_json=as_json)

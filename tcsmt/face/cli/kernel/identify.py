@@ -11,7 +11,7 @@ import numpy as np
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.kernel_identify import kernel_identify
-from tcsmt.face.api.terminal import Exit, interrupted_once, shown
+from tcsmt.face.api.terminal import interrupted_once, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -106,6 +106,4 @@ def identify(
         click.echo(str(found))
         if made is not None:
             click.echo(str(made))
-    if found.kernels:
-        sys.exit(Exit.ANSWERED)
-    sys.exit(Exit.UNKNOWN if found.stopped else Exit.DIFFERS)
+    sys.exit(found.exit_code)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tcsmt.compose.kernels.reduction import separate
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.kernel_invariant import kernel_invariant
-from tcsmt.face.api.terminal import Exit, shown
+from tcsmt.face.api.terminal import shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer
 
 _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
 
@@ -66,8 +64,4 @@ def invariant(
             unit, separate(reductions), domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
             progress=progress,
         )  # fmt: skip
-    if as_json:
-        echo_json(found.as_json())
-    else:
-        click.echo(str(found))
-    sys.exit({True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}[found.invariant])
+    answer(found, as_json=as_json)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from tcsmt.face.api.kernel_tree import PRODUCTS, kernel_tree
 from tcsmt.face.api.taking import kernel_taking
-from tcsmt.face.api.terminal import Exit, shown
+from tcsmt.face.api.terminal import shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer
 from tcsmt.matrix_units.arithmetic.formats import format_named
 
 
@@ -75,8 +74,4 @@ def tree(
         found = kernel_tree(
             multiply, k, operands=fmt, shape=shape, products=products, unit=unit, progress=progress
         )
-    if as_json:
-        echo_json(found.as_json())
-    else:
-        click.echo(str(found))
-    sys.exit(Exit.ANSWERED if found.complete else Exit.UNKNOWN)
+    answer(found, as_json=as_json)
