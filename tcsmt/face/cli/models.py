@@ -11,9 +11,9 @@ from tcsmt.face.cli.names import ARCHITECTURE, UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.matrix_units.catalogue import selected
 from tcsmt.matrix_units.catalogue.description import row_as_json
+from tcsmt.matrix_units.catalogue.listing import as_markdown as markdown
+from tcsmt.matrix_units.catalogue.listing import as_text
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
-from tcsmt.matrix_units.catalogue.table import as_markdown as markdown
-from tcsmt.matrix_units.catalogue.table import as_text
 from tcsmt.matrix_units.files.model_files import model_toml
 
 

@@ -10,12 +10,12 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.catalogue.architecture_files import architecture_file
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.matrix_units.catalogue.mnemonics import means
 from tcsmt.matrix_units.catalogue.naming import named
 from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
 from tcsmt.matrix_units.catalogue.row import EVIDENCE, Row
-from tcsmt.matrix_units.catalogue.tables import file_of
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
@@ -40,7 +40,9 @@ def rows(*, claims: bool = True) -> list[Row]:
 
 
 def _rows_in(architecture: str, claims: bool) -> list[Row]:
-    return [row for row in file_of(architecture).rows.values() if claims or "@" not in row.instruction]
+    return [
+        row for row in architecture_file(architecture).rows.values() if claims or "@" not in row.instruction
+    ]
 
 
 def disputes(row: Row) -> list[Row]:
@@ -149,7 +151,7 @@ def sequences_of(architecture: str) -> list[Row]:
 
     The first ones leave least of a product out. They have names as instructions have.
     """
-    file = file_of(architecture_named(architecture))
+    file = architecture_file(architecture_named(architecture))
     return [*file.sequences.values()]
 
 

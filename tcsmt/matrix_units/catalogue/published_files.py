@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.text_tables import lines_of
+from tcsmt.matrix_units.catalogue.column_text import entries_of
 
 __all__ = [
     "CALLED",
@@ -70,7 +70,7 @@ MVMUL_FILES = ("tenstorrent_mvmul_ttsim",)
 def _selections() -> dict[str, list[Selection]]:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["selections"]
     by_file: dict[str, list[Selection]] = {}
-    for line in lines_of(table):
+    for line in entries_of(table):
         where = tuple(tuple(pair.split("=")) for pair in line.get("where", ()))
         selection = Selection(line["unit"], line.get("result", "d"), where, tuple(line.get("lanes", ())))
         by_file.setdefault(line["file"], []).append(selection)

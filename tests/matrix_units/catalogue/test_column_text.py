@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.matrix_units.catalogue import text_tables
-from tcsmt.matrix_units.catalogue.text_tables import lines_of
+from tcsmt.matrix_units.catalogue import column_text
+from tcsmt.matrix_units.catalogue.column_text import entries_of
 from tcsmt.support.errors import TcsmtError
 
 NUMBERS = st.integers(-(10**6), 10**6)
@@ -33,7 +33,7 @@ def test_cells_are_read_as_what_they_were(cells: list[list[Any]]) -> None:
     names = [f"column{number}" for number in range(len(cells[0]))]
     text = "\n".join("   ".join(line) for line in [names, *([text_of(one) for one in row] for row in cells)])
     expected = [{name: one for name, one in zip(names, row, strict=True) if one is not None} for row in cells]
-    read = list(lines_of(text))
+    read = list(entries_of(text))
     assert read == expected
     assert [[type(one) for one in row.values()] for row in read] == [
         [type(one) for one in row.values()] for row in expected
@@ -41,14 +41,14 @@ def test_cells_are_read_as_what_they_were(cells: list[list[Any]]) -> None:
 
 
 def test_columns_of_lists_are_lists_of_one_element_too() -> None:
-    assert list(lines_of("measured lanes\none 0x10")) == [{"measured": ["one"], "lanes": [16]}]
+    assert list(entries_of("measured lanes\none 0x10")) == [{"measured": ["one"], "lanes": [16]}]
 
 
 @pytest.mark.parametrize("line", ["one", "one two three"])
 def test_a_line_with_too_few_or_many_cells_is_refused(line: str) -> None:
     with pytest.raises(TcsmtError, match="cells: must be 2, one for each of a b"):
-        list(lines_of(f"a b\n{line}"))
+        list(entries_of(f"a b\n{line}"))
 
 
 def test_examples() -> None:
-    assert doctest.testmod(text_tables).failed == 0
+    assert doctest.testmod(column_text).failed == 0

@@ -6,7 +6,7 @@ libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
     whose first line names a key for each and whose other lines are a row each
-    (:mod:`tcsmt.matrix_units.catalogue.text_tables`), and the keys beside it hold for all of them.
+    (:mod:`tcsmt.matrix_units.catalogue.column_text`), and the keys beside it hold for all of them.
 ``[defaults]``: keys of every row of the file.
 ``[shared.NAME]``: keys of those rows whose ``inherits`` names it.
 ``[[sequences]]``: the same as rows, of instructions that are always run one after another: they are no rows.
@@ -26,13 +26,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from tcsmt.matrix_units.catalogue.column_text import entries_of
 from tcsmt.matrix_units.catalogue.gpus import FOLDER, contents
 from tcsmt.matrix_units.catalogue.row import Row
-from tcsmt.matrix_units.catalogue.text_tables import lines_of
 from tcsmt.matrix_units.models.files import ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["ArchitectureFile", "file_of"]
+__all__ = ["ArchitectureFile", "architecture_file"]
 
 #: A row's keys that are not parameters of its model, and those of them that must be given.
 _ABOUT = {
@@ -69,24 +69,25 @@ class ArchitectureFile:
             if key not in _KEYS:
                 raise UnknownName(f"key of {self.path}", key, _KEYS)
 
-    @cached_property
+    @property
     def rows(self) -> dict[str, Row]:
         """The rows by instruction, in the file's order."""
-        return self._read("rows", {})
+        return self._read[0]
 
-    @cached_property
+    @property
     def sequences(self) -> dict[str, Row]:
         """The sequences of those rows' instructions, by name."""
-        if "sequences" not in self.data:
-            return {}
-        models: dict[str, dict[str, Any]] = {}
-        self._read("rows", models)
-        return self._read("sequences", models)
+        return self._read[1]
 
-    def _read(self, name: str, models: dict[str, dict[str, Any]]) -> dict[str, Row]:
-        """The rows of the blocks of that name; models: the keys of each one's model, which are added."""
-        rows = (self._row(keys, models) for keys in self._entries(self.data.get(name, ())))
-        return {row.instruction: row for row in rows}
+    @cached_property
+    def _read(self) -> tuple[dict[str, Row], dict[str, Row]]:
+        """The rows, and the sequences, which are made of the rows' models."""
+        models: dict[str, dict[str, Any]] = {}
+        rows, sequences = (
+            [self._row(keys, models) for keys in self._entries(self.data.get(name, ()))]
+            for name in ("rows", "sequences")
+        )
+        return {row.instruction: row for row in rows}, {row.instruction: row for row in sequences}
 
     def _entries(self, blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """The keys of each row of some blocks, with those that it inherits."""
@@ -104,7 +105,7 @@ class ArchitectureFile:
 
     def _lines(self, table: str) -> list[dict[str, Any]]:
         try:
-            return list(lines_of(table))
+            return list(entries_of(table))
         except TcsmtError as error:
             raise TcsmtError(f"{self.path}: {error}") from None
 
@@ -137,6 +138,6 @@ class ArchitectureFile:
 
 
 @cache
-def file_of(architecture: str) -> ArchitectureFile:
+def architecture_file(architecture: str) -> ArchitectureFile:
     """The catalogue's file of an architecture."""
     return ArchitectureFile(architecture, FOLDER / f"{architecture}.toml", contents(architecture))

@@ -9,18 +9,18 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["lines_of"]
+__all__ = ["entries_of"]
 
 #: Columns whose cells are lists, of one element too.
 _LISTS = ("inherits", "lanes", "measured", "where")
 
 
-def lines_of(table: str) -> Iterator[dict[str, Any]]:
+def entries_of(table: str) -> Iterator[dict[str, Any]]:
     """The keys that each line gives; ``-`` stands for nothing, and commas divide a list.
 
     Raises :class:`.TcsmtError` where a line has not as many cells as there are columns.
 
-    >>> list(lines_of("name   k   lanes  exact\\nfirst  16  3,4    -\\nnext   -   2      true"))
+    >>> list(entries_of("name   k   lanes  exact\\nfirst  16  3,4    -\\nnext   -   2      true"))
     [{'name': 'first', 'k': 16, 'lanes': [3, 4]}, {'name': 'next', 'lanes': [2], 'exact': True}]
     """
     header, *lines = table.splitlines()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, rows
+from tcsmt.matrix_units.catalogue.architecture_files import ArchitectureFile
 from tcsmt.matrix_units.catalogue.gpus import FOLDER
 from tcsmt.matrix_units.catalogue.row import Row
-from tcsmt.matrix_units.catalogue.tables import ArchitectureFile
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.support.errors import TcsmtError
 
