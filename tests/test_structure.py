@@ -175,7 +175,7 @@ def test_the_checker_rests_on_little() -> None:
     languages = {name for name in modules if re.match(r"tcsmt\.language\.(graphs|read|write)\.", name)}
     assert languages == {
         "tcsmt.language.graphs.digest", "tcsmt.language.read.btor2_reader", "tcsmt.language.read.joining",
-        "tcsmt.language.write.cnf", "tcsmt.language.write.smtlib",
+        "tcsmt.language.write.cnf", "tcsmt.language.write.inlining", "tcsmt.language.write.smtlib",
     }  # fmt: skip
     code = "import sys, tcsmt.prove.certificates.checker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -61,6 +61,12 @@ def operands(model: Model) -> list[OperandArray]:
     ]
 
 
+def lanes(model: Model) -> dict[Term, int]:
+    """The lane of each operand, c after the last one, as :func:`.schedule` takes it; scales have none."""
+    products = (operand.terms for operand in operands(model) if len(operand.terms) == model.k)
+    return {term: lane for terms in products for lane, term in enumerate(terms)} | {model.trace.c: model.k}
+
+
 def threads_in_use() -> int:
     """Threads for large batches: ``$TCSMT_THREADS``, else the processors that this process may use."""
     text = os.environ.get("TCSMT_THREADS", "")
@@ -87,15 +93,8 @@ class MachineCode:
         operand_bits = container(max(model.a_format.width, model.b_format.width))
         self.width = VECTOR // operand_bits
         self.chains = model.c_format == model.d_format
-        lanes = {
-            term: lane
-            for operand in self.operands
-            for lane, term in enumerate(operand.terms)
-            if len(operand.terms) == model.k
-        }
-        lanes[model.trace.c] = model.k
         source = _Source(
-            self.operands, root, lanes, self.width, min(operand_bits, 32), self.output.itemsize * 8
+            self.operands, root, lanes(model), self.width, min(operand_bits, 32), self.output.itemsize * 8
         )
         texts = {"rows": source.rows(), **({"outer": source.outer()} if self.chains else {})}
         addresses = functions(declared("\n".join(texts.values())), list(texts))
@@ -206,7 +205,7 @@ class _Source:
                 base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
                 bits, vectors = self._gathered(e, operand, base)
                 for term, vector in zip(operand.terms, vectors, strict=True):
-                    e.register[term] = _widened(e, bits, term, vector)
+                    e.register[term] = e.fitted(bits, e.container(term.width), vector)
 
         e = Emitter(self.width, self.least)
         result = self._result(e, read, "group")
@@ -219,8 +218,8 @@ class _Source:
         before, e, after = (Emitter(self.width, self.least, prefix) for prefix in ("b", "v", "a"))
         starts = {o.name: before.emit(f"mul i64 %g, %{o.name}.group") for o in self.inputs}
         (addend,) = (operand for operand in self.inputs if operand.name == "c")
-        loaded = _load(before, addend, starts["c"], before.type(addend.bits))
-        first = _widened(before, addend.bits, addend.terms[0], loaded)
+        loaded = before.load("%c", addend.bits, starts["c"])
+        first = before.fitted(addend.bits, before.container(addend.terms[0].width), loaded)
 
         def read(e: Emitter) -> None:
             e.register[addend.terms[0]] = "%c.word"
@@ -234,10 +233,10 @@ class _Source:
                     place = e.emit(f"mul i64 %{operand.name}.lane, {lane}")
                     place = e.emit(f"add i64 {base}, {place}")
                     if operand.name in ("a", "scale_a"):
-                        vector = self._repeated(e, operand, place)
+                        vector = e.repeated(operand.bits, _load(e, operand, place, f"i{operand.bits}"))
                     else:
-                        vector = _load(e, operand, place, e.type(operand.bits))
-                    e.register[term] = _widened(e, operand.bits, term, vector)
+                        vector = _load(e, operand, place)
+                    e.register[term] = e.fitted(operand.bits, e.container(term.width), vector)
 
         result = self._result(e, read, "step")
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
@@ -319,22 +318,12 @@ finish:
             for row in range(self.width):
                 place = e.emit(f"add i64 {base}, {row * lanes + lane}")
                 word = _load(e, operand, place, f"i{bits}")
-                vector = _inserted(e, kind, vector, operand, word, row)
+                vector = e.emit(f"insertelement {kind} {vector}, i{bits} {word}, i64 {row}")
             vectors.append(vector)
         return bits, vectors
 
-    def _repeated(self, e: Emitter, operand: OperandArray, place: str) -> str:
-        """A vector with the same word in every row."""
-        kind = e.type(operand.bits)
-        word = _load(e, operand, place, f"i{operand.bits}")
-        head = _inserted(e, kind, "poison", operand, word, 0)
-        return e.emit(f"shufflevector {kind} {head}, {kind} poison, <{self.width} x i32> zeroinitializer")
-
     def _store(self, e: Emitter, value: str, place: str) -> None:
-        held, bits = e.container(self.root.width), self.bits
-        word = e.convert("trunc" if held > bits else "zext", held, bits, value)
-        address = e.emit(f"getelementptr i{bits}, ptr %d, i64 {place}")
-        e.lines.append(f"  store {e.type(bits)} {word}, ptr {address}, align {bits // 8}")
+        e.store("%d", self.bits, place, e.fitted(e.container(self.root.width), self.bits, value))
 
 
 def _some_special(operand: OperandArray) -> Term:
@@ -350,18 +339,8 @@ def _some_special(operand: OperandArray) -> Term:
     return ~umax(*magnitudes).ult(least)
 
 
-def _load(e: Emitter, operand: OperandArray, place: str, kind: str) -> str:
-    address = e.emit(f"getelementptr i{operand.bits}, ptr %{operand.name}{e.suffix}, i64 {place}")
-    return e.emit(f"load {kind}, ptr {address}, align {operand.bits // 8}")
-
-
-def _inserted(e: Emitter, kind: str, vector: str, operand: OperandArray, word: str, row: int) -> str:
-    return e.emit(f"insertelement {kind} {vector}, i{operand.bits} {word}, i64 {row}")
-
-
-def _widened(e: Emitter, bits: int, term: Term, value: str) -> str:
-    held = e.container(term.width)
-    return e.convert("trunc" if held < bits else "zext", bits, held, value)
+def _load(e: Emitter, operand: OperandArray, place: str, kind: str = "") -> str:
+    return e.load(f"%{operand.name}{e.suffix}", operand.bits, place, kind)
 
 
 def _shuffled(e: Emitter, kind: str, vectors: list[str]) -> list[str]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["agreeing", "counted", "one_line", "ranges", "unmarked"]
+__all__ = ["agreeing", "counted", "one_line", "ranges"]
 
 #: Nouns that end so have a plural in -es; those in -is lose that.
 _HISSES = ("s", "x", "ch", "sh")
-#: A role of the documentation's markup with what it names, or an inline literal.
-_MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1")
 _COUNTED = re.compile(r"([a-z]*)(-?\d+)")
 
 
@@ -56,21 +54,6 @@ def ranges(names: Iterable[str]) -> list[str]:
         else:
             runs.append([name])
     return [text for run in runs for text in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
-
-
-def unmarked(text: str) -> str:
-    """A docstring's text for those who read it elsewhere than in the documentation.
-
-    >>> unmarked("``c`` is zero (:func:`.decide`)")
-    'c is zero (decide)'
-    """
-    return _MARKED.sub(_shown, text)
-
-
-def _shown(match: re.Match[str]) -> str:
-    """As Sphinx shows it: the title before ``<target>``; after ``~``, the last part of a name."""
-    name = re.sub(r"\s*<[^<>]*>$", "", match[2])
-    return name.rpartition(".")[2] if name.startswith("~") else name.removeprefix(".")
 
 
 def _next(name: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.support.text import agreeing, counted, ranges, unmarked
+from tcsmt.support.text import agreeing, counted, ranges
 
 
 def test_examples() -> None:
@@ -14,12 +14,6 @@ def test_examples() -> None:
     assert ranges(["-2", "-1", "0", "2"]) == ["-2..0", "2"]
     assert ranges([]) == []
     assert ranges(["sa0", "sa1", "sa2", "a3"]) == ["sa0..sa2", "a3"]
-
-
-def test_a_docstring_without_its_markup() -> None:
-    text = "see :func:`.decide` and :mod:`tcsmt.arithmetic.nans` (:data:`~tcsmt.x.NAN`), ``b0`` and `c`"
-    assert unmarked(text) == "see decide and tcsmt.arithmetic.nans (NAN), b0 and c"
-    assert unmarked(":class:`the bound <tcsmt.Bound>`: 2 : 1, a::b") == "the bound: 2 : 1, a::b"
 
 
 names = st.builds(lambda stem, number: f"{stem}{number}", st.sampled_from(["a", "b", "p"]), st.integers(0, 6))

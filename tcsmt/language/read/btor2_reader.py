@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
+from operator import xor
 
 from tcsmt.language.read.joining import joined
 from tcsmt.language.terms import Term, const, var
@@ -39,17 +40,15 @@ class Btor2Line:
 class Btor2File:
     """A file's nodes. Raises what :func:`read_btor2` says.
 
-    inputs: named ones, by name. undriven: inputs without a name: bits that nothing drives, and don't-cares.
-    outputs: by name, the number of the node whose value they have, negative where that is inverted.
-    states: registers. following: of a register, the node whose value it takes at a clock edge.
+    inputs: those with a name, by it; the others are bits that nothing drives, and don't-cares. outputs: by
+    name, the number of the node whose value they have, negative where that is inverted. following: of a
+    register, the node whose value it takes at a clock edge.
     """
 
     file: str
     nodes: Mapping[int, Btor2Line]
     inputs: Mapping[str, Btor2Line] = field(default_factory=dict)
-    undriven: Sequence[Btor2Line] = ()
     outputs: Mapping[str, int] = field(default_factory=dict)
-    states: Sequence[Btor2Line] = ()
     following: Mapping[int, int] = field(default_factory=dict)
 
     def cut(self, names: Sequence[str]) -> Btor2File:
@@ -66,7 +65,7 @@ class Btor2File:
 
     def _register(self, name: str) -> tuple[Btor2Line, Btor2Line]:
         """The wire that has a register's name, and the register: an asynchronous reset is between them."""
-        named = {node.name: node for node in self.states if node.name}
+        named = {node.name: node for node in self.nodes.values() if node.op == "state" and node.name}
         wire = self.nodes[self.outputs[name]] if self.outputs.get(name, 0) > 0 else named.get(name)
         if wire is not None:
             near = [wire] if wire.op == "state" else []
@@ -202,11 +201,8 @@ def read_btor2(text: str, file: str) -> Btor2File:
             raise TcsmtError(f"{file}:{number}: not BTOR2: {whole.strip()[:60]!r}") from None
     if not lines.nodes:
         raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
-    states = [node for node in lines.nodes.values() if node.op == "state"]
-    inputs = [node for node in lines.nodes.values() if node.op == "input"]
-    named = {node.name: node for node in inputs if node.name}
-    undriven = [node for node in inputs if not node.name]
-    return Btor2File(file, lines.nodes, named, undriven, lines.outputs, states, lines.following)
+    named = {node.name: node for node in lines.nodes.values() if node.op == "input" and node.name}
+    return Btor2File(file, lines.nodes, named, lines.outputs, lines.following)
 
 
 @dataclass
@@ -267,13 +263,6 @@ def _refused(op: str) -> str:
     return f"the operation {op} is not supported"
 
 
-def _parity(x: Term) -> Term:
-    bit = x[0]
-    for number in range(1, x.width):
-        bit = bit ^ x[number]
-    return bit
-
-
 def _nonzero(x: Term) -> Term:
     return x if x.width == 1 else x.ne(0)
 
@@ -301,7 +290,7 @@ _UNARY: dict[str, Callable[..., Term]] = {
     "dec": lambda x: x - 1,
     "redor": _nonzero,
     "redand": _ones,
-    "redxor": _parity,
+    "redxor": lambda x: reduce(xor, (x[number] for number in range(x.width))),
     "uext": lambda x, more: x.zext(x.width + more),
     "sext": lambda x, more: x.sext(x.width + more),
     "slice": lambda x, high, low: x[high:low],

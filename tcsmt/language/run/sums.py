@@ -77,42 +77,24 @@ class _Nest:
         self.row.register = _InAllRows(self.point, self.row)
         order = schedule(roots, {})
         for place, variable in enumerate(outer):
-            self._load(place, variable)
+            _take(self.point, place, "%i", variable)
         self.point.run([node for node in order if node not in within])
-        self._count(inner)
+        held = self.row.container(inner.width)
+        first = self.row.emit(f"trunc i64 %t to i{held}")
+        self.row.register[inner] = self.row.counted(held, first)
         # the sums of which a part is the same in all rows begin with that part
         arguments = {arg for node in within for arg in node.args} - within
-        for node in arguments:
-            self.row.register[node]
+        for node in nodes:  # in the same order in every run
+            if node in arguments:
+                self.row.register[node]
         self.row.run([node for node in order if node in within or node in arguments])
         self.text = self._text([(root, self.row.register[root]) for root in roots], inner)
 
-    def _load(self, place: int, variable: Term) -> None:
-        e = self.point
-        column = e.emit(f"mul i64 %points, {place}")
-        index = e.emit(f"add i64 {column}, %i")
-        address = e.emit(f"getelementptr i32, ptr %given, i64 {index}")
-        word = e.emit(f"load <1 x i32>, ptr {address}, align 4")
-        held = e.container(variable.width)
-        e.register[variable] = e.masked(variable.width, e.convert("trunc", 32, held, word))
-
-    def _count(self, inner: Term) -> None:
-        """The inner word: %t and what follows it."""
-        e = self.row
-        held = e.container(inner.width)
-        kind = e.type(held)
-        first = e.emit(f"trunc i64 %t to i{held}")
-        head = e.emit(f"insertelement {kind} poison, i{held} {first}, i64 0")
-        same = e.emit(f"shufflevector {kind} {head}, {kind} poison, <{self.rows} x i32> zeroinitializer")
-        steps = ", ".join(f"i{held} {row if held > 1 else row & 1}" for row in range(self.rows))
-        e.register[inner] = e.emit(f"add {kind} {same}, <{steps}>")
-
     def _text(self, roots: Sequence[tuple[Term, str]], inner: Term) -> str:
-        e, kind = self.row, f"<{self.rows} x i32>"
+        e, kind = self.row, self.row.type(32)
         phis, ends = [], []
         for place, (root, register) in enumerate(roots):
-            held = e.container(root.width)
-            word = e.convert("trunc" if held > 32 else "zext", held, 32, register)
+            word = e.fitted(e.container(root.width), 32, register)
             total = e.emit(f"add {kind} %sum{place}, {word}")
             phis.append(f"  %sum{place} = phi {kind} [zeroinitializer, %point], [{total}, %row]")
             ends.append(f"""  %all{place} = call i32 @llvm.vector.reduce.add.v{self.rows}i32({kind} {total})
@@ -144,6 +126,13 @@ exit:
   ret void
 }}
 """)
+
+
+def _take(e: Emitter, place: int, start: str, variable: Term) -> None:
+    """A variable's words from the column at a place, from one of its points on."""
+    column = e.emit(f"mul i64 %points, {place}")
+    index = e.emit(f"add i64 {column}, {start}")
+    e.take(variable, 32, e.load("%given", 32, index))
 
 
 class _InAllRows(dict[Term, str]):
@@ -193,16 +182,9 @@ class LlvmWords:
         e = Emitter(_GROUP)
         start = e.emit(f"mul i64 %g, {_GROUP}")
         for place, variable in enumerate(outer):
-            column = e.emit(f"mul i64 %points, {place}")
-            index = e.emit(f"add i64 {column}, {start}")
-            address = e.emit(f"getelementptr i32, ptr %given, i64 {index}")
-            word = e.emit(f"load {e.type(32)}, ptr {address}, align 4")
-            held = e.container(variable.width)
-            e.register[variable] = e.masked(variable.width, e.convert("trunc", 32, held, word))
+            _take(e, place, start, variable)
         e.run(schedule([root], {}))
-        word = e.convert("zext", e.container(root.width), 64, e.register[root])
-        address = e.emit(f"getelementptr i64, ptr %found, i64 {start}")
-        e.lines.append(f"  store {e.type(64)} {word}, ptr {address}, align 8")
+        e.store("%found", 64, start, e.fitted(e.container(root.width), 64, e.register[root]))
         return declared(over_groups("words", "i64 %points, ptr noalias %given, ptr noalias %found", e.text))
 
 

@@ -13,6 +13,7 @@ from functools import reduce
 
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.terms import Term
+from tcsmt.language.write.operators import OPERATORS
 
 __all__ = ["LIMB", "PROLOGUE", "ROWS", "plain", "statements"]
 
@@ -66,18 +67,17 @@ def _constant(node: Term, args: list[str]) -> str:
     return f"ALL({_ones(1) if node.width == 1 and node.value else node.value}u)"
 
 
-def _infix(operator: str) -> Callable[[Term, list[str]], str]:
-    return lambda node, args: _trimmed(node.width, f" {operator} ".join(args))
+def _infix(node: Term, args: list[str]) -> str:
+    return _trimmed(node.width, f" {OPERATORS[node.op]} ".join(args))
 
 
-def _prefix(operator: str) -> Callable[[Term, list[str]], str]:
-    return lambda node, args: _trimmed(node.width, f"{operator}{args[0]}")
+def _prefix(node: Term, args: list[str]) -> str:
+    return _trimmed(node.width, f"{OPERATORS[node.op]}{args[0]}")
 
 
 def _shift(node: Term, args: list[str]) -> str:
     """C leaves a shift by the word's size or more undefined."""
-    operator = {"shl": "<<", "lshr": ">>"}[node.op]
-    moved = f"({args[0]} {operator} ({args[1]} & {LIMB - 1}u)) & (word)({args[1]} < {LIMB}u)"
+    moved = f"({args[0]} {OPERATORS[node.op]} ({args[1]} & {LIMB - 1}u)) & (word)({args[1]} < {LIMB}u)"
     return _trimmed(node.width, moved)
 
 
@@ -119,8 +119,7 @@ def _ite(node: Term, args: list[str]) -> str:
 
 
 def _compared(node: Term, args: list[str]) -> str:
-    operator = {"eq": "==", "ult": "<"}[node.op]
-    return f"(word)({args[0]} {operator} {args[1]})"
+    return f"(word)({args[0]} {OPERATORS[node.op]} {args[1]})"
 
 
 def _signed_less(node: Term, args: list[str]) -> str:
@@ -134,14 +133,14 @@ def _largest(node: Term, args: list[str]) -> str:
 
 _EXPRESS: dict[str, Callable[[Term, list[str]], str]] = {
     "const": _constant,
-    "not": _prefix("~"),
-    "and": _infix("&"),
-    "or": _infix("|"),
-    "xor": _infix("^"),
-    "neg": _prefix("-"),
-    "add": _infix("+"),
-    "sub": _infix("-"),
-    "mul": _infix("*"),
+    "not": _prefix,
+    "and": _infix,
+    "or": _infix,
+    "xor": _infix,
+    "neg": _prefix,
+    "add": _infix,
+    "sub": _infix,
+    "mul": _infix,
     "shl": _shift,
     "lshr": _shift,
     "ashr": _arithmetic_shift,

@@ -19,11 +19,14 @@ from functools import reduce
 
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term
+from tcsmt.language.write.inlining import Inlining, fresh
+from tcsmt.language.write.operators import bare, infix
 
 __all__ = ["C99", "HELPERS", "container", "literal", "type_of"]
 
 LOW, WORD, NUMBER = "low", "word", "number"
-_Needed = list[tuple[Term, str]]
+#: A node in one of them.
+_Form = tuple[Term, str]
 
 #: Nesting of an expression beyond which a word gets a name.
 _DEPTH = 4
@@ -109,14 +112,12 @@ def literal(value: int, bits: int) -> str:
 class _Made:
     """How a form of a node is written: from which forms of its arguments, and in which form that results.
 
-    write: takes the arguments' expressions, in the order of ``needs``. repeated: those of them that it writes
-    more than once.
+    write: takes the arguments' expressions, in the order of ``needs``.
     """
 
-    needs: _Needed
+    needs: list[_Form]
     write: Callable[[Sequence[str]], str]
     form: str
-    repeated: tuple[int, ...] = ()
 
 
 class C99:
@@ -132,43 +133,32 @@ class C99:
     def statements(self, results: Sequence[Term]) -> tuple[list[str], list[str]]:
         """The statements that compute ``results``, and the expression of each, trimmed to its width."""
         made, uses = self._needed(results)
-        names = self._names
-        text: dict[tuple[Term, str], str] = {}
-        depth: dict[tuple[Term, str], int] = {}
-        taken = set(names.values())
-        fresh = 0
+        others = fresh(set(self._names.values()))
         lines: list[str] = []
-        for node in self._nodes:
-            for form in (WORD, NUMBER, LOW):
-                key = (node, form)
-                if key not in made:
-                    continue
-                how = made[key]
-                parts = [self._found(*need, made, text) for need in how.needs]
-                expression = how.write(parts)
-                level = 1 + max((depth.get(self._key(*n, made), 0) for n in how.needs), default=-1)
-                if node.args and (uses[key] > 1 or node in names or level >= _DEPTH):
-                    name = names.get(node, "")
-                    if not name:
-                        while (name := f"t{fresh}") in taken:
-                            fresh += 1
-                        fresh += 1
-                    elif (node, WORD) in text:  # its other form
-                        name = f"{name}_number"
-                    taken.add(name)
-                    lines.append(f"const {type_of(node.width)} {name} = {_bare(expression)};")
-                    expression, level = name, 0
-                text[key], depth[key] = expression, level
-        return lines, [self._found(root, WORD, made, text) for root in results]
 
-    def _needed(
-        self, results: Sequence[Term]
-    ) -> tuple[dict[tuple[Term, str], _Made], Counter[tuple[Term, str]]]:
+        def define(key: _Form, expression: str) -> str:
+            node, _ = key
+            name = self._names.get(node) or next(others)
+            if node in self._names and (node, WORD) in text:  # its other form
+                name = f"{name}_number"
+            lines.append(f"const {type_of(node.width)} {name} = {bare(expression)};")
+            return name
+
+        text = Inlining(_DEPTH, define)
+        for node in self._nodes:
+            for key in ((node, form) for form in (WORD, NUMBER, LOW)):
+                if key in made:
+                    arguments = [_made_form(need, made) for need in made[key].needs]
+                    expression = made[key].write([text[argument] for argument in arguments])
+                    text.add(key, expression, arguments, named=uses[key] > 1 or node in self._names)
+        return lines, [text[_made_form((root, WORD), made)] for root in results]
+
+    def _needed(self, results: Sequence[Term]) -> tuple[dict[_Form, _Made], Counter[_Form]]:
         """Every form of every node that is used, and how often."""
         wanted: dict[Term, set[str]] = {}
         for root in results:
             wanted.setdefault(root, set()).add(WORD)
-        made: dict[tuple[Term, str], _Made] = {}
+        made: dict[_Form, _Made] = {}
         for node in reversed(self._nodes):
             forms = wanted.get(node, set())
             if node.width == container(node.width):
@@ -178,25 +168,10 @@ class C99:
                 made[node, form] = how
                 for arg, need in how.needs:
                     wanted.setdefault(arg, set()).add(need)
-        uses: Counter[tuple[Term, str]] = Counter()
+        uses: Counter[_Form] = Counter()
         for how in made.values():
-            for place, (arg, form) in enumerate(how.needs):
-                uses[self._key(arg, form, made)] += 2 if place in how.repeated else 1
+            uses.update(_made_form(used, made) for used in how.needs)
         return made, uses
-
-    def _key(self, node: Term, form: str, made: Mapping[tuple[Term, str], _Made]) -> tuple[Term, str]:
-        if (node, form) in made:
-            return node, form
-        return next((node, other) for other in (WORD, NUMBER, LOW) if (node, other) in made)
-
-    def _found(
-        self,
-        node: Term,
-        form: str,
-        made: Mapping[tuple[Term, str], _Made],
-        text: Mapping[tuple[Term, str], str],
-    ) -> str:
-        return text[self._key(node, form, made)]
 
     def _how(self, node: Term, form: str) -> _Made:
         made = _HOW[node.op](self, node, form)
@@ -268,16 +243,11 @@ class C99:
         return f"tcsmt_{called}"
 
 
-def _bare(expression: str) -> str:
-    """Without the parentheses around the whole."""
-    if not expression.startswith("("):
-        return expression
-    level = 0
-    for place, letter in enumerate(expression):
-        level += (letter == "(") - (letter == ")")
-        if not level:
-            return expression[1:-1] if place == len(expression) - 1 else expression
-    return expression
+def _made_form(need: _Form, made: Mapping[_Form, _Made]) -> _Form:
+    """The form in which a node is written where one is needed: every other serves."""
+    if need in made:
+        return need
+    return next(key for other in (WORD, NUMBER, LOW) if (key := (need[0], other)) in made)
 
 
 def _constant(c: C99, node: Term, form: str) -> _Made:
@@ -301,39 +271,29 @@ def _inverted(c: C99, node: Term, form: str) -> _Made:
     return _Made([(arg, form)], lambda parts: f"(~{parts[0]})", form)
 
 
-def _infix(operator: str) -> Callable[[C99, Term, str], _Made]:
-    def how(c: C99, node: Term, form: str) -> _Made:
-        """Bit by bit: of words a word, of numbers a number."""
-        return _Made([(arg, form) for arg in node.args], lambda parts: _joined(operator, parts), form)
-
-    return how
+def _bitwise(c: C99, node: Term, form: str) -> _Made:
+    """Of words a word, of numbers a number."""
+    return _Made([(arg, form) for arg in node.args], lambda parts: infix(node, parts), form)
 
 
-def _joined(operator: str, parts: Sequence[str]) -> str:
-    return f"({f' {operator} '.join(parts)})"
+def _sum(c: C99, node: Term, form: str) -> _Made:
+    if form == WORD and c.whole(node):
+        inner = WORD
+    elif form == NUMBER and c.signed_whole(node):
+        inner = NUMBER
+    else:
+        inner = LOW
+    narrow, rest = _narrow(c, node) if inner == LOW and node.op == "add" else ([], list(node.args))
+    if not narrow:
+        return _Made([(arg, inner) for arg in rest], lambda parts: infix(node, parts), inner)
+    widened = c.helper("wide")
+    count = len(narrow)
 
+    def write(parts: Sequence[str]) -> str:
+        first = f"{widened}({bare(infix(node, parts[:count]))})"
+        return infix(node, [first, *parts[count:]])
 
-def _sum(operator: str) -> Callable[[C99, Term, str], _Made]:
-    def how(c: C99, node: Term, form: str) -> _Made:
-        if form == WORD and c.whole(node):
-            inner = WORD
-        elif form == NUMBER and c.signed_whole(node):
-            inner = NUMBER
-        else:
-            inner = LOW
-        narrow, rest = _narrow(c, node) if inner == LOW and node.op == "add" else ([], list(node.args))
-        if not narrow:
-            return _Made([(arg, inner) for arg in rest], lambda parts: _joined(operator, parts), inner)
-        widened = c.helper("wide")
-        count = len(narrow)
-
-        def write(parts: Sequence[str]) -> str:
-            first = f"{widened}({_bare(_joined('+', parts[:count]))})"
-            return _joined("+", [first, *parts[count:]])
-
-        return _Made([(arg.args[0], NUMBER) for arg in narrow] + [(arg, LOW) for arg in rest], write, LOW)
-
-    return how
+    return _Made([(arg.args[0], NUMBER) for arg in narrow] + [(arg, LOW) for arg in rest], write, LOW)
 
 
 def _narrow(c: C99, node: Term) -> tuple[list[Term], list[Term]]:
@@ -368,16 +328,15 @@ def _shift(c: C99, node: Term, form: str) -> _Made:
     if node.op == "ashr":
         name = c.helper("sra", bits)
         return _Made([(value, NUMBER), (amount, WORD)], lambda p: f"{name}({p[0]}, {p[1]})", NUMBER)
-    operator = "<<" if node.op == "shl" else ">>"
     left = node.op == "shl"
     gone = not left and c.most(value) < 1 << (bits - 1)  # nothing is left after bits - 1 places
     inner = WORD if not left or (form == WORD and c.whole(node)) else LOW
 
     def write(parts: Sequence[str]) -> str:
         if small:
-            return f"({parts[0]} {operator} {parts[1]})"
+            return infix(node, parts)
         if gone:
-            return f"({parts[0]} >> {c.helper('min', bits)}({_bare(parts[1])}, {bits - 1}u))"
+            return f"({parts[0]} >> {c.helper('min', bits)}({bare(parts[1])}, {bits - 1}u))"
         return f"{c.helper('shl' if left else 'shr', bits)}({parts[0]}, {parts[1]})"
 
     return _Made([(value, inner), (amount, WORD)], write, inner)
@@ -420,7 +379,7 @@ def _sext(c: C99, node: Term, form: str) -> _Made:
     if c.most(arg) < 1 << (arg.width - 1):
         return _Made([(arg, WORD)], lambda parts: c.cast(parts[0], arg.width, node.width), WORD)
     name = c.helper("wide")
-    return _Made([(arg, NUMBER)], lambda parts: f"{name}({_bare(parts[0])})", NUMBER)
+    return _Made([(arg, NUMBER)], lambda parts: f"{name}({bare(parts[0])})", NUMBER)
 
 
 def _ite(c: C99, node: Term, form: str) -> _Made:
@@ -433,17 +392,13 @@ def _ite(c: C99, node: Term, form: str) -> _Made:
     name = c.helper("pick", container(node.width))
     return _Made(
         [(condition, WORD), (then, form), (otherwise, form)],
-        lambda parts: f"{name}({', '.join(map(_bare, parts))})",
+        lambda parts: f"{name}({', '.join(map(bare, parts))})",
         form,
     )
 
 
-def _compared(operator: str) -> Callable[[C99, Term, str], _Made]:
-    def how(c: C99, node: Term, form: str) -> _Made:
-        needs = [(arg, WORD) for arg in node.args]
-        return _Made(needs, lambda parts: f"(uint32_t)({parts[0]} {operator} {parts[1]})", WORD)
-
-    return how
+def _compared(c: C99, node: Term, form: str) -> _Made:
+    return _Made([(arg, WORD) for arg in node.args], lambda parts: f"(uint32_t){infix(node, parts)}", WORD)
 
 
 def _signed_less(c: C99, node: Term, form: str) -> _Made:
@@ -467,13 +422,13 @@ _HOW: dict[str, Callable[[C99, Term, str], _Made]] = {
     "const": _constant,
     "var": _variable,
     "not": _inverted,
-    "and": _infix("&"),
-    "or": _infix("|"),
-    "xor": _infix("^"),
+    "and": _bitwise,
+    "or": _bitwise,
+    "xor": _bitwise,
     "neg": _negated,
-    "add": _sum("+"),
-    "sub": _sum("-"),
-    "mul": _sum("*"),
+    "add": _sum,
+    "sub": _sum,
+    "mul": _sum,
     "shl": _shift,
     "lshr": _shift,
     "ashr": _shift,
@@ -482,8 +437,8 @@ _HOW: dict[str, Callable[[C99, Term, str], _Made]] = {
     "zext": _zext,
     "sext": _sext,
     "ite": _ite,
-    "eq": _compared("=="),
-    "ult": _compared("<"),
+    "eq": _compared,
+    "ult": _compared,
     "slt": _signed_less,
     "umax": _largest,
 }

@@ -159,62 +159,55 @@ def as_clauses(goal: Term) -> Cnf:
         cnf.words[str(v.data)] = cnf.word(v.width)
     words: dict[Term, Word] = {}
     for node in operands_first([goal]):
-        words[node] = _word(cnf, node, [words[arg] for arg in node.args])
+        words[node] = _WORD[node.op](cnf, node, *(words[arg] for arg in node.args))
     cnf.clauses.append((words[goal][0],))
     return cnf
 
 
-def _word(cnf: Cnf, node: Term, args: list[Word]) -> Word:
-    """The bits of a node, from those of its arguments."""
-    width = node.width
-    match node.op, args:
-        case "const", _:
-            return _bits(int(node.data), width)  # type: ignore[arg-type]
-        case "var", _:
-            return cnf.words[str(node.data)]
-        case "not", [x]:
-            return [-a for a in x]
-        case "and", _:
-            return [reduce(cnf.both, bits) for bits in zip(*args, strict=True)]
-        case "or", _:
-            return [reduce(cnf.either, bits) for bits in zip(*args, strict=True)]
-        case "xor", [x, y]:
-            return [cnf.unlike(a, b) for a, b in zip(x, y, strict=True)]
-        case "neg", [x]:
-            return cnf.sum(list(zip([-a for a in x], _bits(1, width), strict=True)))
-        case "add", _:
-            return cnf.sum(list(zip(*args, strict=True)))
-        case "sub", [x, y]:
-            return cnf.sum(list(zip(x, [-b for b in y], _bits(1, width), strict=True)))
-        case "mul", [x, y]:
-            return cnf.sum([[cnf.both(x[i], y[n - i]) for i in range(n + 1)] for n in range(width)])
-        case "shl", [x, y]:
-            return cnf.shifted_right(x[::-1], y, FALSE)[::-1]
-        case "lshr", [x, y]:
-            return cnf.shifted_right(x, y, FALSE)
-        case "ashr", [x, y]:
-            return cnf.shifted_right(x, y, x[-1])
-        case "concat", [x, y]:
-            return y + x
-        case "extract", [x]:
-            high, low = node.data  # type: ignore[misc,str-unpack]
-            return x[int(low) : int(high) + 1]
-        case "zext", [x]:
-            return x + [FALSE] * (width - len(x))
-        case "sext", [x]:
-            return x + [x[-1]] * (width - len(x))
-        case "ite", [s, x, y]:
-            return cnf.select(s[0], x, y)
-        case "eq", [x, y]:
-            return [cnf.same(x, y)]
-        case "ult", [x, y]:
-            return [cnf.less(x, y)]
-        case "slt", [x, y]:  # with the sign bits exchanged, the unsigned order is that of the numbers
-            return [cnf.less([*x[:-1], y[-1]], [*y[:-1], x[-1]])]
-        case "umax", [first, *rest]:
-            return reduce(lambda x, y: cnf.select(cnf.less(x, y), y, x), rest, first)
-    raise ValueError(f"{node.op}: an operation without clauses")
-
-
 def _bits(value: int, width: int) -> Word:
     return [TRUE if value >> place & 1 else FALSE for place in range(width)]
+
+
+def _extract(cnf: Cnf, node: Term, x: Word) -> Word:
+    high, low = node.data  # type: ignore[misc,str-unpack]
+    return x[int(low) : int(high) + 1]
+
+
+def _sum(cnf: Cnf, node: Term, *words: Word) -> Word:
+    return cnf.sum(list(zip(*words, strict=True)))
+
+
+def _product(cnf: Cnf, node: Term, x: Word, y: Word) -> Word:
+    return cnf.sum([[cnf.both(x[i], y[n - i]) for i in range(n + 1)] for n in range(node.width)])
+
+
+def _signed_less(cnf: Cnf, node: Term, x: Word, y: Word) -> Word:
+    """With the sign bits exchanged, the unsigned order is that of the numbers."""
+    return [cnf.less([*x[:-1], y[-1]], [*y[:-1], x[-1]])]
+
+
+#: The bits of a node of each operation, from those of its arguments.
+_WORD: dict[str, Callable[..., Word]] = {
+    "const": lambda cnf, node: _bits(node.data, node.width),
+    "var": lambda cnf, node: cnf.words[node.data],
+    "not": lambda cnf, node, x: [-a for a in x],
+    "and": lambda cnf, node, *words: [reduce(cnf.both, bits) for bits in zip(*words, strict=True)],
+    "or": lambda cnf, node, *words: [reduce(cnf.either, bits) for bits in zip(*words, strict=True)],
+    "xor": lambda cnf, node, x, y: [cnf.unlike(a, b) for a, b in zip(x, y, strict=True)],
+    "neg": lambda cnf, node, x: _sum(cnf, node, [-a for a in x], _bits(1, node.width)),
+    "add": _sum,
+    "sub": lambda cnf, node, x, y: _sum(cnf, node, x, [-b for b in y], _bits(1, node.width)),
+    "mul": _product,
+    "shl": lambda cnf, node, x, y: cnf.shifted_right(x[::-1], y, FALSE)[::-1],
+    "lshr": lambda cnf, node, x, y: cnf.shifted_right(x, y, FALSE),
+    "ashr": lambda cnf, node, x, y: cnf.shifted_right(x, y, x[-1]),
+    "concat": lambda cnf, node, x, y: y + x,
+    "extract": _extract,
+    "zext": lambda cnf, node, x: x + [FALSE] * (node.width - len(x)),
+    "sext": lambda cnf, node, x: x + [x[-1]] * (node.width - len(x)),
+    "ite": lambda cnf, node, s, x, y: cnf.select(s[0], x, y),
+    "eq": lambda cnf, node, x, y: [cnf.same(x, y)],
+    "ult": lambda cnf, node, x, y: [cnf.less(x, y)],
+    "slt": _signed_less,
+    "umax": lambda cnf, node, *words: reduce(lambda x, y: cnf.select(cnf.less(x, y), y, x), words),
+}

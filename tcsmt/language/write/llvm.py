@@ -105,6 +105,32 @@ class Emitter:
         listed = ", ".join(f"{kind} {operand}" for operand in operands)
         return self.emit(f"call {kind} @llvm.{name}.v{self.rows}{element}({listed}{extra})")
 
+    def load(self, pointer: str, bits: int, place: str, kind: str = "") -> str:
+        """A vector of words of so many bits, or what else ``kind`` says, from a place in an array of them."""
+        address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
+        return self.emit(f"load {kind or self.type(bits)}, ptr {address}, align {bits // 8}")
+
+    def store(self, pointer: str, bits: int, place: str, value: str) -> None:
+        """A vector of words of so many bits into an array of them."""
+        address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
+        self.lines.append(f"  store {self.type(bits)} {value}, ptr {address}, align {bits // 8}")
+
+    def repeated(self, bits: int, word: str) -> str:
+        """A vector with one word in every row."""
+        kind = self.type(bits)
+        head = self.emit(f"insertelement {kind} poison, i{bits} {word}, i64 0")
+        return self.emit(f"shufflevector {kind} {head}, {kind} poison, {self.type(32)} zeroinitializer")
+
+    def counted(self, bits: int, first: str) -> str:
+        """A vector of words that count up from the first row's."""
+        steps = ", ".join(f"i{bits} {row if bits > 1 else row & 1}" for row in range(self.rows))
+        return self.emit(f"add {self.type(bits)} {self.repeated(bits, first)}, <{steps}>")
+
+    def take(self, variable: Term, bits: int, words: str) -> None:
+        """Let the lowest bits of words be a variable's."""
+        held = self.container(variable.width)
+        self.register[variable] = self.masked(variable.width, self.convert("trunc", bits, held, words))
+
     def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
         """A conversion; none where both types are the same."""
         if source == target:
@@ -145,8 +171,11 @@ class Emitter:
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
         """A word of ``width`` bits in the container of ``target`` bits."""
-        source, wanted = self.container(width), self.container(target)
-        return self.convert(op if wanted > source else "trunc", source, wanted, value)
+        return self.fitted(self.container(width), self.container(target), value, op)
+
+    def fitted(self, source: int, target: int, value: str, op: str = "zext") -> str:
+        """Integers of so many bits as integers of others."""
+        return self.convert(op if target > source else "trunc", source, target, value)
 
     def run(self, nodes: Iterable[Term]) -> None:
         """Emit nodes; arguments come first. Reductions grow as soon as each argument is there."""

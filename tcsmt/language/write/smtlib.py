@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count
 
 from tcsmt.language.terms import Term, expand, operands_first, variables
+from tcsmt.language.write.inlining import Inlining, fresh
 
 __all__ = ["DEPTH", "declarations", "definitions", "express", "maxima", "script", "sort", "symbol"]
 
@@ -45,19 +45,17 @@ def definitions(
     uses = Counter(arg for node in nodes for arg in set(node.args))
     inputs = dict.fromkeys([*variables(roots), *variables(unexpanded)])
     lines = declarations(inputs)
-    taken = {str(v.data) for v in inputs} | set(labels.values())
-    fresh = (name for number in count() if (name := f"t{number}") not in taken)
     lines += maxima(nodes)
-    text: dict[Term, str] = {}
-    depth: dict[Term, int] = {}
+    names = fresh({str(v.data) for v in inputs} | set(labels.values()))
+
+    def define(node: Term, expression: str) -> str:
+        name = symbol(labels[node] if node in labels else next(names))
+        lines.append(f"(define-fun {name} () {sort(node.width)} {expression})")
+        return name
+
+    text = Inlining(DEPTH, define)
     for node in nodes:
-        expression = express(node, text)
-        level = 1 + max((depth[arg] for arg in node.args), default=-1)
-        if node.args and (uses[node] > 1 or node in labels or level >= DEPTH):
-            name = symbol(labels[node] if node in labels else next(fresh))
-            lines.append(f"(define-fun {name} () {sort(node.width)} {expression})")
-            expression, level = name, 0
-        text[node], depth[node] = expression, level
+        text.add(node, express(node, text), node.args, named=uses[node] > 1 or node in labels)
     return lines, [text[root] for root in roots]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 
 from tcsmt.language.terms import Term, operands_first, variables
+from tcsmt.language.write.inlining import Inlining, fresh
 from tcsmt.language.write.smtlib import DEPTH, declarations, express, maxima, sort, symbol
 
 __all__ = ["functions"]
@@ -20,8 +20,7 @@ def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
     """
     nodes = operands_first([root])
     owner = _owners(nodes, root, names)
-    taken = {str(v.data) for v in variables([root])} | set(names.values())
-    fresh = (name for number in count() if (name := f"t{number}") not in taken)
+    others = fresh({str(v.data) for v in variables([root])} | set(names.values()))
     lines = [*declarations(variables([root])), *maxima(nodes)]
     members: dict[Term, list[Term]] = {}
     for node in nodes:
@@ -29,8 +28,8 @@ def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
     text = {node: express(node, {}) for node in nodes if not node.args}
     for node in nodes:
         if node.args and owner[node] is node:
-            expression = _with_lets(members[node], dict(text), fresh)
-            text[node] = symbol(names[node] if node in names else next(fresh))
+            expression = _with_lets(members[node], text, others)
+            text[node] = symbol(names[node] if node in names else next(others))
             lines.append(f"(define-fun {text[node]} () {sort(node.width)} {expression})")
     return lines, text[root]
 
@@ -47,20 +46,21 @@ def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dic
     return owner
 
 
-def _with_lets(members: Sequence[Term], text: dict[Term, str], fresh: Iterator[str]) -> str:
+def _with_lets(members: Sequence[Term], outside: Mapping[Term, str], names: Iterator[str]) -> str:
     """An expression for the last of some nodes; those that are used more than once are bound before it."""
     inner = [node for node in members if node.args]
     uses = Counter(arg for node in inner for arg in node.args)
     bound: list[tuple[str, str]] = []
-    depth: dict[Term, int] = {}
-    for node in inner:
-        expression = express(node, text)
-        depth[node] = 1 + max((depth.get(arg, 0) for arg in node.args), default=0)
-        if node is not inner[-1] and (uses[node] > 1 or depth[node] >= DEPTH):
-            bound.append((next(fresh), expression))
-            expression, depth[node] = bound[-1][0], 0
-        text[node] = expression
-    result = text[inner[-1]]
+
+    def bind(node: Term, expression: str) -> str:
+        bound.append((next(names), expression))
+        return bound[-1][0]
+
+    text = Inlining(DEPTH, bind)
+    text.update(outside)
+    for node in inner[:-1]:
+        text.add(node, express(node, text), node.args, named=uses[node] > 1)
+    result = express(inner[-1], text)
     for name, expression in reversed(bound):
         result = f"(let (({name} {expression})) {result})"
     return result

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tcsmt.language.terms import Term
+from tcsmt.language.write.inlining import Inlining, fresh
+from tcsmt.language.write.operators import bare, infix
 
 __all__ = ["Body", "body", "range_of"]
 
@@ -65,7 +67,8 @@ class _Writer:
         for node in nodes:  # in which clock cycle its value is there
             self.level[node] = max((self._behind(arg) for arg in node.args if arg.op != "const"), default=0)
         self.made = Body()
-        self.text: dict[Term, str] = {}
+        self.text = Inlining(_DEPTH, self._net)
+        self.fresh = fresh(set(names.values()))
 
     def _behind(self, node: Term) -> int:
         """The first level at which a node's value may be used."""
@@ -86,30 +89,26 @@ class _Writer:
                     direct.add(arg)
         direct |= {root for root in roots if made.latency > self.level[root]}
         self._functions()
-        depth: dict[Term, int] = {}
-        taken, fresh = set(self.names.values()), 0
         for node in self.nodes:
-            if node.op == "const":
-                self.text[node], depth[node] = _literal(node.value or 0, node.width), 0
-                continue
-            named = node.op == "var"
-            expression = self.names[node] if named else self._expression(node)
-            nesting = 1 + max((depth[arg] for arg in node.args), default=-1)
-            wanted = uses[node] > 1 or node in self.names or node in direct or nesting >= _DEPTH
-            if wanted and not named:
-                name = self.names.get(node, "")
-                while not name:
-                    name = f"t{fresh}" if f"t{fresh}" not in taken else ""
-                    fresh += 1
-                made.nets.append(f"wire {range_of(node.width)}{name} = {_bare(expression)};")
-                expression, nesting = name, 0
-            self.text[node], depth[node] = expression, nesting
-            for delay in range(1, last.get(node, 0) - self.level[node] + 1):
-                before = expression if delay == 1 else f"{expression}_r{delay - 1}"
-                made.registers.append(f"logic {range_of(node.width)}{expression}_r{delay};")
-                made.transfers.append(f"{expression}_r{delay} <= {before};")
+            named = uses[node] > 1 or node in self.names or node in direct
+            self.text.add(node, self._expression(node), node.args, named=named)
+            if node.op != "const":
+                self._delay(node, last.get(node, 0) - self.level[node])
         made.outputs = [self._at(root, made.latency) for root in roots]
         return made
+
+    def _net(self, node: Term, expression: str) -> str:
+        name = self.names.get(node) or next(self.fresh)
+        self.made.nets.append(f"wire {range_of(node.width)}{name} = {bare(expression)};")
+        return name
+
+    def _delay(self, node: Term, cycles: int) -> None:
+        """Registers, one behind the other, that hold a node's value for so many cycles."""
+        name = self.text[node]
+        for delay in range(1, cycles + 1):
+            before = name if delay == 1 else f"{name}_r{delay - 1}"
+            self.made.registers.append(f"logic {range_of(node.width)}{name}_r{delay};")
+            self.made.transfers.append(f"{name}_r{delay} <= {before};")
 
     def _functions(self) -> None:
         for width in sorted({node.width for node in self.nodes if node.op == "umax"}):
@@ -126,27 +125,14 @@ class _Writer:
         return f"{self.text[node]}_r{delay}" if delay else self.text[node]
 
     def _expression(self, node: Term) -> str:
+        if node.op == "var":
+            return self.names[node]
         parts = [self._at(arg, self.level[node]) for arg in node.args]
         return _EXPRESS[node.op](node, parts)
 
 
-def _literal(value: int, width: int) -> str:
-    return f"{width}'h{value:x}" if width > 1 else f"1'b{value}"
-
-
-def _bare(expression: str) -> str:
-    """Without the parentheses around the whole."""
-    level = 0
-    for place, letter in enumerate(expression):
-        level += (letter == "(") - (letter == ")")
-        if not level:
-            whole = letter == ")" and place == len(expression) - 1 and expression[0] == "("
-            return expression[1:-1] if whole else expression
-    return expression
-
-
-def _infix(operator: str) -> Callable[[Term, list[str]], str]:
-    return lambda node, parts: f"({f' {operator} '.join(parts)})"
+def _literal(node: Term, parts: list[str]) -> str:
+    return f"{node.width}'h{node.value:x}" if node.width > 1 else f"1'b{node.value}"
 
 
 def _extract(node: Term, parts: list[str]) -> str:
@@ -157,7 +143,7 @@ def _extract(node: Term, parts: list[str]) -> str:
 
 
 def _zext(node: Term, parts: list[str]) -> str:
-    return f"{{{node.width - node.args[0].width}'h0, {_bare(parts[0])}}}"
+    return f"{{{node.width - node.args[0].width}'h0, {bare(parts[0])}}}"
 
 
 def _sext(node: Term, parts: list[str]) -> str:
@@ -171,30 +157,22 @@ def _largest(node: Term, parts: list[str]) -> str:
     while len(parts) > 1:
         pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
         parts = [
-            f"max{node.width}({', '.join(map(_bare, pair))})" if len(pair) > 1 else pair[0] for pair in pairs
+            f"max{node.width}({', '.join(map(bare, pair))})" if len(pair) > 1 else pair[0] for pair in pairs
         ]
     return parts[0]
 
 
 _EXPRESS: dict[str, Callable[[Term, list[str]], str]] = {
+    **dict.fromkeys(("and", "or", "xor", "add", "sub", "mul", "shl", "lshr", "eq", "ult"), infix),
+    "const": _literal,
     "not": lambda node, parts: f"(~{parts[0]})",
-    "and": _infix("&"),
-    "or": _infix("|"),
-    "xor": _infix("^"),
     "neg": lambda node, parts: f"(-{parts[0]})",
-    "add": _infix("+"),
-    "sub": _infix("-"),
-    "mul": _infix("*"),
-    "shl": _infix("<<"),
-    "lshr": _infix(">>"),
-    "ashr": lambda node, parts: f"$unsigned($signed({_bare(parts[0])}) >>> {parts[1]})",
-    "concat": lambda node, parts: f"{{{', '.join(map(_bare, parts))}}}",
+    "ashr": lambda node, parts: f"$unsigned($signed({bare(parts[0])}) >>> {parts[1]})",
+    "concat": lambda node, parts: f"{{{', '.join(map(bare, parts))}}}",
     "extract": _extract,
     "zext": _zext,
     "sext": _sext,
     "ite": lambda node, parts: f"({parts[0]} ? {parts[1]} : {parts[2]})",
-    "eq": _infix("=="),
-    "ult": _infix("<"),
-    "slt": lambda node, parts: f"($signed({_bare(parts[0])}) < $signed({_bare(parts[1])}))",
+    "slt": lambda node, parts: f"($signed({bare(parts[0])}) < $signed({bare(parts[1])}))",
     "umax": _largest,
 }

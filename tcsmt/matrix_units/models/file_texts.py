@@ -15,8 +15,8 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.files import FORMATS, NONE, file_parameters, is_of_models
+from tcsmt.support.docstrings import unmarked
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import unmarked
 
 __all__ = ["has_file", "meanings", "parameters_toml", "toml_value"]
 

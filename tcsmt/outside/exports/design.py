@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.simulate.compiled import OperandArray, operands
+from tcsmt.simulate.compiled import OperandArray, lanes, operands
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.version import __version__
 
@@ -60,14 +60,7 @@ class Design:
 
     def ordered(self, roots: Sequence[Term]) -> list[Term]:
         """Everything below some nodes, lane by lane where it can be, arguments first."""
-        k = self.model.k
-        lanes = {
-            term: lane
-            for operand in self.inputs
-            if len(operand.terms) == k
-            for lane, term in enumerate(operand.terms)
-        }
-        return schedule(roots, lanes | {self.model.trace.c: k})
+        return schedule(roots, lanes(self.model))
 
     @cached_property
     def stages(self) -> dict[Term, str]:

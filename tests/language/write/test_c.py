@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,3 +64,12 @@ def test_random_computations(machine: Machine) -> None:
 @pytest.mark.parametrize("steps", MANY)
 def test_many_random_computations(machine: Machine, steps: int) -> None:
     on_many_compiled(machine, steps)
+
+
+def test_it_rests_on_nothing_of_the_code_that_it_is_held_against() -> None:
+    """Neither LLVM's writer nor the intervals that it trusts: enumerations are computed twice."""
+    code = "import sys, tcsmt.language.write.c; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name for name in done.stdout.split() if name.startswith("tcsmt.language.")}
+    assert "tcsmt.language.write.operators" in rooms
+    assert not rooms & {"tcsmt.language.write.llvm", "tcsmt.language.graphs.bounds", "tcsmt.language.run.jit"}
