@@ -59,7 +59,7 @@ def digests() -> dict[str, str]:
 def stamped(path: Path, given: dict[str, Any]) -> str:
     """The file's text with its stamps. Raises KeyError for a unit that has no digest."""
     from tcsmt.language.graphs.digest import digest_of_texts
-    from tcsmt.matrix_units.catalogue import rows_of
+    from tcsmt.matrix_units.catalogue import rows
     from tcsmt.matrix_units.catalogue.digests import models_named
     from tcsmt.support.checkpoint import Layout
 
@@ -70,7 +70,7 @@ def stamped(path: Path, given: dict[str, Any]) -> str:
         return (
             units[name]
             if "/" in name
-            else digest_of_texts(f"{r.name} {units[r.name]}" for r in rows_of(name))
+            else digest_of_texts(f"{r.name} {units[r.name]}" for r in rows(name, claims=False))
         )
 
     if path.stem not in RECORDS:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcsmt.matrix_units.catalogue import Row, rows_named
+from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
@@ -97,7 +97,7 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
         return registered(name, like)
     if is_model_file(name):
         return NamedSide.of_row(read_model(Path(name)), name)
-    units = rows_named(name)
+    units = rows(name, claims=False)
     return NamedSide(name, tuple(units), listed=len(units) > 1)
 
 

@@ -47,10 +47,10 @@ def ieee_rows() -> tuple[Row, ...]:
 
 def ieee_unit(name: str) -> Row:
     """The row of that name. Raises :class:`.UnknownName`."""
-    row_of = {row.name: row for row in ieee_rows()}
-    if name not in row_of:
-        raise UnknownName("unit", name, row_of)
-    return row_of[name]
+    by_name = {row.name: row for row in ieee_rows()}
+    if name not in by_name:
+        raise UnknownName("unit", name, by_name)
+    return by_name[name]
 
 
 def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:

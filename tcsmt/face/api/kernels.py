@@ -9,7 +9,7 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.face.api.arrays import as_numpy, library_of
-from tcsmt.face.api.taking import formats_of, row_taking
+from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 
 __all__ = ["epilogue", "gemm", "reduction"]
@@ -84,7 +84,7 @@ def gemm(
     given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
     schedule = Schedule(
-        row_taking(unit, formats_of(arrays), scaled=scale_a is not None).model,
+        rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True)[0].model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
         (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 
-__all__ = ["formats_in", "formats_of", "kernel_taking", "row_taking", "rows_taking"]
+__all__ = ["formats_in", "formats_of", "kernel_taking", "rows_taking"]
 
 #: Formats by their parameters' first letters, "a" and "b"; None: not known.
 Formats = Mapping[str, AnyFormat | None]
@@ -49,14 +48,23 @@ def formats_in(path: Path) -> Formats:
 
 
 def rows_taking(
-    given: UnitLike, formats: Formats, *, scaled: bool = False, values: bool = False
+    given: UnitLike,
+    formats: Formats,
+    *,
+    scaled: bool = False,
+    values: bool = False,
+    result: AnyFormat | None = None,
 ) -> list[Row]:
     """The instruction that is named; else all of a unit's that take A and B in these formats.
 
     The most used one comes first. scaled: those with block scales, else those without. values: whether
     numbers of wide formats, and integers, which no instruction takes may be values, or words, for another.
+    result: the format of D, where it is known: those with such results come before the others.
+    Of a kernel, the unit is chosen so.
     Raises :class:`.TcsmtError`, which names the formats given and those that the unit takes.
     """
+    if isinstance(given, str) and is_kernel(given):
+        return [unit_of_kernel(given, _first_taking(formats, scaled, result))]
     rows = side_of(given).units
     if len(rows) == 1:
         return rows
@@ -64,42 +72,30 @@ def rows_taking(
     known = {name: fmt for name, fmt in formats.items() if fmt is not None}
     narrow = {name: fmt for name, fmt in known.items() if not (values and _may_be_values(fmt))}
     for wanted in (known, narrow):
-        found = [row for row in rows if _takes(row, wanted)]
-        if found:
-            return by_use(found) if wanted else found
+        fitting = [row for row in rows if _takes(row, wanted)]
+        if fitting:
+            return sorted(
+                by_use(fitting) if wanted else fitting, key=lambda row: row.model.d_format != result
+            )
     asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in narrow.items())
     pairs = dict.fromkeys(f"{row.model.a_format.name} x {row.model.b_format.name}" for row in rows)
     listed = ", ".join([*pairs][:_LISTED]) + (", ..." if len(pairs) > _LISTED else "")
     raise TcsmtError(f"{given}: no instruction takes {asked}; it takes A and B in: {listed}")
 
 
-def row_taking(
-    given: UnitLike,
-    formats: Formats,
-    *,
-    scaled: bool = False,
-    result: AnyFormat | None = None,
-) -> Row:
-    """The instruction that is named; else the most used of a unit's that take A and B in these formats.
-
-    Numbers of wide formats that no instruction takes are values for the most used one.
-    result: the format of D, where it is known: of those that fit, one with such results is taken if there is
-    one. Raises :class:`.TcsmtError` as :func:`rows_taking`.
-    """
-    text = given if isinstance(given, str) else ""
-    if is_kernel(text):
-        return unit_of_kernel(text, partial(row_taking, formats=formats, scaled=scaled, result=result))
-    found = rows_taking(given, formats, scaled=scaled, values=True)
-    return next((row for row in found if row.model.d_format == result), found[0])
-
-
 def kernel_taking(text: str, formats: Formats, *, result: AnyFormat | None = None) -> Kernel:
     """The kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
 
-    result: as in :func:`row_taking`; a conversion of the epilogue gives another format.
+    result: as in :func:`rows_taking`; a conversion of the epilogue gives another format.
     """
-    converted = "out=" in text
-    return kernel_named(text, partial(row_taking, formats=formats, result=None if converted else result))
+    return kernel_named(text, _first_taking(formats, result=None if "out=" in text else result))
+
+
+def _first_taking(
+    formats: Formats, scaled: bool = False, result: AnyFormat | None = None
+) -> Callable[[str], Row]:
+    """How the unit of a kernel is chosen."""
+    return lambda unit: rows_taking(unit, formats, scaled=scaled, values=True, result=result)[0]
 
 
 def _takes(row: Row, formats: Mapping[str, AnyFormat]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from tcsmt.compose import names
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.face.api.arrays import as_numpy, library_of
-from tcsmt.matrix_units.catalogue import Row, rows, rows_of, selected, sequences_of
+from tcsmt.matrix_units.catalogue import Row, rows, selected, sequences_of
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
@@ -180,7 +180,7 @@ def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
     """
     if arch == ARCHITECTURE:
         return list(ieee_rows())
-    return rows(claims=claims) if arch is None else rows_of(arch, claims=claims)
+    return rows(arch, claims=claims)
 
 
 def sequences_listed(arch: str | None) -> list[Row]:

@@ -16,12 +16,12 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.datasets import (
     Mismatch,
     Replay,
+    explaining_row,
     find_datasets,
     find_predictions,
     objection,
     replay,
 )
-from tcsmt.simulate.measured.datasets import row_of as row_of_data
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
@@ -163,7 +163,7 @@ def replayed(
         if others and not fitting:
             yield ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))
             continue
-        row = fitting[0] if fitting else row_of_data(dataset)
+        row = fitting[0] if fitting else explaining_row(dataset)
         yield ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 

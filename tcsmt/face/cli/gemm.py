@@ -16,7 +16,7 @@ from tcsmt.compose.kernels.batched import stack_of
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
-from tcsmt.face.api.taking import formats_of, row_taking
+from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.terminal import TcsmtError, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -111,7 +111,7 @@ def gemm(
     if c is not None and c.shape[-2:] != (m, n):
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
     named = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
-    row = row_taking(model, named, scaled=scale_a is not None)
+    row, *_ = rows_taking(model, named, scaled=scale_a is not None, values=True)
     stack = stack_of(a=a, b=b, c=c, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)

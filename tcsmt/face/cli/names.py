@@ -65,15 +65,15 @@ class _Unit(_Architecture):
         if "/" not in incomplete:
             items = ARCHITECTURE.shell_complete(ctx, param, incomplete)
             return [*items, CompletionItem(incomplete, type="file")]
-        from tcsmt.matrix_units.catalogue import rows_of
+        from tcsmt.matrix_units.catalogue import rows
         from tcsmt.support.errors import TcsmtError
 
         architecture, _, part = incomplete.partition("/")
         try:
-            rows = rows_of(architecture, claims=True)
+            instructions = [row.instruction for row in rows(architecture)]
         except TcsmtError:
             return [CompletionItem(incomplete, type="file")]
-        names = [row.instruction for row in rows if part.lower() in row.instruction.lower()]
+        names = [name for name in instructions if part.lower() in name.lower()]
         return [CompletionItem(f"{architecture}/{name}") for name in names]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.taking import formats_in, row_taking
+from tcsmt.face.api.taking import formats_in, rows_taking
 from tcsmt.face.api.terminal import counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -60,7 +60,8 @@ def run(
       tcsmt run volta --input rows.csv --output results.csv
       tcsmt run a100/m16n8k8.f32.tf32 --input rows.npz --operands nearest-even
     """
-    row, rounded = row_taking(model, formats_in(source)), RoundedInputs()
+    row, *_ = rows_taking(model, formats_in(source), values=True)
+    rounded = RoundedInputs()
     inputs = read_rows(source, row.model, rounded, operands)
     rounded.finish()
     d = run_words(row.model, inputs)

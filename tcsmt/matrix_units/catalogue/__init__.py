@@ -23,10 +23,8 @@ __all__ = [
     "Row",
     "architecture_named",
     "disputes",
-    "instruction_named",
     "row_named",
     "rows",
-    "rows_of",
     "selected",
     "sequences_of",
     "stands_for",
@@ -34,9 +32,28 @@ __all__ = [
 ]
 
 
-def rows(*, claims: bool = True) -> list[Row]:
-    """Every row, by architecture; without ``claims``: those that nobody refutes or disputes."""
-    return [row for name in ARCHITECTURES for row in _rows_in(name, claims)]
+def rows(name: str | None = None, *, claims: bool = True) -> list[Row]:
+    """Every row, by architecture; or those that a name stands for, the most used one first.
+
+    name: an architecture, a GPU or a processor (of which those are meant that it has), ``ARCH/INSTRUCTION``,
+    or an instruction that one architecture alone has. Without ``claims``: those that nobody refutes or
+    disputes, unless it is named. Raises :class:`.TcsmtError` for unknown and ambiguous names.
+    """
+    if name is None:
+        return [row for architecture in ARCHITECTURES for row in _rows_in(architecture, claims)]
+    architecture, slash, instruction = name.partition("/")
+    if slash:
+        return [_instruction(architecture, instruction)]
+    try:
+        return _rows_of(architecture, claims)
+    except UnknownName:
+        matches = [row for row in rows(claims=False) if means(name, row.instruction)]
+        if not matches:
+            raise
+        if len(matches) == 1:
+            return matches
+    several = ", ".join(dict.fromkeys(row.architecture for row in matches))
+    raise TcsmtError(f"{name!r} is an instruction of several architectures ({several}): give ARCH/{name}")
 
 
 def _rows_in(architecture: str, claims: bool) -> list[Row]:
@@ -92,11 +109,8 @@ def architecture_named(name: str) -> str:
     return named(name).architecture
 
 
-def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
-    """An architecture's rows, its most used instruction first; of a processor, those that it has.
-
-    Raises :class:`.TcsmtError` for unknown names, and for a processor that has none.
-    """
+def _rows_of(architecture: str, claims: bool) -> list[Row]:
+    """An architecture's rows; of a processor, those that it has, and an error where it has none."""
     meant = named(architecture)
     of_architecture = _rows_in(meant.architecture, claims)
     return of_architecture if meant.processor is None else _that_it_has(meant.processor, of_architecture)
@@ -128,7 +142,7 @@ def stands_for(name: str) -> str:
     processor = named(alone).processor
     if slash:
         return "" if processor is None else f"{alone} is {processor.about}"
-    of_architecture = rows_of(alone)
+    of_architecture = _rows_of(alone, claims=False)
     if not any(other.architecture == of_architecture[0].architecture for other in PROCESSORS.values()):
         return ""
     about = "" if processor is None else f" is {processor.about}, and"
@@ -155,11 +169,11 @@ def sequences_of(architecture: str) -> list[Row]:
     return [*file.sequences.values()]
 
 
-def instruction_named(architecture: str, instruction: str) -> Row:
+def _instruction(architecture: str, instruction: str) -> Row:
     """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
     meant = named(architecture)
     name = meant.architecture if meant.processor is None else meant.processor.about
-    table = rows_of(architecture, claims=True)
+    table = _rows_of(architecture, claims=True)
     sequences = sequences_of(architecture)
     matches = _meant(instruction, table) or _meant(instruction, sequences)
     if len(matches) == 1:
@@ -188,23 +202,9 @@ def _listed(matches: Sequence[Row], most: int = 8) -> str:
     return f"{names}, and {len(matches) - most} more; see `tcsmt models`" if len(matches) > most else names
 
 
-def rows_named(name: str) -> list[Row]:
-    """The rows of ``ARCH``, or the one of ``ARCH/INSTRUCTION`` or of an instruction of one architecture."""
-    architecture, slash, instruction = name.partition("/")
-    if slash:
-        return [instruction_named(architecture, instruction)]
-    try:
-        return rows_of(architecture)
-    except UnknownName:
-        matches = [row for row in rows(claims=False) if means(name, row.instruction)]
-        if not matches:
-            raise
-        if len(matches) == 1:
-            return matches
-    several = ", ".join(dict.fromkeys(row.architecture for row in matches))
-    raise TcsmtError(f"{name!r} is an instruction of several architectures ({several}): give ARCH/{name}")
-
-
 def row_named(name: str) -> Row:
-    """The row ``ARCH`` (its first instruction) or ``ARCH/INSTRUCTION``."""
-    return rows_named(name)[0]
+    """The first of those rows that a name stands for (:func:`rows`): of an architecture, the most used.
+
+    It knows the catalogue alone. What people give for a unit is read by :func:`.resolve`.
+    """
+    return rows(name, claims=False)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, rows_of
+from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, rows
 from tcsmt.matrix_units.catalogue.gpus import contents
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.outside.hardware.layouts import (
@@ -71,8 +71,8 @@ def language_of(row: Row) -> str:
     target = TARGETS.get(row.architecture)
     if target is None and row.architecture in ARCHITECTURES:
         raise unsupported(row)
-    instructions = {other.instruction for other in rows_of(row.architecture)} if target is not None else set()
-    if target is None or row.instruction.partition("@")[0] not in instructions:
+    name = row.instruction.partition("@")[0]
+    if target is None or name not in {other.instruction for other in rows(row.architecture, claims=False)}:
         raise TcsmtError(
             f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
         )

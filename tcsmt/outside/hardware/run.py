@@ -15,7 +15,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.cpu import require_feature
 from tcsmt.outside.hardware.instructions import TARGETS, language_of
 from tcsmt.outside.hardware.source import build_command
-from tcsmt.simulate.measured.datasets import find_datasets, replay, row_of
+from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, replay
 from tcsmt.simulate.measured.row_files import read_json
 from tcsmt.support.errors import TcsmtError
 
@@ -147,7 +147,7 @@ def judged(path: Path, kept: bool = True) -> dict[str, Any]:
     """
     answers = read_json(path)
     dataset = next(find_datasets([path]))
-    row = row_of(dataset)
+    row = explaining_row(dataset)
     judgements = []
     counts: dict[str, list[int]] = {}
     for answer in answers["rows"]:

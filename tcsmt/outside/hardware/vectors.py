@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.catalogue import Row, rows_of
+from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.matrix_units.models import Model
@@ -187,8 +187,8 @@ def _readings(row: Row) -> list[Row]:
     if row.architecture not in ARCHITECTURES:
         return [row]
     name = row.instruction.partition("@")[0]
-    rows = [r for r in rows_of(row.architecture, claims=True) if r.instruction.partition("@")[0] == name]
-    return [r for r in rows if r.model.input_formats == row.model.input_formats]
+    readings = [r for r in rows(row.architecture) if r.instruction.partition("@")[0] == name]
+    return [r for r in readings if r.model.input_formats == row.model.input_formats]
 
 
 # As data

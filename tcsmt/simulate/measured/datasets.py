@@ -27,7 +27,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
 from tcsmt.matrix_units.arithmetic.words import dtype_of, to_words, unsigned
-from tcsmt.matrix_units.catalogue import Row, architecture_named, rows_of
+from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model, Operands
@@ -57,11 +57,11 @@ __all__ = [
     "Formats",
     "Mismatch",
     "Replay",
+    "explaining_row",
     "find_datasets",
     "find_predictions",
     "objection",
     "replay",
-    "row_of",
 ]
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -149,7 +149,7 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     return Replay(dataset, model, dataset.rows, len(wrong), examples)
 
 
-def row_of(dataset: DataSet) -> Row:
+def explaining_row(dataset: DataSet) -> Row:
     """The row that should explain a data set.
 
     The unit that its file names, or else the model file or the row's instruction that its interface is.
@@ -163,10 +163,10 @@ def row_of(dataset: DataSet) -> Row:
         return read_model(Path(dataset.interface))
     with _at(f"data set {dataset.name}"):
         architecture = architecture_named(dataset.architecture)
-    for row in rows_of(architecture, claims=True):
+    for row in rows(architecture):
         if row.instruction == dataset.interface:
             return row
-    same = [r for r in rows_of(architecture) if Formats.of(r.model) == dataset.formats]
+    same = [r for r in rows(architecture, claims=False) if Formats.of(r.model) == dataset.formats]
     for row in same:
         if dataset.name in row.measured:
             return row
@@ -174,7 +174,7 @@ def row_of(dataset: DataSet) -> Row:
     shape = _SHAPE.search(dataset.interface)
     fitting = [r for r in same if r.instruction.startswith(f"{family}.") and _fits(dataset.k, r.model)]
     if not fitting:
-        names = {str(Formats.of(r.model)): None for r in rows_of(architecture)}
+        names = {str(Formats.of(r.model)): None for r in rows(architecture, claims=False)}
         raise TcsmtError(
             f"data set {dataset.name}: no {architecture} instruction for "
             f"{dataset.interface or 'an unknown interface'} of {dataset.formats} and {dataset.k} "

@@ -16,7 +16,7 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.catalogue import instruction_named
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.measured.dataset import DataSet, Formats
 from tcsmt.simulate.measured.row_files import read_json
@@ -48,7 +48,7 @@ def mvmul_datasets(path: Path) -> Iterator[DataSet]:
         units.setdefault(_unit(where, row), []).append((where, row))
     provenance = {name: data[name] for name in _PROVENANCE if isinstance(data.get(name), str)}
     for (architecture, instruction), own in units.items():
-        model = instruction_named(architecture, instruction).model
+        model = row_named(f"{architecture}/{instruction}").model
         words = {
             name: [_words(where, row, name, fmt, model.k) for where, row in own]
             for name, fmt in (*model.operand_formats.named.items(), ("d", model.d_format))
@@ -85,7 +85,7 @@ def _unit(where: str, row: dict[str, Any]) -> tuple[str, str]:
     if not isinstance(architecture, str):
         raise TcsmtError(f"{where}: 'arch' is missing or is not text")
     try:
-        unit = instruction_named(architecture, f"mvmul.{result}.{source}.phase{row.get('phase')}")
+        unit = row_named(f"{architecture}/mvmul.{result}.{source}.phase{row.get('phase')}")
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
     return unit.architecture, unit.instruction

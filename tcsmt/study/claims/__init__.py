@@ -28,7 +28,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
-from tcsmt.simulate.measured.datasets import DataSet, Replay, objection, replay, row_of
+from tcsmt.simulate.measured.datasets import DataSet, Replay, explaining_row, objection, replay
 from tcsmt.study.properties.investigation import all_terms_zero, one_block
 from tcsmt.support.errors import TcsmtError
 
@@ -221,6 +221,6 @@ def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
 
 def _is_about(dataset: DataSet, row: Row, model: Model) -> bool:
     try:
-        return row_of(dataset).name == row.name and not objection(dataset, model)
+        return explaining_row(dataset).name == row.name and not objection(dataset, model)
     except TcsmtError:
         return False

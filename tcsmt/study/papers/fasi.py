@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.catalogue import instruction_named
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
@@ -113,7 +113,7 @@ def _words(model: Model, test: dict[str, Any]) -> tuple[int, ...]:
 
 def _on(gpu: str, test: dict[str, Any]) -> dict[str, Any]:
     architecture, instructions = UNITS[gpu]
-    row = instruction_named(architecture, instructions[test["output"]])
+    row = row_named(f"{architecture}/{instructions[test['output']]}")
     model = row.model
     u = _extra_bits(model)
     words = dict(zip(model.input_names, _words(model, test), strict=True))

@@ -15,7 +15,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.any_format import power_text
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue import instruction_named, rows_named
+from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -120,7 +120,8 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 
 def _ask(row: TableRow, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
-    unit = choose_row(prop, rows_named(f"{row.arch}/{row.instruction}" if row.instruction else row.arch))
+    name = f"{row.arch}/{row.instruction}" if row.instruction else row.arch
+    unit = choose_row(prop, rows(name, claims=False))
     ask = Investigation(unit, Solving(SolvingOptions(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]
@@ -240,12 +241,12 @@ def _holds(value: Fraction) -> bool:
 
 
 def _volta() -> FusedDotAdd:
-    model = instruction_named("volta", "mma.m8n8k4.f32.f16.f16.f32").model
+    model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
     return of_type(model, FusedDotAdd)
 
 
 def _published() -> FusedDotAdd:
-    model = instruction_named("volta", "mma.m8n8k4.f32.f16.f16.f32@valpey").model
+    model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32@valpey").model
     return of_type(model, FusedDotAdd)
 
 

@@ -11,7 +11,7 @@ from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue import instruction_named, row_named
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.properties.investigation import one_block
@@ -137,7 +137,7 @@ def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
 
 
 def _unit(name: str) -> FusedDotAdd:
-    row = row_named(name) if "/" not in name else instruction_named(*name.split("/", 1))
+    row = row_named(name)
     unit = one_block(row.model)
     return of_type(unit, FusedDotAdd)
 

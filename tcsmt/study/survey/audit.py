@@ -24,7 +24,7 @@ from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.simulate.measured.datasets import DataSet, Formats, find_datasets, objection, row_of
+from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, objection
 from tcsmt.simulate.measured.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.simulate.measured.unit_files import is_unit_file
 from tcsmt.simulate.rows import Words, run_together
@@ -75,19 +75,19 @@ class Vectors:
         return len(self.names)
 
 
-def gathered(paths: Sequence[Path], row_given: Row | None) -> tuple[Row, Vectors]:
-    """The vectors of files, and the unit that they are for: ``row_given``, or what the first file names.
+def gathered(paths: Sequence[Path], unit: Row | None) -> tuple[Row, Vectors]:
+    """The vectors of files, and the unit that they are for: ``unit``, or what the first file names.
 
     Data sets (see :func:`.find_datasets`; their results are not looked at) with fewer
     lanes than the unit get zeros, with more, the unit becomes its chain. Of a file of several units' rows,
     those of the unit are taken. Other files are read by
     :func:`.read_rows`. Raises :class:`.TcsmtError`.
     """
-    row, parts = row_given, []
+    row, parts = unit, []
     for path in paths:
         if _is_data(path):
             for dataset in _of_one_unit(path, row) if is_unit_file(path) else find_datasets([path]):
-                row = row or row_of(dataset)
+                row = row or explaining_row(dataset)
                 row, inputs = _of_dataset(dataset, row)
                 parts.append(_named(dataset.name, inputs))
             continue
@@ -105,10 +105,10 @@ def gathered(paths: Sequence[Path], row_given: Row | None) -> tuple[Row, Vectors
 def _of_one_unit(path: Path, row: Row | None) -> list[DataSet]:
     """Of a file of several units' rows, those of this unit (None: of the first)."""
     datasets = list(find_datasets([path]))
-    unit = row or row_of(datasets[0])
-    chosen = [dataset for dataset in datasets if row_of(dataset).name == unit.name]
+    unit = row or explaining_row(datasets[0])
+    chosen = [dataset for dataset in datasets if explaining_row(dataset).name == unit.name]
     if not chosen:
-        held = ", ".join(dict.fromkeys(row_of(dataset).name for dataset in datasets))
+        held = ", ".join(dict.fromkeys(explaining_row(dataset).name for dataset in datasets))
         raise TcsmtError(f"{path} has no rows of {unit.name}; it has rows of {held}")
     return chosen
 
@@ -199,15 +199,15 @@ class Hypothesis:
 
 def _hypotheses(row: Row) -> Iterator[Hypothesis]:
     """The row itself first, then the catalogue's, then its neighbours."""
-    rows_of: dict[object, list[Row]] = {row.model.trace.output: [row]}
+    by_output: dict[object, list[Row]] = {row.model.trace.output: [row]}
     for other in rows():
         if Formats.of(other.model) == Formats.of(row.model) and other.model.k <= row.model.k:
             chained = _chained(other, row.model.k)
             if chained is not None and chained.model.input_formats == row.model.input_formats:
-                same = rows_of.setdefault(chained.model.trace.output, [])
+                same = by_output.setdefault(chained.model.trace.output, [])
                 if chained.name not in [twin.name for twin in same]:
                     same.append(chained)
-    for having in rows_of.values():
+    for having in by_output.values():
         yield Hypothesis(having[0], known=tuple(twin.name for twin in having))
     for near in neighbours(row.model):
         changed = replace(row, instruction=f"{row.instruction} with {near.name}", model=near.model)

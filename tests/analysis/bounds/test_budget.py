@@ -28,7 +28,7 @@ from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue import rows_of
+from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -198,7 +198,7 @@ def test_a_split_that_overflows() -> None:
 
 
 def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
-    (step,) = steps_of(chain, rows_of("volta")[0].model, -14, 15)
+    (step,) = steps_of(chain, rows("volta", claims=False)[0].model, -14, 15)
     assert isinstance(step, FusedStep)
     volta = step.sum
     assert volta.rounding(chain) == 1
@@ -216,7 +216,7 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
 @pytest.mark.long
 def test_zeros_far_below_lose_nothing_more(chain: StepwiseProof) -> None:
     """The exponents of such zeros do not fit the words of usual ones."""
-    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
+    unit = replace(rows("volta", claims=False)[0].model, k=1, n_fma=1)
     losses = []
     for zero in (-131, -4096):
         (step,) = steps_of(chain, replace(unit, zero_exponent=zero), -14, 15)
@@ -246,7 +246,7 @@ REFUSED = [
 def test_what_is_refused(
     change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
 ) -> None:
-    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1, **change)
+    unit = replace(rows("volta", claims=False)[0].model, k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["single-f16"].on(unit, 1), domain)
 
@@ -326,7 +326,7 @@ def test_just_below_and_at_the_largest_number(
     ],
 )
 def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: StepwiseProof) -> None:
-    row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
+    row = next(r for r in rows("hopper", claims=False) if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
     unit = replace(row.model, k=k, n_fma=k, c_position="last", c_rounding=rounding)
     algorithm = RECIPES["single-f16"].on(unit, 2)
@@ -494,7 +494,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseProof) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
-    unit = replace(rows_of("volta")[0].model, k=2, n_fma=2)
+    unit = replace(rows("volta", claims=False)[0].model, k=2, n_fma=2)
     whole = RECIPES["markidis"].on(unit, 4)
     sums = tuple(Sum((product,), every=2) for total in whole.sums for product in total.products[:2])
     domain = replace(COARSE, c_zero=True)

@@ -10,7 +10,7 @@ from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, StepResult, steps_o
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue import row_named, rows_of
+from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Trace
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -65,7 +65,7 @@ def test_roundings_and_formats_are_those_of_the_stages(chain: StepwiseProof) -> 
 
 
 def test_words_of_a_unit_that_flushes(chain: StepwiseProof) -> None:
-    row = next(row for row in rows_of("cdna2") if row.model.a_format.name == "bf16")
+    row = next(row for row in rows("cdna2", claims=False) if row.model.a_format.name == "bf16")
     assert isinstance(row.model, IeeeDotAdd)
     assert row.model.flush_inputs and row.model.flush_outputs
     steps = steps_of(chain, row.model, -100, 100)
@@ -121,7 +121,7 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
 
 @pytest.mark.long
 def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> None:
-    volta = rows_of("volta")[0].model
+    volta = rows("volta", claims=False)[0].model
     (step,) = steps_of(chain, replace(volta, products="normalised"), LOW, HIGH)
     assert isinstance(step, FusedStep)
     assert step.least == 2 * LOW - 20
@@ -148,7 +148,7 @@ def test_a_trace_that_is_not_what_it_says_is_refused(chain: StepwiseProof) -> No
     tampered.__dict__["trace"] = replace(unit.trace, output=unit.trace.stages[0].term)
     with pytest.raises(Unbounded, match="not what its last step gives"):
         steps_of(chain, tampered, LOW, HIGH)
-    volta = rows_of("volta")[0].model
+    volta = rows("volta", claims=False)[0].model
     tampered_volta = replace(volta)
     tampered_volta.__dict__["trace"] = changed(volta.trace, Kind.LARGEST_EXPONENT, kind=Kind.SCALED_GROUP)
     with pytest.raises(Unbounded, match="no lemma is about a stage of the kind 'scaled group'"):
@@ -156,7 +156,7 @@ def test_a_trace_that_is_not_what_it_says_is_refused(chain: StepwiseProof) -> No
 
 
 def test_operands_in_other_lanes_are_refused(chain: StepwiseProof) -> None:
-    volta = rows_of("volta")[0].model
+    volta = rows("volta", claims=False)[0].model
     trace = volta.trace
     swapped = replace(volta)
     b = (trace.b[1], trace.b[0], *trace.b[2:])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.taking import formats_in, formats_of, kernel_taking, row_taking, rows_taking
+from tcsmt.face.api.taking import formats_in, formats_of, kernel_taking, rows_taking
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.support.errors import TcsmtError
@@ -31,7 +31,7 @@ def both(name: str) -> dict[str, Any]:
 ])  # fmt: skip
 def test_the_most_used_that_takes_them(unit: str, fmt: str, instruction: str) -> None:
     """Wide floats that none takes are values, and integers that none takes are words, for the most used."""
-    assert row_taking(unit, both(fmt)).instruction == instruction
+    assert rows_taking(unit, both(fmt), values=True)[0].instruction == instruction
 
 
 def test_every_one_that_takes_them_and_no_other() -> None:
@@ -47,9 +47,9 @@ def test_none_that_fits_is_an_error_that_names_the_formats() -> None:
     with pytest.raises(
         TcsmtError, match=r"volta: no instruction takes A in bf16 and B in bf16; .*: f16 x f16$"
     ):
-        row_taking("volta", both("bf16"))
+        rows_taking("volta", both("bf16"), values=True)
     with pytest.raises(TcsmtError, match=r"h100: .* A in e4m3 and B in f16; .*: .*e4m3 x e5m2"):
-        row_taking("h100", {"a": FORMATS["e4m3"], "b": FORMATS["f16"]})
+        rows_taking("h100", {"a": FORMATS["e4m3"], "b": FORMATS["f16"]}, values=True)
     with pytest.raises(TcsmtError, match=r"h100: no instruction takes A in f32 and B in f32"):
         rows_taking("h100", both("f32"))
     with pytest.raises(TcsmtError, match="no instruction takes A in bf16"):
@@ -57,17 +57,20 @@ def test_none_that_fits_is_an_error_that_names_the_formats() -> None:
 
 
 def test_of_those_that_fit_the_one_with_such_results() -> None:
-    assert row_taking("h100", both("f16"), result=FORMATS["f16"]).model.d_format.name == "f16"
+    half = [
+        row.model.d_format.name == "f16" for row in rows_taking("h100", both("f16"), result=FORMATS["f16"])
+    ]
+    assert half == sorted(half, reverse=True) and half[0] and not half[-1]
     kernel = kernel_taking("h100+split-k:2", both("bf16"), result=FORMATS["bf16"])
     assert kernel.name == "hopper/mma.m16n8k16.f32.bf16.bf16.f32+split-k:2"
     converted = kernel_taking("h100+split-k:2+out=f16", both("f16"), result=FORMATS["f16"])
     assert converted.unit.model.d_format.name == "f32"
-    assert row_taking("h100+split-k:2@64", both("bf16")).model.a_format.name == "bf16"
+    assert [row.model.a_format.name for row in rows_taking("h100+split-k:2@64", both("bf16"))] == ["bf16"]
 
 
 def test_block_scales_belong_to_units_with_block_scales() -> None:
-    assert row_taking("b200", both("e4m3")).model.scales == 0
-    assert row_taking("b200", both("e4m3"), scaled=True).model.scales == 1
+    assert rows_taking("b200", both("e4m3"))[0].model.scales == 0
+    assert rows_taking("b200", both("e4m3"), scaled=True)[0].model.scales == 1
 
 
 def test_formats_of_arrays_and_files(tmp_path: Path) -> None:

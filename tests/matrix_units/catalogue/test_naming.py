@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.matrix_units.catalogue import ARCHITECTURES, instruction_named, rows_of, stands_for, this_processor
+from tcsmt.matrix_units.catalogue import ARCHITECTURES, row_named, rows, stands_for, this_processor
 from tcsmt.matrix_units.catalogue.gpus import aliases, gpus
 from tcsmt.matrix_units.catalogue.naming import named
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -58,21 +58,21 @@ def test_no_spelling_of_one_gpu_is_that_of_another() -> None:
     ("NVIDIA Grace", "bfmmla.ebf0", "Neoverse V2"),
 ])  # fmt: skip
 def test_processors_stand_for_their_own_dot_products(name: str, first: str, about: str) -> None:
-    found = rows_of(name)
+    found = rows(name, claims=False)
     assert found[0].instruction == first
     assert about in str(named(name).processor)
     assert f"{name} is " in stands_for(name) and f"and has {first}" in stands_for(name)
 
 
 def test_a_processor_has_its_own_instructions_alone() -> None:
-    assert {row.instruction for row in rows_of("genoa")} == {
+    assert {row.instruction for row in rows("genoa", claims=False)} == {
         "vdpbf16ps", "vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds",
     }  # fmt: skip
-    assert "tdpfp16ps" in {row.instruction for row in rows_of("granite rapids")}
-    assert "tdpfp16ps" not in {row.instruction for row in rows_of("emerald rapids", claims=True)}
-    assert instruction_named("emerald rapids", "tdpbf16ps@guide").status == "refuted"
+    assert "tdpfp16ps" in {row.instruction for row in rows("granite rapids", claims=False)}
+    assert "tdpfp16ps" not in {row.instruction for row in rows("emerald rapids")}
+    assert row_named("emerald rapids/tdpbf16ps@guide").status == "refuted"
     with pytest.raises(UnknownName, match="unknown instruction of AMD Zen 4 'tdpbf16ps'"):
-        instruction_named("genoa", "tdpbf16ps")
+        row_named("genoa/tdpbf16ps")
 
 
 @pytest.mark.parametrize(("name", "why"), [
@@ -87,7 +87,7 @@ def test_a_processor_has_its_own_instructions_alone() -> None:
 ])  # fmt: skip
 def test_what_is_refused_says_why(name: str, why: str) -> None:
     with pytest.raises(TcsmtError, match=why):
-        rows_of(name)
+        rows(name, claims=False)
 
 
 def test_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(this_processor, "CPUINFO", path)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     path.write_text("cpu family\t: 26\nmodel\t\t: 2\nmodel name\t: Some CPU\nflags\t: avx2 avx512_bf16\n\n")
-    assert [row.instruction for row in rows_of("CPU")] == ["vdpbf16ps"]
+    assert [row.instruction for row in rows("CPU", claims=False)] == ["vdpbf16ps"]
     assert stands_for("cpu") == (
         "cpu is this processor, Some CPU (family 26, model 2), and has vdpbf16ps: "
         "the first that fits is meant"
@@ -103,18 +103,18 @@ def test_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.Monke
     assert stands_for("cpu/vdpbf16ps") == "cpu is this processor, Some CPU (family 26, model 2)"
     path.write_text("model name\t: Some CPU\nflags\t: avx2\n")
     with pytest.raises(TcsmtError, match="this processor, Some CPU has none of the dot products"):
-        rows_of("cpu")
+        rows("cpu", claims=False)
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     path.write_text("Features\t: fp asimd asimdfhm bf16 ebf16\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n")
-    found = [row.instruction for row in rows_of("cpu")]
+    found = [row.instruction for row in rows("cpu", claims=False)]
     assert found[0] == "bfmmla.ebf0" and {"bfmmla.ebf1", "fmlal"} <= {*found} and "bfmopa.ebf0" not in found
     monkeypatch.setattr(platform, "machine", lambda: "s390x")
     with pytest.raises(TcsmtError, match="this machine is s390x"):
-        rows_of("cpu")
+        rows("cpu", claims=False)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     path.unlink()
     with pytest.raises(TcsmtError, match="cannot tell what this CPU has"):
-        rows_of("cpu")
+        rows("cpu", claims=False)
 
 
 def test_gpus_need_no_words() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.matrix_units.catalogue import instruction_named, row_named, rows
+from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd
 from tests.support import tcgen05_rows
 from tests.support.catalogue_words import lanes, word_of
@@ -62,8 +62,8 @@ def test_binary32_results_are_truncated_and_binary16_ones_rounded(shape: str) ->
 
 def test_kinds() -> None:
     """Binary64 is multiplied by IEEE operations; block scales belong to groups of lanes."""
-    assert isinstance(instruction_named("h100", "m16n8k16.f64").model, IeeeDotAdd)
-    nvfp4 = instruction_named("rtx 5090", "mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
+    assert isinstance(row_named("h100/m16n8k16.f64").model, IeeeDotAdd)
+    nvfp4 = row_named("rtx 5090/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(nvfp4, FusedDotAdd)
     assert (nvfp4.group, nvfp4.scales, nvfp4.enough_carry_bits) == (16, 4, 3)
 

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.outside.hardware.instructions import TARGETS, language_of
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import from_file
-from tcsmt.simulate.measured.datasets import find_datasets, replay, row_of
+from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, replay
 from tests.support.command_line import done, refused
 from tests.support.compilers import compile_cuda, compile_hip
 from tests.support.emulated_gpu import emulate, emulated
@@ -59,7 +59,7 @@ def test_a_program_on_an_emulated_gpu_prints_a_data_set_that_validates(row: Row,
         "instruction",
         "program",
     } <= dataset.provenance.keys()
-    assert row_of(dataset) == row
+    assert explaining_row(dataset) == row
     assert replay(dataset, row.model).mismatches == 0
     given = np.array([vector.words for vector in vectors], object)
     assert (dataset.operands.a == given[:, : row.model.k].astype(np.uint64)).all()

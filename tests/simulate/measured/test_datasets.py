@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import from_words
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.simulate.measured.datasets import DataSet, Formats, find_datasets, replay, row_of
+from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, replay
 from tcsmt.simulate.measured.row_files import write_rows
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
@@ -56,7 +56,7 @@ def test_everything_recorded_replays(measured_data: Path) -> None:
     folder = measured_data
     names = []
     for dataset in find_datasets([folder]):
-        row = row_of(dataset)
+        row = explaining_row(dataset)
         result = replay(dataset, row.model)
         assert (result.mismatches, result.examples) == (0, ()), dataset.name
         assert result.rows == dataset.rows > 0
@@ -80,7 +80,7 @@ def evidence_of(name: str) -> str:
 def test_what_tcsmt_measured_replays(path: Path) -> None:
     """On the unit that the file names, which names it."""
     (dataset,) = find_datasets([path])
-    row = row_of(dataset)
+    row = explaining_row(dataset)
     assert row.evidence == evidence_of(dataset.name) and row.status == "accepted"
     assert ("qemu" in dataset.gpu) == (row.evidence == "simulated")
     assert dataset.name in row.measured and dataset.gpu and dataset.provenance["date"]
@@ -177,12 +177,12 @@ def sides(dataset: DataSet) -> tuple[Any, ...]:
 
 def test_missing_lanes_are_zero(measured_data: Path) -> None:
     dataset = recorded(measured_data, "a100_f16_f32")
-    assert (dataset.k, row_of(dataset).model.k) == (8, 16)
+    assert (dataset.k, explaining_row(dataset).model.k) == (8, 16)
     zeros = np.zeros((dataset.rows, 8), np.uint16)
     given = dataset.operands
     longer = replace(given, a=np.hstack([given.a, zeros]), b=np.hstack([given.b, zeros]))
     wide = replace(dataset, operands=longer)
-    assert replay(wide, row_of(dataset).model).mismatches == 0
+    assert replay(wide, explaining_row(dataset).model).mismatches == 0
 
 
 def test_more_lanes_are_chained_over_c(measured_data: Path) -> None:
@@ -242,17 +242,17 @@ def test_rows_by_formats_and_interface(
     measured_data: Path, name: str, changes: dict[str, Any], instruction: str
 ) -> None:
     dataset = replace(recorded(measured_data, name), name="unlisted", **changes)
-    assert row_of(dataset).instruction == instruction
+    assert explaining_row(dataset).instruction == instruction
 
 
 def test_no_row(measured_data: Path) -> None:
     dataset = replace(recorded(measured_data, "a100_bf16_f32"), architecture="volta")
     with pytest.raises(TcsmtError, match=r"no volta instruction for wmma.* bf16, bf16, f32 to f32"):
-        row_of(dataset)
+        explaining_row(dataset)
     with pytest.raises(TcsmtError, match="bf16_f32: unknown architecture 'voltta': did you mean"):
-        row_of(replace(dataset, architecture="voltta"))
+        explaining_row(replace(dataset, architecture="voltta"))
     with pytest.raises(TcsmtError, match="no volta instruction for an unknown interface"):
-        row_of(replace(dataset, interface=""))
+        explaining_row(replace(dataset, interface=""))
 
 
 # The published text files
@@ -297,9 +297,9 @@ def test_published_text_files_round_trip(measured_data: Path, tmp_path: Path) ->
         for words, expected in zip(sides(dataset), sides(original), strict=True):
             assert words.dtype == expected.dtype
             np.testing.assert_array_equal(words, expected, err_msg=name)
-        row = row_of(dataset)
-        assert row is row_of(original)
-        assert row is row_of(replace(dataset, name="by formats and interface"))
+        row = explaining_row(dataset)
+        assert row is explaining_row(original)
+        assert row is explaining_row(replace(dataset, name="by formats and interface"))
         assert replay(dataset, row.model).mismatches == 0
 
 
@@ -320,7 +320,7 @@ def test_published_names_in_any_case_and_spelling(measured_data: Path, tmp_path:
     lower = folder.parent.rename(folder.parent.with_name("h200"))
     dataset = only(lower)
     assert (dataset.name, dataset.gpu, dataset.rows) == ("h200_e4m3_f32", "h200", 4)
-    assert replay(dataset, row_of(dataset).model).mismatches == 0
+    assert replay(dataset, explaining_row(dataset).model).mismatches == 0
 
 
 def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path
     assert (dataset.architecture, dataset.name) == ("X9000", "x9000_f16_f32")
     assert replay(dataset, fused(VOLTA)).mismatches == 0
     with pytest.raises(TcsmtError, match="unknown architecture 'X9000'"):
-        row_of(dataset)
+        explaining_row(dataset)
 
 
 @pytest.mark.parametrize(
@@ -394,8 +394,8 @@ def test_what_run_writes_is_a_data_set(measured_data: Path, tmp_path: Path) -> N
         assert (dataset.name, dataset.architecture, dataset.k) == ("again", "volta", 4)
         for words, expected in zip(sides(dataset), sides(source), strict=True):
             np.testing.assert_array_equal(words, expected)
-        assert row_of(dataset).name == VOLTA
-        assert replay(dataset, row_of(dataset).model).mismatches == 0
+        assert explaining_row(dataset).name == VOLTA
+        assert replay(dataset, explaining_row(dataset).model).mismatches == 0
 
 
 GOOD_ROW = {"a": ["3c00"] * 4, "b": ["0x3c00"] * 4, "c": "3f800000", "d": "40a00000"}
@@ -409,9 +409,9 @@ def own(tmp_path: Path, **changes: Any) -> Path:
 
 def test_own_json(tmp_path: Path) -> None:
     dataset = only(own(tmp_path))
-    assert replay(dataset, row_of(dataset).model).mismatches == 0
+    assert replay(dataset, explaining_row(dataset).model).mismatches == 0
     wrong = only(own(tmp_path, d="40a00001"))
-    (example,) = replay(wrong, row_of(wrong).model).examples
+    (example,) = replay(wrong, explaining_row(wrong).model).examples
     assert (example.row, example.expected, example.got) == (1, 0x40A00001, 0x40A00000)
 
 

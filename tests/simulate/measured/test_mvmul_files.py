@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tcsmt.matrix_units.catalogue import rows_of
-from tcsmt.simulate.measured.datasets import replay, row_of
+from tcsmt.matrix_units.catalogue import rows
+from tcsmt.simulate.measured.datasets import explaining_row, replay
 from tcsmt.simulate.measured.mvmul_files import mvmul_datasets
 from tcsmt.support.errors import TcsmtError
 from tests.oracles.mvmul import mvmul
@@ -30,7 +30,7 @@ def simulated() -> Path:
 def test_every_row_replays(simulated: Path) -> None:
     found, total = set(), 0
     for dataset in mvmul_datasets(simulated):
-        row = row_of(dataset)
+        row = explaining_row(dataset)
         assert (row.architecture, row.instruction) == (dataset.architecture, dataset.interface)
         result = replay(dataset, row.model)
         assert (result.mismatches, result.examples) == (0, ()), dataset.name
@@ -38,7 +38,7 @@ def test_every_row_replays(simulated: Path) -> None:
         total += result.rows
         found.add(row.name)
     assert total == len(json.loads(simulated.read_text())["rows"])
-    assert found == {row.name for name in ("wormhole", "blackhole") for row in rows_of(name)}
+    assert found == {row.name for name in ("wormhole", "blackhole") for row in rows(name, claims=False)}
 
 
 def test_the_oracle_has_every_row(simulated: Path) -> None:
@@ -68,7 +68,7 @@ def test_words_by_hand(tmp_path: Path) -> None:
     assert [int(x) for x in (operands.a[0, 0], operands.b[0, 0], operands.c[0])] == [0x4000, 0x4200, 0x3C00]
     assert int(found.d[0]) == 0x4700
     assert found.provenance == {"simulator": "by hand"}
-    assert replay(found, row_of(found).model).mismatches == 0
+    assert replay(found, explaining_row(found).model).mismatches == 0
 
 
 @pytest.mark.parametrize(

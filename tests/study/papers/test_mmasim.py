@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tcsmt.matrix_units.catalogue import rows_of
+from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.study.papers import mmasim
 from tests.support.command_line import reproduced
@@ -16,7 +16,7 @@ from tests.support.command_line import reproduced
 def test_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
     """2048 * 2048 - 2048 * 2048 - 0.000001, section IV-C."""
     some = ("cdna3", "hopper", "cdna1")
-    monkeypatch.setattr(mmasim, "rows", lambda: [row for name in some for row in rows_of(name)])
+    monkeypatch.setattr(mmasim, "rows", lambda: [row for name in some for row in rows(name, claims=False)])
     found = {unit["unit"]: unit["value"] for unit in mmasim.cancellation()}
     assert found["cdna3/v_mfma_f32_32x32x8_f16"] == -0.25
     assert found["hopper/mma.m16n8k16.f32.f16.f16.f32"] == 0
@@ -25,9 +25,9 @@ def test_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_families_of_turing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its oldest instruction differs from what is said of the family."""
-    monkeypatch.setattr(mmasim, "rows", lambda: rows_of("turing"))
+    monkeypatch.setattr(mmasim, "rows", lambda: rows("turing", claims=False))
     found = list(mmasim.families())
-    floating = [row for row in rows_of("turing") if not isinstance(row.model, IntegerDotAdd)]
+    floating = [row for row in rows("turing", claims=False) if not isinstance(row.model, IntegerDotAdd)]
     assert sum(family["rows"] for family in found) == len(floating)
     differs = {name.split(".f")[0] for family in found for name in family["differs"]}
     assert differs == {"turing/mma.m8n8k4"}

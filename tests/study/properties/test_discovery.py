@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tcsmt.face.cli import main
-from tcsmt.matrix_units.catalogue import instruction_named, rows_of
+from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.study.properties.discovery import load, properties
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
@@ -18,10 +18,10 @@ from tests.support.paths import ROOT
 def test_the_first_instruction_to_which_a_property_applies() -> None:
     from tcsmt.study.properties.discovery import choose_row
 
-    row = choose_row(load("exact-sum-f16"), rows_of("volta"))
-    assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
+    row = choose_row(load("exact-sum-f16"), rows("volta", claims=False))
+    assert row is row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
     with pytest.raises(TcsmtError, match="does not apply to any instruction of volta: the op"):
-        choose_row(load("tf32-truncation"), rows_of("volta"))
+        choose_row(load("tf32-truncation"), rows("volta", claims=False))
 
 
 OWN = '''"""Whether c alone passes through."""

@@ -15,7 +15,7 @@ from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.terminal import Exit, TcsmtError, __version__, choose, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
-from tcsmt.matrix_units.catalogue import rows_of
+from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
@@ -74,7 +74,7 @@ def reduced(
     """
     chosen = [FACTS[choose("question", name, FACTS)] for name in questions] or list(FACTS.values())
     for unit in units:
-        rows_of(unit)
+        rows(unit, claims=False)
     numbers = widths_of(widths)
     limits = Limits(inputs, seconds, solving)
     with Checkpoint(output, _LAYOUT, "--output") as file, shown() as progress:
