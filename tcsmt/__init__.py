@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
     from tcsmt.face.api.audit import Audited, audit
     from tcsmt.face.api.certificates import check_certificate
-    from tcsmt.face.api.check import Check, check
+    from tcsmt.face.api.check import Check, StoppedCheck, check
     from tcsmt.face.api.claims import ClaimsReport, claims
     from tcsmt.face.api.compare import Comparison, compare
     from tcsmt.face.api.designs import design
@@ -49,7 +49,7 @@ _HOMES = {
     **dict.fromkeys(("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.face.api.atlas"),
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "check_certificate": "tcsmt.face.api.certificates",
-    **dict.fromkeys(("Check", "check"), "tcsmt.face.api.check"),
+    **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
     "design": "tcsmt.face.api.designs",
@@ -97,6 +97,7 @@ __all__ = [
     "Reduction",
     "Report",
     "SolvingOptions",
+    "StoppedCheck",
     "TcsmtError",
     "TestVectors",
     "Unit",

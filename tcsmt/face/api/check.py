@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from operator import itemgetter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.units import Unit, UnitLike, side_of
+from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
+from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
-from tcsmt.matrix_units.files.packed_rows import batch, result_type
-from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models import Operands
+from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.outside.implementations.check import check as checked
+from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
-from tcsmt.simulate.rows import Words, run_words
+from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
-from tcsmt.support.text import ranges
+from tcsmt.support.text import counted, ranges
 
-__all__ = ["Check", "check", "difference", "explained", "of_arrays", "of_file", "remembered"]
+__all__ = ["Check", "StoppedCheck", "check"]
 
-Array = np.ndarray[Any, np.dtype[Any]]
-#: Rows whose answers are kept together: a stop loses as many at most.
-_KEPT = 4096
+#: Of the edge cases, every so many is written; of the rows that differ, the first.
+_EACH, _WRONG = 100, 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,11 +44,13 @@ class Check(Result):
     """What asking an implementation has shown; ``agrees``, ``rows``, ``mismatches``.
 
     name: what the implementation is called. resemblance: what gives its answers; None where it agrees.
+    provenance: what a device says of itself.
     """
 
     name: str
     checked: Examination
     resemblance: Resemblance | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def agrees(self) -> bool:
@@ -115,7 +116,7 @@ class Check(Result):
             near = self.resemblance.near if self.resemblance is not None else None
             if near is not None and self.resemblance is not None:
                 data["nearest"] = {"is": near[0], "rows": near[1], "of": self.resemblance.rows}
-        return data
+        return data | ({"provenance": dict(self.provenance)} if self.provenance else {})
 
     def _lines(self) -> list[str]:
         first = self.checked.first
@@ -145,6 +146,20 @@ class Check(Result):
     @property
     def _title(self) -> str:
         return self.summary
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write rows with answers (.json): the fewest that exclude as much as all, and some of each kind.
+
+        :func:`tcsmt.validate` reads the file. Raises :class:`tcsmt.TcsmtError` for another suffix.
+        """
+        if Path(path).suffix.lower() != ".json":
+            raise TcsmtError(f"{path}: allowed suffix: .json")
+        audit, answers = self.checked.audit, self.checked.answers
+        wrong = np.flatnonzero(answers != audit.words[0])[:_WRONG].tolist()
+        chosen = sorted({*audit.enough.chosen, *wrong, *range(0, len(audit.vectors), _EACH)})
+        inputs = audit.vectors.inputs.map(lambda words: words[chosen])
+        asks = [audit.vectors.names[n] for n in chosen]
+        replace_text(Path(path), as_dataset(self.checked.row, self.provenance, inputs, answers[chosen], asks))
 
     def _left(self) -> dict[str, list[str]]:
         """The hypotheses that no row excludes, by what is known of them."""
@@ -190,6 +205,32 @@ class Check(Result):
             yield f"  and {other.more} more that these rows do not tell apart"
 
 
+@dataclass(frozen=True, repr=False)
+class StoppedCheck(Result):
+    """What was known of an implementation where a check was stopped.
+
+    rows: asked by then. mismatches: of these, not the unit's. known: what followed; None: nothing yet.
+    """
+
+    rows: int
+    mismatches: int
+    known: Check | None
+
+    def _facts(self) -> dict[str, Any]:
+        counts = {"stopped": True, "rows": self.rows, "mismatches": self.mismatches}
+        return counts | ({} if self.known is None else self.known.as_json())
+
+    def _lines(self) -> Iterator[str]:
+        if self.known is not None:
+            yield self.known.conclusion
+        yield self._title
+
+    @property
+    def _title(self) -> str:
+        wrong = f"{self.mismatches:,} of them differ" if self.mismatches else "every answer was the unit's"
+        return f"STOPPED after {counted(self.rows, 'row')}: {wrong}"
+
+
 def difference(name: str, row: Row, first: ShortMismatch) -> str:
     """For people: a row on which an implementation of this name differs, and what the unit does with it."""
     model = row.model
@@ -215,75 +256,40 @@ def _together(names: list[str]) -> list[str]:
     return [f"{name} = {', '.join(ranges(v))}" if v else name for name, v in by_parameter.items()]
 
 
-def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
-    """An implementation that takes arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
-
-    Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
-    Its result is an array of D's dtype or of D's words, shape (rows,).
-    """
-
-    def run(words: Words) -> Array:
-        formats = model.operand_formats.named
-        given = {name: from_words(formats[name], part) for name, part in words.named.items()}
-        a, b, c = (given.pop(name) for name in "abc")
-        name = "the implementation's result"
-        words_of_d = to_words(model.d_format, as_numpy(function(a, b, c, **given), name), name)
-        if words_of_d.shape != words.c.shape:
-            raise TcsmtError(
-                f"the implementation's result has shape {words_of_d.shape}: must be {words.c.shape}, one "
-                "result for each row"
-            )
-        return words_of_d
-
-    return run
-
-
-def of_unit(model: Model, given: Unit) -> Implementation:
-    """A unit of the same formats as an implementation: it takes the words themselves, whatever they are."""
-    for name, fmt in (model.input_formats | {"d": model.d_format}).items():
-        own = (given.model.input_formats | {"d": given.model.d_format}).get(name)
-        if own != fmt:
-            has = "none" if own is None else f"it in {own.name}"
-            raise TcsmtError(f"the unit that is checked has {name} in {fmt.name}, and {given.name} has {has}")
-    return partial(run_words, given.model)
-
-
-def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) -> Implementation:
-    """An implementation whose answers are kept: rows that it has answered before are not asked again."""
-    result = result_type(model)
-
-    def run(words: Words) -> Array:
-        found = [np.zeros(0, result.newbyteorder("="))]
-        for first in range(0, len(words.c), _KEPT):
-            rows = words.map(itemgetter(slice(first, first + _KEPT)))
-            question = batch(model, rows)
-            answer = kept.get(question)
-            if answer is None:
-                answer = implementation(rows).astype(result).tobytes()
-                kept.put(question, answer)
-            found.append(np.frombuffer(answer, result).astype(result.newbyteorder("=")))
-        return np.concatenate(found)
-
-    return run
-
-
 def check(
     unit: UnitLike,
-    implementation: Callable[..., Any] | str | os.PathLike[str],
+    implementation: Callable[..., Any] | str | os.PathLike[str] | None = None,
     *,
+    device: bool = False,
+    command: str | None = None,
+    protocol: str = "lines",
+    answer_timeout: float = 30.0,
     rows: int = 100_000,
     seed: int = 1,
+    options: SolvingOptions | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    progress: ProgressCallback = unseen,
+    differs: Callable[[str], object] = lambda text: None,
+    stopped: Callable[[StoppedCheck], object] = lambda known: None,
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
-    implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it (rows and seed
-    are not used); another unit, of the same formats; or a function of arrays a, b of shape (rows, k) and c of
-    shape (rows,), of the formats' dtypes, and of the keywords scale_a, scale_b of shape (rows, K / block)
-    where the unit has block scales (``float8_e8m0fnu``; ``float8_e4m3fn`` for ``ue4m3``); its result has
-    shape (rows,), of D's dtype or words, in any array library.
+    implementation: a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
+    dtypes, and of the keywords scale_a, scale_b of shape (rows, K / block) where the unit has block scales
+    (``float8_e8m0fnu``; ``float8_e4m3fn`` for ``ue4m3``); its result has shape (rows,), of D's dtype or
+    words, in any array library. Or another unit, of the same formats. Or a file of recorded rows and results,
+    as :func:`tcsmt.validate` reads it: nothing is asked, and rows and seed are not used.
+    device: instead, the unit's instruction on the GPU or CPU of this machine. command: instead, a program,
+    which is asked by its protocol, ``lines`` (of JSON) or ``batches`` (of packed rows), and has
+    answer_timeout seconds for each answer, or for any progress in a batch.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
     of the arithmetic, and random words.
-    Raises :class:`tcsmt.TcsmtError` for results that do not fit.
+    options: of solvers, which look for rows that exclude what the others do not; None: they are not asked,
+    as they may take minutes. resume: a file that keeps every answer; a run goes on from it.
+    progress: called with how far it is. differs: called with the text of the first row that differs, before
+    what it looks like is known. stopped: called with what is known where the run is stopped.
+    Raises :class:`tcsmt.TcsmtError` for none or several of implementation, device and command, for results
+    that do not fit, without the device, and for a program that ends or hangs.
 
     >>> import numpy as np
     >>> import tcsmt
@@ -295,19 +301,42 @@ def check(
     >>> tcsmt.check("volta", naive, rows=20_000).agrees
     False
     """
+    if sum([implementation is not None, device, command is not None]) != 1:
+        raise TcsmtError("give one of implementation, device=True and command=...")
+    if protocol != "lines" and command is None:
+        raise TcsmtError("protocol is that of command=..., which is not given")
     if isinstance(implementation, (str, os.PathLike)):
+        if options is not None or resume is not None:
+            raise TcsmtError("recorded rows ask nothing: options and resume are not allowed")
         path = Path(implementation)
-        return of_file(row_for_file(unit, path), path)
+        return _of_file(_row_for_file(unit, path), path, progress, differs)
     row = side_of(unit).row
-    if isinstance(implementation, Unit):
-        name, asked = implementation.name, of_unit(row.model, implementation)
-    else:
-        name = getattr(implementation, "__name__", "the implementation")
-        asked = of_arrays(row.model, implementation)
-    return explained(name, checked(row, asked, rows=rows, seed=seed), asked, seed)
+    with ExitStack() as opened:
+        if implementation is not None:
+            asked = given_asked(row, implementation)
+        elif command is not None:
+            asked = program_asked(row, command, protocol, answer_timeout, opened)
+        else:
+            asked = device_asked(row, opened)
+        run = asked.run
+        if resume is not None:
+            kept = opened.enter_context(KeptAnswers(Path(resume), f"{asked.name} {row.model.digest}"))
+            run = remembered(row.model, run, kept)
+
+        def stop(count: int, mismatches: int, known: Examination | None) -> None:
+            so_far = None if known is None else _explained(asked.name, known, None, seed)
+            stopped(StoppedCheck(count, mismatches, so_far))
+
+        examined = checked(
+            row, run, rows=rows, seed=seed, options=options,
+            store=None if options is None else opened.enter_context(verdicts_in(options.store)),
+            progress=progress, differs=lambda first: differs(difference(asked.name, row, first)),
+            again=asked.run, stopped=stop,
+        )  # fmt: skip
+        return replace(_explained(asked.name, examined, run, seed), provenance=asked.provenance)
 
 
-def row_for_file(unit: UnitLike, path: Path) -> Row:
+def _row_for_file(unit: UnitLike, path: Path) -> Row:
     """The instruction that is named; else the most used of a unit's that takes the rows of a file."""
     rows = side_of(unit).units
     datasets = [*find_datasets([path], rows[0].name)] if len(rows) > 1 else []
@@ -323,7 +352,7 @@ def _objection(dataset: DataSet, row: Row) -> str:
     return reason
 
 
-def of_file(row: Row, path: Path, progress: ProgressCallback = unseen) -> Check:
+def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable[[str], object]) -> Check:
     """The same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
     parts = []
     for dataset in find_datasets([path], row.name):
@@ -337,13 +366,15 @@ def of_file(row: Row, path: Path, progress: ProgressCallback = unseen) -> Check:
         raise TcsmtError(f"{path} has no rows")
     named = [inputs.named for inputs, _ in parts]
     inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
-    found = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
-    return explained(path.name, found, None, 1)
+    examined = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
+    if examined.first is not None:
+        differs(difference(path.name, row, examined.first))
+    return _explained(path.name, examined, None, 1)
 
 
-def explained(name: str, found: Examination, implementation: Implementation | None, seed: int) -> Check:
+def _explained(name: str, examined: Examination, implementation: Implementation | None, seed: int) -> Check:
     """With what an implementation that is not the unit looks like; None: it cannot be asked more rows."""
-    if not found.mismatches:
-        return Check(name, found)
-    model, asked = found.row.model, found.audit.vectors.inputs
-    return Check(name, found, resemblance(model, asked, found.answers, implementation, seed))
+    if not examined.mismatches:
+        return Check(name, examined)
+    model, asked = examined.row.model, examined.audit.vectors.inputs
+    return Check(name, examined, resemblance(model, asked, examined.answers, implementation, seed))

@@ -150,11 +150,13 @@ class Unit(Result):
 #: What the names of kernels and IEEE operations mean, and the files of designs, C and programs: registered.
 _KNOWN = (names, sides)
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
-UnitLike: TypeAlias = "Unit | Row | Model | str | os.PathLike[str]"
+UnitLike: TypeAlias = "Unit | Row | Model | NamedSide | str | os.PathLike[str]"
 
 
 def side_of(given: UnitLike) -> NamedSide:
     """What is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
+    if isinstance(given, NamedSide):
+        return given
     if isinstance(given, Unit):
         return NamedSide.of_row(given.row)
     if isinstance(given, Row):

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
-from tcsmt.face.api.terminal import TcsmtError, counted, replace_text
-from tcsmt.face.api.terminal import shown as progress_shown
+from tcsmt.face.api.check import StoppedCheck
+from tcsmt.face.api.check import check as check_implementation
+from tcsmt.face.api.implementations import PROTOCOLS
+from tcsmt.face.api.terminal import TcsmtError, shown
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.identification.units.boxes import Command
-from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.outside.hardware.device import Device
-from tcsmt.outside.hardware.measured import as_dataset
-from tcsmt.outside.implementations.batches import Batches
-from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch
-from tcsmt.outside.implementations.check import check as checked
-from tcsmt.simulate.rows import Words, words_of_row
-from tcsmt.study.survey.verdict_store import verdicts_in
-from tcsmt.support.kept_answers import KeptAnswers
-
-#: Of the edge cases, every so many is written.
-_EACH = 100
 
 
 @click.command(cls=options.SolvingCommand)
@@ -41,7 +26,7 @@ _EACH = 100
 @click.option("--device", is_flag=True, help="The instruction on the GPU or CPU of this machine.")
 @click.option("--command", help="This program, which is asked on its standard input (see --protocol).")
 @click.option(
-    "--protocol", type=click.Choice(["lines", "batches"]), default="lines", show_default=True,
+    "--protocol", type=click.Choice(PROTOCOLS), default="lines", show_default=True,
     help="What --command reads and writes: JSON lines, as for `identify`; or batches of packed rows.",
 )  # fmt: skip
 @click.option(
@@ -126,93 +111,27 @@ def check(
         raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
         raise TcsmtError(f"--output {output}: allowed suffix: .json")
-    row = side_of(model).row if data is None else row_for_file(model, data)
-    provenance: dict[str, Any] = {}
-    implementation: Implementation
-    with ExitStack() as opened:
-        progress = opened.enter_context(progress_shown(lines=False))
-        if data is not None:
-            name, result = data.name, of_file(row, data, progress)
-            if not as_json and result.checked.first is not None:
-                click.echo(difference(name, row, result.checked.first))
+    unit = side_of(model)
+    implementation: Callable[..., Any] | Path | None = function_named(function) if function else data
+
+    def stopped(known: StoppedCheck) -> None:
+        if as_json:
+            echo_json(known.as_json())
         else:
-            if device:
-                asked = opened.enter_context(Device(row))
-                provenance = asked.provenance
-                name, implementation = str(provenance.get("gpu", "the device")), asked.run
-            elif command is not None and protocol == "batches":
-                program = Batches(command, row.model, timeout=answer_timeout)
-                opened.callback(program.close)
-                name, implementation = command, program
-            elif command is not None:
-                talk = Command(command, _formats(row), timeout=answer_timeout)
-                opened.callback(talk.close)
-                name, implementation = command, _by_lines(row.model, talk)
-            else:
-                name = str(function)
-                implementation = of_arrays(row.model, function_named(name))
-            again = implementation  # itself, and not its remembered answers
-            if resume is not None:
-                kept = opened.enter_context(KeptAnswers(resume, f"{name} {row.model.digest}"))
-                implementation = remembered(row.model, implementation, kept)
+            click.echo(f"{known}{'' if resume else '; --resume FILE keeps answers'}")
 
-            def differs(first: ShortMismatch) -> None:
-                if not as_json:
-                    click.echo(difference(name, row, first))
-
-            def stopped(asked: int, mismatches: int, known: Examination | None) -> None:
-                said = None if known is None else explained(name, known, None, seed)
-                if as_json:
-                    echo_json(
-                        {"stopped": True, "rows": asked, "mismatches": mismatches}
-                        | ({} if said is None else said.as_json())
-                    )
-                    return
-                if said is not None:
-                    click.echo(said.conclusion)
-                wrong = f"{mismatches:,} of them differ" if mismatches else "every answer was the unit's"
-                hint = "" if resume else "; --resume FILE keeps answers"
-                click.echo(f"STOPPED after {counted(asked, 'row')}: {wrong}{hint}")
-
-            verdicts = opened.enter_context(verdicts_in(solving.store)) if solve else None
-            found = checked(
-                row, implementation, rows=rows, seed=seed, options=solving if solve else None, store=verdicts,
-                progress=progress, differs=differs, again=again, stopped=stopped,
-            )  # fmt: skip
-            result = explained(name, found, implementation, seed)
+    with shown(lines=False) as progress:
+        result = check_implementation(
+            unit, implementation, device=device, command=command, protocol=protocol,
+            answer_timeout=answer_timeout, rows=rows, seed=seed, options=solving if solve else None,
+            resume=resume, progress=progress, differs=lambda text: None if as_json else click.echo(text),
+            stopped=stopped,
+        )  # fmt: skip
     if output is not None:
-        replace_text(output, _dataset(row, provenance, result.checked))
+        result.save(output)
         click.echo(f"{output}: written", err=True)
     if as_json:
-        echo_json(result.as_json() | ({"provenance": provenance} if provenance else {}))
+        echo_json(result.as_json())
     else:
         click.echo(result.conclusion)
     sys.exit(result.exit_code)
-
-
-def _formats(row: Row) -> tuple[Any, Any, Any, Any]:
-    model = row.model
-    if model.scales:
-        raise TcsmtError(f"{row.name} has block scales; --command supports them only with --protocol batches")
-    return model.a_format, model.b_format, model.c_format, model.d_format
-
-
-def _by_lines(model: Model, command: Command) -> Implementation:
-    """A program that is asked row by row."""
-
-    def run(words: Words) -> Any:
-        rows = (Operands.split(words_of_row(words, n), model.k, 0) for n in range(len(words.c)))
-        return np.array([command(row.a, row.b, row.c) for row in rows], unsigned(model.d_format))
-
-    return run
-
-
-def _dataset(row: Row, provenance: dict[str, Any], found: Examination) -> str:
-    """The fewest rows that exclude as much as all, the first that differ, and some of each kind."""
-    audit = found.audit
-    wrong = np.flatnonzero(found.answers != audit.words[0])[:20].tolist()
-    chosen = sorted({*audit.enough.chosen, *wrong, *range(0, len(audit.vectors), _EACH)})
-    inputs = audit.vectors.inputs.map(lambda words: words[chosen])
-    return as_dataset(
-        row, provenance, inputs, found.answers[chosen], [audit.vectors.names[n] for n in chosen]
-    )

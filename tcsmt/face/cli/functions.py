@@ -41,4 +41,5 @@ def function_named(name: str) -> Callable[..., Any]:
         except Exception as error:  # whatever a stranger's code raises
             raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
 
+    called.__name__ = name
     return called

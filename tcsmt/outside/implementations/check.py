@@ -91,7 +91,7 @@ def check(
     options: SolvingOptions | None = None,
     store: Checkpoint | None = None,
     progress: ProgressCallback = unseen,
-    differs: Callable[[ShortMismatch], None] = lambda first: None,
+    differs: Callable[[ShortMismatch], object] = lambda first: None,
     again: Implementation | None = None,
     stopped: Stopped = lambda asked, mismatches, known: None,
 ) -> Examination:

@@ -1,9 +1,8 @@
-"""``tcsmt.check``: functions and recorded rows as implementations, kept answers, what is said."""
+"""``tcsmt.check``: what is asked, what is said, what is written and kept."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.check import of_arrays, remembered
-from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.models import Operands
-from tcsmt.support.kept_answers import KeptAnswers
+from tcsmt.face.api.check import StoppedCheck
+from tests.support.fake_device import fake_device
 
 pytestmark = pytest.mark.usefixtures("one_audit")
 UNIT = "x86/vpdpbusd"
@@ -47,58 +44,6 @@ def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
     assert "saturated is not" in str(wrong) and any("vpdpbusds" in one for one in wrong.looks_like)
 
 
-def test_a_unit_is_asked_words() -> None:
-    """Those of TF32 have bits that units ignore, which float32 numbers may not have in silence."""
-    tf32 = tcsmt.unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
-    same = tcsmt.check(tf32, tf32, rows=100)
-    assert same.agrees and same.summary.startswith(f"{tf32.name} agrees with {tf32.name}")
-    assert not tcsmt.check(tf32, tcsmt.unit("hopper/mma.m16n8k4.f32.tf32.tf32.f32"), rows=100).agrees
-    with pytest.raises(tcsmt.TcsmtError, match=r"has a0 in tf32, and volta/.* has it in f16"):
-        tcsmt.check(tf32, tcsmt.unit("volta"), rows=100)
-
-
-@pytest.mark.parametrize(
-    ("unit", "dtype", "count"),
-    [
-        ("blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "float8_e4m3fn", 4),
-        ("rtxblackwell/mma.m16n8k32.f32.e4m3.e4m3.f32.ue8m0", "float8_e8m0fnu", 1),
-    ],
-)
-def test_scales_come_by_name_in_their_dtypes(unit: str, dtype: str, count: int) -> None:
-    """What a function is given, the unit takes; with the scales of b for those of a it differs."""
-    given = []
-
-    def called(a: Any, b: Any, c: Any, *, scale_a: Any, scale_b: Any) -> Any:
-        given.append((scale_a, scale_b))
-        return tcsmt.unit(unit)(a, b, c, scale_a=scale_a, scale_b=scale_b)
-
-    assert tcsmt.check(unit, called, rows=100).agrees
-    for scales in given:
-        for scale in scales:
-            assert scale.dtype == dtype and scale.shape[1:] == (count,)
-            values = scale.astype(np.float32)
-            assert not (np.signbit(values) & ~np.isnan(values)).any()
-    wrong = tcsmt.check(
-        unit, lambda a, b, c, scale_a, scale_b: called(a, b, c, scale_a=scale_b, scale_b=scale_b), rows=100
-    )
-    assert not wrong.agrees
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda a, b, c: exact(a, b, c)[:-1], "one result for each row"),
-        (
-            lambda a, b, c: exact(a, b, c).astype(np.float64) + 0.5,
-            r"result\[0\] = .* not a valid s32 value",
-        ),
-    ],
-)
-def test_results_that_do_not_fit_are_refused(function: Callable[..., Any], message: str) -> None:
-    with pytest.raises(tcsmt.TcsmtError, match=message):
-        tcsmt.check(UNIT, function, rows=10)
-
-
 def test_a_file_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     row = {"a": ["0x02"] * 4, "b": ["0xff"] * 4, "c": "0x00000000", "d": "0xfffffff8"}
@@ -108,20 +53,58 @@ def test_a_file_of_rows(tmp_path: Path) -> None:
     found = tcsmt.check(UNIT, str(path))
     assert (found.rows, found.mismatches) == (1, 1)
     assert "rows.json is not" in found.summary
+    with pytest.raises(tcsmt.TcsmtError, match="recorded rows ask nothing"):
+        tcsmt.check(UNIT, path, resume=tmp_path / "kept")
 
 
-def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
-    model = row_named(UNIT).model
-    asked = []
+def test_one_implementation_is_given() -> None:
+    for given in ({}, {"implementation": exact, "device": True}, {"device": True, "command": "cat"}):
+        with pytest.raises(tcsmt.TcsmtError, match="give one of implementation, device=True and command"):
+            tcsmt.check(UNIT, **given)  # type: ignore[arg-type]
+    with pytest.raises(tcsmt.TcsmtError, match=r"protocol is that of command=\.\.\."):
+        tcsmt.check(UNIT, exact, protocol="batches")
+
+
+def test_a_device_is_asked_and_its_rows_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    fake_device(monkeypatch, tmp_path, unit, flip=1)
+    first: list[str] = []
+    checked = tcsmt.check(unit, device=True, rows=2000, differs=first.append)
+    assert (checked.name, checked.as_json()["provenance"]["gpu"]) == ("fake", "fake")
+    assert str(checked) == f"{first[0]}\n{checked.conclusion}"
+    with pytest.raises(tcsmt.TcsmtError, match=r"rows\.csv: allowed suffix: \.json"):
+        checked.save(tmp_path / "rows.csv")
+    checked.save(tmp_path / "rows.json")
+    validation = tcsmt.validate(tmp_path / "rows.json")
+    assert validation.rows == validation.mismatches > 50
+
+
+def test_a_run_goes_on_from_kept_answers(tmp_path: Path) -> None:
+    """A second run asks the function only the rows that are asked once more."""
+    asked: list[int] = []
 
     def counted(a: Any, b: Any, c: Any) -> Any:
         asked.append(len(c))
         return exact(a, b, c)
 
-    rows = Operands(np.full((5, 4), 3, np.uint8), np.full((5, 4), 7, np.uint8), np.arange(5, dtype=np.uint32))
-    path = tmp_path / "kept"
-    for _ in range(2):
-        with KeptAnswers(path, "a test") as kept:
-            found = remembered(model, of_arrays(model, counted), kept)(rows)
-            assert found.tolist() == [84 + n for n in range(5)]
-    assert asked == [5]
+    first = tcsmt.check(UNIT, counted, rows=20_000, resume=tmp_path / "kept").as_json()
+    assert sum(asked) > 20_000
+    asked.clear()
+    assert tcsmt.check(UNIT, counted, rows=20_000, resume=tmp_path / "kept").as_json() == first
+    assert 0 < sum(asked) <= 512
+
+
+def test_a_stopped_check_hands_over_what_is_known() -> None:
+    def interrupted(a: Any, b: Any, c: Any) -> Any:
+        if len(c) == 1 << 16:
+            raise KeyboardInterrupt
+        return exact(a, b, c) + 1
+
+    so_far: list[StoppedCheck] = []
+    with pytest.raises(KeyboardInterrupt):
+        tcsmt.check(UNIT, interrupted, rows=1_000_000, stopped=so_far.append)
+    (stopped,) = so_far
+    assert stopped.rows == stopped.mismatches > 1000 and stopped.known is None
+    assert str(stopped) == f"STOPPED after {stopped.rows} rows: {stopped.rows:,} of them differ"
+    facts = {"stopped": True, "rows": stopped.rows, "mismatches": stopped.rows}
+    assert stopped.as_json() == {"tcsmt": tcsmt.__version__, **facts}

@@ -171,7 +171,7 @@ def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest
         asked.append(options)
         raise TcsmtError("enough")
 
-    monkeypatch.setattr(import_module("tcsmt.face.cli.check"), "checked", check)
+    monkeypatch.setattr(import_module("tcsmt.face.api.check"), "checked", check)
     given = ("check", "volta", "--python", "an_emulator:naive", "--store", emulator / "store.json")
     refused(*given, "--solve", "--jobs", 3, "--scheduler", "tcp://host:8786", "--timeout", 5)
     refused(*given, "--jobs", 3)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.face.api.check import of_arrays
+from tcsmt.face.api.implementations import of_arrays
 from tcsmt.identification.units.resemblance import resemblance
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
