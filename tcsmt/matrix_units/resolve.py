@@ -26,6 +26,7 @@ __all__ = [
     "register_files",
     "register_spelling",
     "resolve",
+    "whole_paths",
 ]
 
 
@@ -65,13 +66,17 @@ class NamedSide:
 #: The side of a text. The model is of the other side of a comparison, if there is one: a file that does not
 #: state its formats has that model's.
 Reader = Callable[[str, Model | None], NamedSide]
-_FILES: dict[str, Reader] = {}
+#: A file's options, with whole paths for the files that they name.
+WholePaths = Callable[[str], str]
+_FILES: dict[str, tuple[Reader, WholePaths]] = {}
 _SPELLINGS: list[tuple[Callable[[str], bool], Reader]] = []
 
 
-def register_files(suffixes: Iterable[str], reader: Reader) -> None:
+def register_files(
+    suffixes: Iterable[str], reader: Reader, whole: WholePaths = lambda options: options
+) -> None:
     """Files whose names end so, in lower case, are read by this; options may follow after a comma."""
-    _FILES.update(dict.fromkeys(suffixes, reader))
+    _FILES.update(dict.fromkeys(suffixes, (reader, whole)))
 
 
 def register_spelling(takes: Callable[[str], bool], reader: Reader) -> None:
@@ -92,9 +97,9 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
     for takes, reader in _SPELLINGS:
         if takes(name):
             return reader(name, like)
-    registered = _reader_of(file_of(name))
+    registered = _registered(file_of(name))
     if registered is not None:
-        return registered(name, like)
+        return registered[0](name, like)
     if is_model_file(name):
         return NamedSide.of_row(read_model(Path(name)), name)
     units = rows(name, claims=False)
@@ -102,12 +107,29 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
 
 
 def reference(text: str, row: Row) -> str:
-    """A text that means the row in any folder: its name, or the whole path of the file that was given.
+    """A text that means the row in any folder: its name, or what was given, with whole paths for its files.
 
-    text: what the row was resolved from. Files that options name stay as they are.
+    text: what the row was resolved from.
     """
-    file = file_of(text) or file_of(text.partition("+")[0])
-    return str(Path(file).resolve()) + text[len(file) :] if file else row.name
+    return whole_paths(text) if _leading_file(text) else row.name
+
+
+def whole_paths(text: str) -> str:
+    """A text for a unit, with whole paths for the files in it: the leading one, and those that options name.
+
+    Paths are from the present folder.
+    """
+    file = _leading_file(text)
+    if not file:
+        return text
+    options, plus, kernel = text[len(file) :].partition("+")
+    registered = _registered(file)
+    return f"{Path(file).resolve()}{registered[1](options) if registered else options}{plus}{kernel}"
+
+
+def _leading_file(text: str) -> str:
+    """The file with which a text begins, that of a kernel's unit too."""
+    return file_of(text) or file_of(text.partition("+")[0])
 
 
 def file_of(text: str) -> str:
@@ -117,14 +139,14 @@ def file_of(text: str) -> str:
     ('dot.toml', '')
     """
     head = text.partition(",")[0]
-    if not os.path.isfile(text) and _reader_of(head) is not None:
+    if not os.path.isfile(text) and _registered(head) is not None:
         return head
-    return text if is_model_file(text) or _reader_of(text) is not None else ""
+    return text if is_model_file(text) or _registered(text) is not None else ""
 
 
-def _reader_of(file: str) -> Reader | None:
+def _registered(file: str) -> tuple[Reader, WholePaths] | None:
     lower = file.lower()
-    return next((reader for suffix, reader in _FILES.items() if lower.endswith(suffix)), None)
+    return next((registered for suffix, registered in _FILES.items() if lower.endswith(suffix)), None)
 
 
 def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:

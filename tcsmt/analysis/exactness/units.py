@@ -67,7 +67,10 @@ class ExactUnit:
         """The instruction's steps, in order."""
         if isinstance(self.unit, IntegerDotAdd):
             return integer_steps(self.chain, self.unit)
-        formats = [float_format(fmt) for fmt in (self.unit.a_format, self.unit.b_format)]
+        operands = (self.unit.a_format, self.unit.b_format)
+        formats = [fmt for fmt in operands if isinstance(fmt, Format)]
+        if len(formats) < len(operands):
+            raise Unbounded(f"{self.unit.title} of integers, whose steps are not known")
         if self.low < max(fmt.e_min for fmt in formats):
             raise Unbounded(f"operands of exponent {self.low}: subnormal")
         high = min(self.high, max(fmt.e_max for fmt in formats))

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.resolve import NamedSide, file_of, resolve
+from tcsmt.matrix_units.resolve import NamedSide, file_of, resolve, whole_paths
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["design_side", "named_values"]
+__all__ = ["design_side", "named_values", "whole_options"]
 
 #: Options that may be repeated, and the field that holds them; pairs NAME=VALUE; a single text; a number.
 _LISTS = {"port": "ports", "const": "constants", "cut": "cut", "define": "define"}
@@ -54,6 +54,18 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
     design = replace(design, files=(*design.files, Path(file)))
     row = read_design(design if like is None else design.like(like))
     return NamedSide.of_row(row, text)
+
+
+def whole_options(options: str) -> str:
+    """A design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they name."""
+    return ",".join(map(_whole_option, _COMMA.split(options)))
+
+
+def _whole_option(option: str) -> str:
+    name, _, value = option.partition("=")
+    if name == "like":
+        return f"like={whole_paths(value)}"
+    return f"{name}={Path(value).resolve()}" if name in _FILES else option
 
 
 def _changes(design: DesignFiles, name: str, value: str) -> dict[str, Any]:

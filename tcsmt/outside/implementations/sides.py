@@ -32,6 +32,12 @@ def _design(text: str, like: Model | None) -> NamedSide:
     return design_side(text, like=like)
 
 
+def _whole_options(options: str) -> str:
+    from tcsmt.outside.implementations.design_texts import whole_options
+
+    return whole_options(options)
+
+
 def _recorded(text: str, like: Model | None) -> NamedSide:
     return _asked(
         text, f"recorded answers have no model: `tcsmt check UNIT --data {text}` holds them against a unit"
@@ -60,6 +66,6 @@ def _asked(text: str, questions: str) -> NamedSide:
     return NamedSide(text, (), questions=questions)
 
 
-register_files((*RTL, *BTOR2, *C), _design)
+register_files((*RTL, *BTOR2, *C), _design, _whole_options)
 register_files((*_RECORDED, *(suffix + COMPRESSED for suffix in _RECORDED)), _recorded)
 register_spelling(_is_program, _program)

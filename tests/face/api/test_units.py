@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import pytest
 
 import tcsmt
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.simulate.rows import simulate
+from tcsmt.support.errors import Exit
 from tests.support.command_line import done, refused
+from tests.support.command_line import tcsmt as command
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -107,23 +111,37 @@ FILES = {
     "mine.toml": 'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\nfraction_bits = 22\n',
 }
 INT8 = "cdna2/v_mfma_i32_4x4x4i8"
+#: A file that includes another one, with the formats of a model file.
+INCLUDING = {
+    "sum.c": FILES["dot.c"].replace("i < 4", "i < LANES").replace("\n", '\n#include "lanes.h"\n', 1),
+    "folder/lanes.h": "#define LANES 4\n",
+    "int8.toml": f'base = "{INT8}"\n',
+}
+
+
+def written(folder: Path, files: Mapping[str, str]) -> None:
+    """Files in a folder."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
 
 
 @pytest.mark.parametrize("name", [
     KERNEL, "ieee/fma.f32", "mine.toml", "mine.toml+split-k:2@8", f"dot.c,like={INT8}",
+    "sum.c,include=folder,like=int8.toml", "sum.c,include=folder,like=int8.toml+split-k:2@8",
     "mac.btor2,format=a=u8,format=b=u8,format=c=u8,format=d=u8", "volta", f"{VOLTA}@fasi",
 ])  # fmt: skip
 @pytest.mark.parametrize("suffix", ["json", "csv", "npz"])
 def test_files_of_vectors_are_held_against_the_unit_that_they_name(
     name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In another folder, too: none is replayed on another unit of the same formats."""
+    """In another folder, too, which has other files of those names: none is replayed on another unit."""
     monkeypatch.chdir(tmp_path)
-    for file, text in FILES.items():
-        (tmp_path / file).write_text(text)
+    written(tmp_path, FILES | INCLUDING)
     path = tmp_path / f"rows.{suffix}"
     tcsmt.vectors(name, "edge", rows=20).save(path)
     (tmp_path / "below").mkdir()
+    written(tmp_path / "below", {"folder/lanes.h": "#define LANES 3\n", "int8.toml": 'base = "volta"\n'})
     monkeypatch.chdir(tmp_path / "below")
     validation = tcsmt.validate(path)
     (replayed,) = validation.replayed
@@ -137,8 +155,7 @@ def test_a_design_in_the_present_folder_is_described_and_bounded(
 ) -> None:
     """No instruction of an architecture is looked for beside a file without a folder."""
     monkeypatch.chdir(tmp_path)
-    for file, text in FILES.items():
-        (tmp_path / file).write_text(text)
+    written(tmp_path, FILES)
     assert "other instructions" not in done("describe", f"dot.c,like={INT8}")
     assert "other instructions" in done("describe", "volta")
     assert "other instructions" not in done("describe", "tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3")
@@ -149,12 +166,46 @@ def test_a_design_has_the_formats_of_what_it_is_compared_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "dot.c").write_text(FILES["dot.c"])
+    written(tmp_path, FILES)
     for pair in ((INT8, "dot.c"), (tmp_path / "dot.c", tcsmt.unit(INT8))):
         result = tcsmt.compare(*pair, lanes=1)
         assert {row.model.a_format.name for row in result.rows} == {"s8"}
     with pytest.raises(tcsmt.TcsmtError, match=r"no format for a, b, c, d"):
         tcsmt.compare("dot.c", "dot.c")
+
+
+DOT_SV = """module dot (input [31:0] a, b, input signed [31:0] c, output signed [31:0] d);
+wire signed [7:0] a0 = a[7:0], a1 = a[15:8], a2 = a[23:16], a3 = a[31:24];
+wire signed [7:0] b0 = b[7:0], b1 = b[15:8], b2 = b[23:16], b3 = b[31:24];
+assign d = c + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("file", [
+    pytest.param("dot.c", marks=pytest.mark.skipif(not c_source.available(), reason="clang is not installed")),
+    pytest.param("dot.sv", marks=pytest.mark.skipif(not rtl.available(), reason="no pyosys")),
+])  # fmt: skip
+def test_commands_of_products_take_designs_by_name(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NumPy's integer product is what the unit, and every kernel on it, gives."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, {"dot.c": FILES["dot.c"], "dot.sv": DOT_SV})
+    name = f"{file},like={INT8}"
+    a, b = np.random.default_rng(1).integers(-128, 128, (2, 8, 8)).astype(np.int8)
+    d = a.astype(np.int32) @ b.astype(np.int32)
+    for key, array in {"A": a, "B": b, "D": d}.items():
+        np.save(f"{key}.npy", array)
+    done("gemm", name, "--a", "A.npy", "--b", "B.npy", "--output", "product.npy", "--reduction", "split-k:2")
+    assert np.array_equal(np.load("product.npy"), d)
+    operands = ("--a", "A.npy", "--b", "B.npy")
+    kernels = done("kernel", "identify", *operands, "--d", "D.npy", "--unit", name)
+    assert "design/dot+chained" in kernels.split()
+    sides = ("--left", "D.npy", "--left-unit", name, "--right", "D.npy", "--right-unit", f"{name}+split-k:2")
+    assert json.loads(done("kernel", "diff", *operands, *sides, "--json"))["different"] == 0
+    exact = command("accuracy", "exact", name, "--k", 4, "--integers", 3, "--no-search")
+    assert exact.exit_code == Exit.UNKNOWN and "a circuit of integers, whose steps" in exact.stdout
 
 
 TF32 = "ampere/mma.m16n8k4.f32.tf32.tf32.f32"
