@@ -40,7 +40,7 @@ def _whole_options(options: str) -> str:
 
 def _recorded(text: str, like: Model | None) -> NamedSide:
     return _asked(
-        text, f"recorded answers have no model: `tcsmt check UNIT --data {text}` holds them against a unit"
+        text, f"recorded answers have no model: `tcsmt check UNIT --data {text}` compares them with a unit's"
     )
 
 

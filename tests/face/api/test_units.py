@@ -183,7 +183,7 @@ endmodule
 
 
 @pytest.mark.parametrize("file", [
-    pytest.param("dot.c", marks=pytest.mark.skipif(not c_source.available(), reason="clang is not installed")),
+    pytest.param("dot.c", marks=pytest.mark.skipif(not c_source.available(), reason="no clang")),
     pytest.param("dot.sv", marks=pytest.mark.skipif(not rtl.available(), reason="no pyosys")),
 ])  # fmt: skip
 def test_commands_of_products_take_designs_by_name(

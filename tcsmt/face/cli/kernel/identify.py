@@ -67,8 +67,8 @@ def identify(
 ) -> None:
     """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
 
-    All hypotheses are held against a few elements of D, the simplest first, those that survive against more,
-    and the last ones against all.
+    All hypotheses are tried on a few elements of D, the simplest first, those that survive on more, and
+    the last ones on all.
     NumPy stores bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
     Files are never unpickled.
 

@@ -32,7 +32,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 )  # fmt: skip
 @click.option(
     "--products", type=click.IntRange(PRODUCTS), default=PRODUCTS, show_default=True, metavar="N",
-    help="Random products that every tree is held against.",
+    help="Random products on which every tree is tried.",
 )  # fmt: skip
 @options.as_json
 def tree(
@@ -48,8 +48,9 @@ def tree(
 
     Large numbers of both signs swallow what meets them before they meet each other. Prints sums of products
     p0, p1, ..., and the formats to which sums and products are rounded, by region of D where elements differ.
-    Every tree is held against random products with both signs and wide exponents, of which it must give every
-    bit. A function that no tree describes is refused: with the element that differs, both values, and why.
+    Every tree is tried on random products with both signs and wide exponents, and must give every bit of
+    their results. A function that no tree describes is refused: with the element that differs, both values,
+    and why.
 
     Exit code: 0 a tree for every element, 2 usage error or no tree, 3 a tree for some elements.
 
