@@ -60,7 +60,7 @@ def test_a_bound_that_is_not_proved_says_why() -> None:
     assert proved.reason == "" and repr(proved).endswith(": 1.5>")
 
 
-def test_what_is_not_known_says_why() -> None:
+def test_unknown_results_say_why() -> None:
     """Every result of three values: its ``reason`` is there where it is None."""
     unknown = Unknown(reason="timeout after 1 s", seconds=1.0)
     domain = Domain(exponents=(0, 0), bits=(2, 2), c_zero=True)

@@ -170,7 +170,7 @@ def test_arrays_of_jax() -> None:
         jax.jit(lambda x: tcsmt.unit(name)(x, b))(a)
 
 
-def test_a_library_without_the_results_dtype(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libraries_without_the_results_dtype_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """JAX without 64-bit types would narrow the result: it is refused before any work."""
     jax = pytest.importorskip("jax")
     if jax.config.jax_enable_x64:
@@ -213,7 +213,7 @@ class OfItsLibrary(OnlyDlpack):
         return self.array.dtype
 
 
-def test_the_array_api_standard() -> None:
+def test_arrays_of_the_array_api_standard_give_their_own_kind() -> None:
     a = np.ones((3, 4), np.float16)
     found = tcsmt.unit("volta")(a, OfItsLibrary(a))
     assert isinstance(found, OfItsLibrary) and found.array.tolist() == [4.0] * 3

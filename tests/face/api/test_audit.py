@@ -89,7 +89,7 @@ def test_published_vectors() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_audits_without_vectors_or_a_unit_are_refused(
     arguments: tuple[object, ...], options: dict[str, object], said: str
 ) -> None:
     with pytest.raises(tcsmt.TcsmtError, match=said):

@@ -44,7 +44,7 @@ def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
     assert "saturated is not" in str(wrong) and any("vpdpbusds" in one for one in wrong.looks_like)
 
 
-def test_a_file_of_rows(tmp_path: Path) -> None:
+def test_recorded_rows_are_compared_with_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     row = {"a": ["0x02"] * 4, "b": ["0xff"] * 4, "c": "0x00000000", "d": "0xfffffff8"}
     path.write_text(json.dumps({"model": UNIT, "rows": [row]}))

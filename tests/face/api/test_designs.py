@@ -61,7 +61,9 @@ def test_like_takes_the_formats_of_a_unit(file: Path) -> None:
         ({"formats": BYTES | {"d": "f16"}}, "port 'd': 8 bits, but the result is f16: 16 bits"),
     ],
 )
-def test_what_does_not_fit_is_named(changed: dict[str, object], message: str, file: Path) -> None:
+def test_ports_and_formats_that_do_not_fit_are_refused(
+    changed: dict[str, object], message: str, file: Path
+) -> None:
     given = {"ports": PORTS, "constants": {"mask": 0}, "formats": BYTES} | changed
     with pytest.raises(tcsmt.TcsmtError, match=message):
         tcsmt.design(file, **given)  # type: ignore[arg-type]

@@ -31,6 +31,8 @@ def test_whatever_means_a_unit_gives_the_same_file(tmp_path: Path) -> None:
         ("systemverilog", {"name": "a b"}, "name 'a b': must be letters"),
     ],
 )
-def test_what_no_language_has_is_refused(language: str, options: dict[str, object], message: str) -> None:
+def test_unknown_languages_and_names_are_refused(
+    language: str, options: dict[str, object], message: str
+) -> None:
     with pytest.raises(tcsmt.TcsmtError, match=message):
         tcsmt.export("volta", language, **options)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def test_a_kernel_that_did_not_make_the_result_is_said() -> None:
     assert "both kernels give" in str(found)
 
 
-def test_the_cause_is_named() -> None:
+def test_the_parameter_that_causes_a_difference_is_named() -> None:
     a, b, one, _ = product()
     other = tcsmt.gemm(a, b, unit="a100")
     found = tcsmt.kernel_diff(a, b, one, other, left_kernel="h100", right_kernel="a100")
@@ -94,7 +94,7 @@ def test_infinities_have_no_exact_error() -> None:
     ({"a": np.full((5, 96), None)}, "A has dtype object"),
     ({"left_kernel": "h100+split-j:2"}, "did you mean split-k"),
 ])  # fmt: skip
-def test_what_does_not_fit_is_named(changed, message: str) -> None:
+def test_arrays_and_kernels_that_do_not_fit_are_refused(changed, message: str) -> None:
     a, b, one, two = product()
     given = {"a": a, "b": b, "left": one, "right": two} | changed
     with pytest.raises(tcsmt.TcsmtError, match=message):

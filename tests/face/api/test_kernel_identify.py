@@ -26,7 +26,7 @@ def product() -> tuple[Any, Any, Any]:
     return a, b, halves[0] + halves[1]
 
 
-def test_an_explained_product_and_its_plan() -> None:
+def test_explained_products_name_their_kernels() -> None:
     a, b, d = product()
     found = tcsmt.kernel_identify(a, b, d, units=[UNIT])
     data = json.loads(json.dumps(found.as_json()))
@@ -49,7 +49,7 @@ def test_words_and_their_formats_mean_the_same() -> None:
     ]
 
 
-def test_what_nothing_explains() -> None:
+def test_unexplained_products_have_no_kernel_and_no_plan() -> None:
     a, b, d = product()
     d[2, 3] = np.nextafter(d[2, 3], np.float32(99))
     found = tcsmt.kernel_identify(a, b, d, units=[UNIT])
@@ -93,7 +93,7 @@ def test_a_search_that_is_stopped_has_what_was_found() -> None:
     assert f"STOPPED: interrupted; {data['tested']} of them were held against D" in str(found)
 
 
-def test_a_time_limit() -> None:
+def test_a_time_limit_stops_the_search() -> None:
     a, b, d = product()
     found = tcsmt.kernel_identify(a, b, d + 1, time_limit=1e-9)
     assert found.stopped == "the time limit is over" and not found.kernels
@@ -104,7 +104,7 @@ def test_a_time_limit() -> None:
         tcsmt.kernel_identify(a, b, d, time_limit=0)
 
 
-def test_what_is_missing_is_an_answer() -> None:
+def test_missing_steps_are_named() -> None:
     a, b, d = product()
     found = tcsmt.kernel_identify(a, b, 4 * d, units=[UNIT])
     assert [one.kind for one in found.signs] == ["scaling"]

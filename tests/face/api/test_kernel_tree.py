@@ -78,7 +78,7 @@ def test_elements_without_a_tree_are_named() -> None:
     assert found.as_json()["regions"][0]["why"].startswith("nothing is lost")
 
 
-def test_a_kernel_and_its_unit() -> None:
+def test_trees_name_the_unit_of_their_sums() -> None:
     found = tcsmt.kernel_tree(
         lambda a, b: tcsmt.gemm(a, b, unit="volta", reduction="split-k:2"), 16, operands="f16", shape=(4, 2),
         unit="volta",

@@ -68,7 +68,7 @@ def test_run_asks_the_cpu(tmp_path: Path) -> None:
     assert tcsmt.validate(tmp_path / "answers.json").mismatches == 0
 
 
-def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_contradictory_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(tcsmt.TcsmtError, match="not both"):
         tcsmt.probe("volta", "carry-bits", vectors=tmp_path / "x.csv")
     with pytest.raises(tcsmt.TcsmtError, match="unknown property"):

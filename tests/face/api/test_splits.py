@@ -14,7 +14,7 @@ from tcsmt.face.cli import main
 from tcsmt.prove.engine.options import SolvingOptions
 
 
-def test_the_figures_of_the_command() -> None:
+def test_python_gives_the_figures_of_the_command() -> None:
     found = accuracy.split("bf16")
     result = CliRunner().invoke(main, ["accuracy", "split", "--format", "bf16", "--json"])
     assert result.exit_code == 0
@@ -41,7 +41,7 @@ PROVED, UNKNOWN, WRONG = ({"verdict": verdict} for verdict in ("equivalent", "un
         ({"all_inputs": {"differ": []}, "proof": [UNKNOWN]}, None),
     ],
 )
-def test_what_holds(record: dict[str, Any], holds: bool | None) -> None:
+def test_splits_hold_if_everything_is_proved_or_tried(record: dict[str, Any], holds: bool | None) -> None:
     assert accuracy.SplitAnalysis(record).holds is holds
 
 

@@ -29,7 +29,9 @@ def both(name: str) -> dict[str, Any]:
     ("ieee", "bf16", "fma.f32.bf16"), ("h100", "f32", "mma.m16n8k16.f32.f16.f16.f32"),
     ("volta", "s16", "mma.m8n8k4.f32.f16.f16.f32"),
 ])  # fmt: skip
-def test_the_most_used_that_takes_them(unit: str, fmt: str, instruction: str) -> None:
+def test_the_most_used_instruction_that_takes_the_formats_is_meant(
+    unit: str, fmt: str, instruction: str
+) -> None:
     """Wide floats that none takes are values, and integers that none takes are words, for the most used."""
     assert rows_taking(unit, both(fmt), values=True)[0].instruction == instruction
 

@@ -22,7 +22,7 @@ from tests.support.command_line import tcsmt as command
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
 
-def test_what_means_a_unit(tmp_path: Path) -> None:
+def test_names_paths_models_and_units_mean_the_same(tmp_path: Path) -> None:
     """A name, a path as text and as Path, a model and a unit mean the same."""
     volta = tcsmt.unit("v100")
     assert volta.name == VOLTA and repr(volta) == f"<Unit {VOLTA}>"
@@ -77,7 +77,7 @@ def test_python_integers_are_exact_or_refused() -> None:
 KERNEL = "volta/mma.m8n8k4.f32.f16.f16.f32+split-k:2@8"
 
 
-def test_what_is_meant_is_one_thing_everywhere(tmp_path: Path) -> None:
+def test_names_mean_the_same_on_the_command_line_and_in_python(tmp_path: Path) -> None:
     """A name of the catalogue, a kernel, IEEE operations, a model file: on the command line as in Python."""
     path = tmp_path / "mine.toml"
     path.write_text(tcsmt.unit("volta").as_toml())
@@ -99,7 +99,7 @@ def test_what_is_meant_is_one_thing_everywhere(tmp_path: Path) -> None:
     (("check", KERNEL, "--device"), "is not an instruction of a GPU or CPU"),
     (("find", "--model", KERNEL, "--property", "carry-bits"), "properties ask about units of one fused sum"),
 ])  # fmt: skip
-def test_what_a_kernel_cannot_be(arguments: tuple[str, ...], said: str) -> None:
+def test_kernels_are_refused_where_an_instruction_is_needed(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused(*arguments)
 
 
@@ -250,7 +250,7 @@ def test_truncation_is_what_the_unit_does_to_words() -> None:
     assert np.isnan(unit(np.array([0x7F800001, 0, 0, 0], np.uint32).view(np.float32), b))
 
 
-def test_what_a_narrow_format_has_no_word_for() -> None:
+def test_overflow_is_infinity_or_refused() -> None:
     """Overflow: to infinity where there is one; the error names the value where there is none."""
     half, small = tcsmt.unit("volta"), tcsmt.unit("hopper/mma.m16n8k32.f32.e4m3.e4m3")
     big = np.array([70000.0, 0, 0, 0], np.float32)

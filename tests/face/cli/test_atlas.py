@@ -42,7 +42,9 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kibibytes", "kept"), [pytest.param(1, False, marks=pytest.mark.long), (6, True)])
-def test_a_file_that_cannot_grow(tmp_path: Path, kibibytes: int, kept: bool) -> None:
+def test_finished_verdicts_are_kept_when_the_file_cannot_grow(
+    tmp_path: Path, kibibytes: int, kept: bool
+) -> None:
     """As on a full disk, at once or on the way: one line; the next run goes on from what is there."""
     file = tmp_path / "a.json"
     limit = kibibytes * 1024

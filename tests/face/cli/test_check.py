@@ -55,7 +55,9 @@ def test_a_naive_emulator_is_shown_where_it_differs(emulator: Path) -> None:
 
 
 @pytest.mark.parametrize("flip", mostly_long([0, 1], [1]))
-def test_a_device(flip: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_are_compared_and_their_answers_written(
+    flip: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake_device(monkeypatch, tmp_path, VOLTA, flip=flip)
     output = tmp_path / "answers.json"
     text = done("check", "volta", "--device", "--rows", 20_000, "--output", output, code=flip)
@@ -67,7 +69,7 @@ def test_a_device(flip: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert data["datasets"][0]["gpu"] == "fake"
 
 
-def test_a_program_that_is_asked_in_lines(tmp_path: Path) -> None:
+def test_programs_are_asked_in_lines(tmp_path: Path) -> None:
     script = tmp_path / "box.py"
     script.write_text(
         "import json, sys\n"
@@ -113,7 +115,7 @@ def test_a_stop_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert count.stat().st_size == 1 < asked  # the rows that are asked once more
 
 
-def test_a_program_that_was_exchanged_since_the_last_run(emulator: Path) -> None:
+def test_exchanged_programs_are_asked_again(emulator: Path) -> None:
     """Its remembered answers are right; some rows are asked of the program that is there now."""
     code = "import tcsmt\nunit = tcsmt.unit('x86/vpdpbusd')\ndef f(a, b, c):\n    return unit(a, b, c)"
     given = ["check", "x86/vpdpbusd", "--python", "an_emulator:f", "--rows", 20_000, "--resume", "kept"]
@@ -125,7 +127,7 @@ def test_a_program_that_was_exchanged_since_the_last_run(emulator: Path) -> None
     assert "but not every time" in text and "its answers change: " in text
 
 
-def test_a_program_that_changes_its_mind(emulator: Path) -> None:
+def test_programs_that_change_their_answers_are_reported(emulator: Path) -> None:
     (emulator / "an_emulator.py").write_text(
         "import tcsmt\n"
         "unit, calls = tcsmt.unit('x86/vpdpbusd'), []\n"
@@ -181,7 +183,7 @@ def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest
     assert asked == [expected, None]
 
 
-def test_a_function_of_block_scales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_get_block_scales_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They come by name; a function that does not take them is told so."""
     unit = "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"
     (tmp_path / "scaled.py").write_text(

@@ -37,7 +37,7 @@ def test_each_kind_finds_its_own_part() -> None:
     assert probed(box, "tree").keys() == {"summation_tree", "picture"}
 
 
-def test_what_is_out_of_reach_is_said_and_is_no_error() -> None:
+def test_probes_out_of_reach_are_reported_without_an_error() -> None:
     """Formats without the range that the probes need."""
     box = black_box(row_named("rtx-blackwell/mma.m16n8k32.kind::f8f6f4.f16.e2m1.e2m1.f16").model)
     assert probed(box, "tree")["summation_tree"].startswith("out of reach: ")

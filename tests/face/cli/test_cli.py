@@ -59,7 +59,7 @@ def test_bad_input(case: str) -> None:
     assert message in refused(*arguments)
 
 
-def test_a_process() -> None:
+def test_processes_exit_with_their_codes_and_streams() -> None:
     version = process("--version")
     assert (version.returncode, version.stderr) == (0, "")
     assert version.stdout.startswith("tcsmt, version ")
@@ -93,7 +93,7 @@ except SystemExit as end:
         assert found.stdout.splitlines()[-1] == f"{code} set()"
 
 
-def test_a_closed_pipe() -> None:
+def test_closed_pipes_end_quietly() -> None:
     """``tcsmt models | head -1`` ends quietly."""
     reading, writing = os.pipe()
     os.close(reading)

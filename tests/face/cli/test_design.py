@@ -30,7 +30,7 @@ def mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_a_model_file_for_every_command(mac: Path, tmp_path: Path) -> None:
+def test_written_designs_are_units_of_every_command(mac: Path, tmp_path: Path) -> None:
     unit = tmp_path / "mac.toml"
     assert 'kind = "circuit"' in done("design", mac, *PORTS, *FORMATS)
     assert done("design", mac, *PORTS, *FORMATS, "--output", unit) == ""
@@ -76,7 +76,7 @@ def test_compare_two_designs(mac: Path, tmp_path: Path) -> None:
     assert "DISTINGUISHED" in done("compare", mac, other, *PORTS, *FORMATS, code=1)
 
 
-def test_a_certificate_of_two_designs(mac: Path, tmp_path: Path) -> None:
+def test_certificates_of_designs_hold_the_circuits(mac: Path, tmp_path: Path) -> None:
     """The statement holds the circuits, so that the checker needs no file of the designs."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     other, own, folder = tmp_path / "other.btor2", tmp_path / "own.toml", tmp_path / "certificate"

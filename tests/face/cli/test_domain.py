@@ -51,7 +51,7 @@ def test_domains_of_algorithms_have_exponents() -> None:
     ("1:x", "exponents '1:x': expected LOW:HIGH, two integers"), (":", "expected LOW:HIGH"),
     ("type2", "unknown exponents 'type2': did you mean type1"), ("7", "unknown exponents '7'"),
 ])  # fmt: skip
-def test_what_is_no_range(text: str, said: str) -> None:
+def test_texts_that_are_not_ranges_are_refused(text: str, said: str) -> None:
     with pytest.raises(TcsmtError, match=said):
         exponents_of(text)
 

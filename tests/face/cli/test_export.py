@@ -21,7 +21,7 @@ def test_export(tmp_path: Path) -> None:
     assert {p.name: p.read_text() for p in committed.glob("*.smt2")} == written
 
 
-def test_a_unit(tmp_path: Path) -> None:
+def test_exports_are_the_same_text_as_from_python(tmp_path: Path) -> None:
     """To standard output, to a file, with its bench, as JSON: the same text as from Python."""
     made = tcsmt.export("volta", "systemverilog", name="dot", pipeline=True)
     common = ("export", "volta", "--as", "systemverilog", "--pipeline", "--name", "dot")

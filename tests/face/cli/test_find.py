@@ -112,7 +112,7 @@ def investigate(ask):
 '''
 
 
-def test_what_was_finished_is_on_disk(tmp_path: Path) -> None:
+def test_finished_findings_are_on_disk(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.replace("LAST", "return 1 / 0"))
     report = tmp_path / "report.json"
     common = ("find", "--property", "own", "--arch", "volta", "--properties", tmp_path)
@@ -138,7 +138,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert len(json.loads(report.read_text())["findings"]) == 1
 
 
-def test_the_same_answer_twice() -> None:
+def test_two_runs_give_the_same_report() -> None:
     common = ("find", "--property", "product-normalization", "--arch", "ampere", "--json")
     one, two = (json.loads(done(*common)) for _ in range(2))
     for report in (one, two):
@@ -147,9 +147,7 @@ def test_the_same_answer_twice() -> None:
     assert one == two
 
 
-def test_an_output_that_cannot_be_written_is_known_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_outputs_are_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a solver is started."""
 
     def never(*arguments: object) -> None:

@@ -33,7 +33,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     sys.modules.pop(MODULE, None)
 
 
-def test_a_function_of_the_current_folder() -> None:
+def test_functions_of_the_current_folder_are_found() -> None:
     before = list(sys.path)
     assert function_named(f"{MODULE}:added")(1, 2, 4) == 7
     assert sys.path == before
@@ -45,7 +45,7 @@ def test_a_function_of_the_current_folder() -> None:
     (f"{MODULE}:addet", f"unknown function of module {MODULE} 'addet': did you mean added"),
     (f"{MODULE}:constant", "not a function"), (f"{MODULE}.py:added", f"write {MODULE}:added"),
 ])  # fmt: skip
-def test_what_is_no_function(name: str, said: str) -> None:
+def test_names_without_a_function_are_refused(name: str, said: str) -> None:
     before = list(sys.path)
     with pytest.raises(TcsmtError, match=said) as raised:
         function_named(name)
@@ -53,6 +53,6 @@ def test_what_is_no_function(name: str, said: str) -> None:
     assert sys.path == before
 
 
-def test_what_a_function_raises_is_said() -> None:
+def test_exceptions_of_functions_are_reported() -> None:
     with pytest.raises(TcsmtError, match=f"^--python {MODULE}:failing: IndexError: 2 numbers$"):
         function_named(f"{MODULE}:failing")(1, 2)

@@ -160,7 +160,7 @@ def test_an_interrupt_keeps_the_transcript(tmp_path):
     assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
 
 
-def test_a_device_without_a_compiler_or_a_program(monkeypatch):
+def test_devices_without_a_compiler_are_refused(monkeypatch):
     monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
     result = CliRunner().invoke(main, ["identify", "--device", "volta"])
     assert result.exit_code == 2

@@ -36,7 +36,7 @@ def test_a_part_anywhere_counts_where_no_name_begins_so() -> None:
     assert found and all(name.startswith("ampere/") and "f16.f16" in name for name in found)
 
 
-def test_what_a_processor_stands_for_is_said_first() -> None:
+def test_the_instruction_that_a_processor_stands_for_is_printed_first() -> None:
     """AMX's and AVX-512's dot products differ: neither is taken without a word."""
     output = CliRunner().invoke(main, ["describe", "x86"]).output
     first, second = output.splitlines()[:2]

@@ -57,7 +57,7 @@ def test_every_field_has_an_option() -> None:
     (options.solving("timeout"), ["--timeout", "soon"], "'soon' is not a valid float"),
     (options.resumed(required=True), [], "Missing option '--output'"),
 ])  # fmt: skip
-def test_what_is_refused(option: Any, arguments: list[str], said: str) -> None:
+def test_values_out_of_range_are_refused(option: Any, arguments: list[str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         values(option, *arguments)
 
@@ -85,7 +85,7 @@ def test_a_name_means_the_same_in_every_command() -> None:
     assert all(choice in (solver.help or "") for choice in CHOICES)
 
 
-def test_what_takes_jobs_takes_a_scheduler() -> None:
+def test_commands_with_jobs_take_a_scheduler() -> None:
     """But for ``compare``, whose jobs are threads that run inputs."""
     taking = {command.name for command in leaves(main) if "jobs" in {one.name for one in command.params}}
     assert taking >= {"atlas", "audit", "check", "findings", "reduced", "sweep"}

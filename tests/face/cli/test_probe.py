@@ -29,7 +29,7 @@ from tests.support.probes import VOLTA
         (["volta", "--emit", "cuda", "--vectors", "x.csv", "--property", "carry-bits"], "not both"),
     ],
 )
-def test_what_cannot_be_is_refused(arguments: list[str], said: str) -> None:
+def test_contradictory_options_are_refused(arguments: list[str], said: str) -> None:
     assert said in refused("probe", *arguments)
 
 

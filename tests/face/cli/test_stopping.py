@@ -75,7 +75,7 @@ def test_an_ignored_interrupt_stays_ignored(tmp_path: Path) -> None:
     assert process.communicate(timeout=20)[0] == "True\n"
 
 
-def test_an_interrupt_where_python_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupts_in_python_exit_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(name: str) -> object:
         raise KeyboardInterrupt
 
@@ -93,7 +93,7 @@ def investigate(ask):
 '''
 
 
-def test_what_has_written_nothing_says_so(tmp_path: Path) -> None:
+def test_stopped_commands_without_output_say_so(tmp_path: Path) -> None:
     """``probe --output`` writes when it has everything."""
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     vectors = tmp_path / "vectors.json"
@@ -129,7 +129,7 @@ for number, line in enumerate(sys.stdin):
 
 
 @pytest.mark.parametrize("keeps", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
+def test_stopped_identify_keeps_its_transcript_alone(keeps: bool, tmp_path: Path) -> None:
     """The answers so far with --transcript; nothing without it."""
     script, asked, transcript = (tmp_path / name for name in ("box.py", "asked", "t.jsonl"))
     script.write_text(ANSWERS)

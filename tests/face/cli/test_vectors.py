@@ -25,7 +25,7 @@ def test_every_format_is_read_again(suffix: str, tmp_path: Path) -> None:
     assert checked["hypotheses"] - sum(map(len, checked["not_excluded"].values())) >= data["excluded"]
 
 
-def test_what_was_recorded_wrong_is_found(tmp_path: Path) -> None:
+def test_wrongly_recorded_results_are_found(tmp_path: Path) -> None:
     path = tmp_path / "rows.npz"
     done("vectors", UNIT, "--kind", "random", "--rows", 200, "--output", path)
     arrays = dict(np.load(path))

@@ -36,7 +36,7 @@ def sheet(**texts: str) -> Sheet:
     return compared(left, right, "largest exponent", "they first differ")
 
 
-def test_what_differs_is_marked() -> None:
+def test_bits_and_stages_that_differ_are_marked() -> None:
     """Weights whose bit only one of two rows of the same name keeps; and the stage at which values part."""
     both = sheet(a0="1.5", b0="24576", c="-0.111328125")
     data = both.as_json()
@@ -61,7 +61,7 @@ def test_rows_have_exact_values() -> None:
     assert (row.value(Fate.KEPT), row.value(Fate.CUT)) == (-2, Fraction(-1, 2))
 
 
-def test_a_sheet_as_data() -> None:
+def test_sheets_are_plain_data() -> None:
     shown = picture(row_named(VOLTA).model, a0="1.5", b0="2", c="1")
     one = Sheet((shown,))
     data = one.as_json()

@@ -82,7 +82,7 @@ def test_a_click_shows_the_proof(made: Atlas, tmp_path: Path) -> None:
     assert clicked["drawings"] == 0
 
 
-def test_a_pair_without_a_verdict(tmp_path: Path) -> None:
+def test_pairs_without_a_verdict_are_not_asked_yet(tmp_path: Path) -> None:
     page = tmp_path / "atlas.html"
     page.write_text(as_page(Atlas(tuple(small()), Domain(), {})))
     _, clicked, _ = seen(page, "td.unknown button")["seen"]

@@ -20,7 +20,7 @@ EVERY: list[AnyFormat] = [
 
 
 @pytest.mark.parametrize("fmt", EVERY, ids=lambda fmt: fmt.name)
-def test_what_each_has(fmt: AnyFormat) -> None:
+def test_every_format_has_a_largest_word_and_reads_back(fmt: AnyFormat) -> None:
     """The largest word is the largest number's, the words around it are not larger, and texts read back."""
     assert fmt.sign_bit == fmt.width - 1
     assert len(fmt.hex(0)) == 2 + fmt.hex_digits == 2 + (fmt.width + 3) // 4

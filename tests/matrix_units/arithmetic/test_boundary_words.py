@@ -93,7 +93,7 @@ def test_fractions(bits: int) -> None:
         }
 
 
-def test_the_widest_format() -> None:
+def test_binary64_loses_no_bit_at_its_boundaries() -> None:
     """Nothing is lost in binary64, whose words have 64 bits."""
     fmt, one = FORMATS["f64"], np.array([1])
     ones = fractions(fmt, FractionKind.ONES, one, one)

@@ -64,7 +64,7 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("low", [-9, -8, -1, 0])
 @pytest.mark.parametrize("high", [0, 1, 7, 8])
-def test_the_narrowest_format(low: int, high: int) -> None:
+def test_the_narrowest_format_holds_both_ends_and_no_more(low: int, high: int) -> None:
     fmt = integers_from(low, high)
     assert fmt.signed
     assert fmt.low <= low <= high <= fmt.high

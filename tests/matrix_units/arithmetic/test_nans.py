@@ -19,7 +19,7 @@ FMLAL = "signalling c, signalling a, signalling b, products: 0x7fc00000, c, a, b
 
 
 @pytest.mark.parametrize("text", [RDNA, FMLAL])
-def test_a_rule_is_its_text(text: str) -> None:
+def test_rules_read_back_from_their_text(text: str) -> None:
     assert NanRule.named(text).name == text
     assert NanRule.named(text.replace(" ", "").replace("signalling", "signalling ")).name == text
 
@@ -72,7 +72,7 @@ def _double(word: int) -> float:
     return float(value)
 
 
-def test_the_first_case_that_holds() -> None:
+def test_the_first_case_that_holds_gives_the_nan() -> None:
     signalling, quiet_c, plain = 0x7F81, 0x7FC00005, 0x3F80
 
     def word(rule: str, a: int, b: int, c: int) -> int:
@@ -92,6 +92,6 @@ def test_the_first_case_that_holds() -> None:
     assert word(FMLAL, 0x7F80, 0x0000, 0x7F800001) == 0x7FC00001
 
 
-def test_a_case_says_itself() -> None:
+def test_cases_and_rules_print_as_they_are_written() -> None:
     assert str(NanCase("c", None, signalling=True)) == "signalling c"
     assert str(NanCase("factors", 0xFFC00A3D)) == "factors: 0xffc00a3d"

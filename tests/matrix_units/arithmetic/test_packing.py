@@ -24,7 +24,7 @@ def test_four_fp6_share_three_bytes() -> None:
 
 
 @pytest.mark.parametrize("fmt", [FP4, FP6, OTHER6, FORMATS["e4m3"]])
-def test_what_is_packed_is_unpacked(fmt: object) -> None:
+def test_packed_words_unpack_to_themselves(fmt: object) -> None:
     assert isinstance(fmt, type(FP4))
     words = np.random.default_rng(0).integers(0, 1 << fmt.width, (3, 5, 64), np.uint8)
     assert pack(fmt, words).shape == (3, 5, 64 * fmt.width // 8)
@@ -40,7 +40,7 @@ def test_containers() -> None:
     assert from_containers(OTHER6, np.array([0xC0 | 0x15], np.uint8)).tolist() == [0x15]
 
 
-def test_what_does_not_fit() -> None:
+def test_words_that_do_not_fill_bytes_are_refused() -> None:
     with pytest.raises(TcsmtError, match="3 words of e2m1 do not fill whole bytes"):
         pack(FP4, np.zeros(3, np.uint8))
     with pytest.raises(TcsmtError, match="4 bytes do not hold a whole number of e3m2 words"):

@@ -37,7 +37,7 @@ def odd(x: Fraction) -> int:
 
 
 @pytest.mark.parametrize("mode", ROUNDINGS.values(), ids=str)
-def test_what_a_rounding_does(mode: Rounding) -> None:
+def test_roundings_do_what_their_properties_say(mode: Rounding) -> None:
     assert mode.truncates == follows(mode, int) == (mode.name == "RTZ")
     assert mode.floors == follows(mode, floor) == (mode.name == "RTN")
     assert mode.ties_to_even == follows(mode, round) == (mode.name == "RNE")

@@ -125,7 +125,9 @@ def test_decimals_may_be_rounded(name: str, text: str, word: int, said: str | No
         ("f16", "0x1.001p0", "not representable in f16; the nearest value is 0x3c00 (1)"),
     ],
 )
-def test_what_is_never_rounded(name: str, text: str, why: str) -> None:
+def test_values_beyond_a_format_and_hexadecimal_numbers_are_never_rounded(
+    name: str, text: str, why: str
+) -> None:
     """Beyond the ends of a format; and hexadecimal numbers, which say every bit."""
     with pytest.raises(TcsmtError) as caught:
         to_word(FORMATS[name], text, lambda said: None)
@@ -150,7 +152,7 @@ def test_every_description_in_hexadecimal_is_read_back(name: str) -> None:
         ("f32", "10000000"), ("f64", "1234567812345678"), ("e5m2", "01"),
     ],
 )  # fmt: skip
-def test_what_may_be_a_number_or_a_word(name: str, text: str) -> None:
+def test_ambiguous_texts_are_refused_with_both_readings(name: str, text: str) -> None:
     """Neither is taken; what the message says to write is."""
     fmt = FORMATS[name]
     with pytest.raises(TcsmtError, match=rf"write \+{text} for the number, 0x{text} for the word"):
@@ -171,7 +173,7 @@ def test_what_may_be_a_number_or_a_word(name: str, text: str) -> None:
         ("e2m1", "1", 2),
     ],
 )
-def test_what_is_one_of_both(name: str, text: str, word: int) -> None:
+def test_unambiguous_texts_are_words_or_numbers(name: str, text: str, word: int) -> None:
     assert to_word(FORMATS[name], text) == word
 
 

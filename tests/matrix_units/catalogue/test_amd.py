@@ -11,7 +11,7 @@ from tcsmt.matrix_units.models import DotThenAdd, IeeeDotAdd, IntegerDotAdd
 from tests.support.catalogue_words import result, word_of
 
 
-def test_the_paper_s_example_of_rounding_down() -> None:
+def test_cdna3_rounds_the_papers_example_down() -> None:
     """2048·2048 - 2048·2048 - 10^-6 on CDNA3 gives -0.25 (MMA-Sim, V-C); the others give c."""
     small = -(2.0**-20)
     a, b = [2048.0, 2048.0], [2048.0, -2048.0]

@@ -48,7 +48,7 @@ def test_the_same_arithmetic_is_one_graph() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ODD_ONES_OUT))
-def test_what_qemu_does_with_ah_is_another_default_nan(name: str) -> None:
+def test_qemu_with_ah_differs_in_the_default_nan_alone(name: str) -> None:
     """Infinity times zero; and one ordinary product, which is the same."""
     invalid, ordinary = {"a0": 0x7F80, "b0": 0}, {"a0": 0x3F80, "b0": 0xC040}
     plain = name.partition("@")[0]

@@ -30,7 +30,7 @@ def test_conventions_of_a_fused_unit_by_hand() -> None:
     ("ada/mma.m16n8k32.f32.e4m3.e4m3.f32", "final rounding: RTZ at fraction bit 13 of f32"),
     ("cdna2", "arithmetic: "), ("x86/tdpbf16ps@guide", "status: refuted"),
 ])  # fmt: skip
-def test_what_is_said_of_other_units(name: str, said: str) -> None:
+def test_descriptions_state_order_rounding_and_status(name: str, said: str) -> None:
     assert said in description(row_named(name))
 
 

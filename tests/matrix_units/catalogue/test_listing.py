@@ -8,7 +8,7 @@ from tcsmt.face.cli import main
 from tcsmt.matrix_units.catalogue import rows
 
 
-def test_a_table_for_documents() -> None:
+def test_the_markdown_table_lists_units_and_claims() -> None:
     """``tcsmt models --markdown``: the units, then the claims."""
     done = CliRunner().invoke(main, ["models", "--markdown"])
     assert done.exit_code == 0

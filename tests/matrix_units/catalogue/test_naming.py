@@ -85,12 +85,12 @@ def test_a_processor_has_its_own_instructions_alone() -> None:
     ("hoper", "did you mean hopper"), ("rtx 3095", "rtx 3090"),
     ("zzzz", "none of \\d+ is like it"),
 ])  # fmt: skip
-def test_what_is_refused_says_why(name: str, why: str) -> None:
+def test_names_without_rows_are_refused_with_the_reason(name: str, why: str) -> None:
     with pytest.raises(TcsmtError, match=why):
         rows(name, claims=False)
 
 
-def test_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_is_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "cpuinfo"
     monkeypatch.setattr(this_processor, "CPUINFO", path)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")

@@ -17,7 +17,7 @@ def test_features_and_instructions_are_known() -> None:
     assert all(any(name == one or name.startswith(f"{one}.") for name in own) for one in prefixes)
 
 
-def test_the_most_used_first() -> None:
+def test_instructions_of_a_processor_come_most_used_first() -> None:
     assert instructions_of(("amx_bf16", "avx512_bf16")) == ["tdpbf16ps", "vdpbf16ps"]
     assert instructions_of(("avx512_vnni", "avx_vnni")) == list(INSTRUCTIONS["avx512_vnni"])
     assert instructions_of(("bf16", "ebf16"))[-2:] == ["bfmmla.ebf1", "bfdot.ebf1"]

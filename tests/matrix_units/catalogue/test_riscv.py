@@ -66,7 +66,7 @@ def test_the_pseudo_code_truncates() -> None:
     assert row_named(f"{TWO}@pseudo-code").status == "refuted"
 
 
-def test_the_canonical_nan() -> None:
+def test_every_nan_result_is_the_canonical_nan() -> None:
     assert word_of(TWO, a0=0x7F80, b0=0) == word_of(TWO, a1=0xFFC1) == 0x7FC00000
 
 

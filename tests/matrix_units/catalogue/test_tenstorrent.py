@@ -116,7 +116,7 @@ def test_boundary_words(name: str) -> None:
         agree(name, a, b, c)
 
 
-def test_a_sum_of_minus_one_unit() -> None:
+def test_wormhole_alone_miscounts_a_sum_of_minus_one_unit() -> None:
     """-1·1 + 3f7ffffe is -2^-23; one of them counts its leading sign bits wrongly."""
     found = {}
     for architecture in ("wormhole", "blackhole"):
@@ -126,7 +126,7 @@ def test_a_sum_of_minus_one_unit() -> None:
     assert found == {"wormhole": 0xC1800000, "blackhole": 0xB4000000}
 
 
-def test_what_tells_them_apart_is_one_parameter() -> None:
+def test_wormhole_and_blackhole_differ_in_one_parameter() -> None:
     """Only sums of 32 bits differ."""
     for row in rows("wormhole", claims=False):
         other = row_named(f"blackhole/{row.instruction}").model

@@ -45,7 +45,7 @@ def test_a_witness_tells_two_units_apart(one: str, two: str) -> None:
     told_apart(one, two)
 
 
-def test_the_vector_that_decides_between_intel_s_documents() -> None:
+def test_one_vector_decides_between_intels_documents() -> None:
     """a = b = (1, 1), c = 2^24: the manual gives 2^24 + 2, the Intrinsics Guide 2^24."""
     ones, c = [0x3F80] * 2 + [0] * 30, 0x4B800000
     words = np.array([ones])

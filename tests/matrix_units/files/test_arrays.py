@@ -23,7 +23,7 @@ def test_values_and_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY\x01\x00"])
-def test_what_is_no_array_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_files_that_are_not_arrays_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(content)
     with pytest.raises(TcsmtError, match=r"x\.npy is not a \.npy array") as caught:
@@ -31,7 +31,7 @@ def test_what_is_no_array_is_refused(content: bytes, tmp_path: Path) -> None:
     assert "pickle" not in str(caught.value)
 
 
-def test_what_is_not_there_and_elements_that_are_no_words(tmp_path: Path) -> None:
+def test_missing_files_and_structured_elements_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TcsmtError, match=r"cannot read .*x\.npy: No such file or directory"):
         read_array(tmp_path / "x.npy")
     np.save(tmp_path / "s.npy", np.zeros(2, [("x", np.int16), ("y", np.int8)]))

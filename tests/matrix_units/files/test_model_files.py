@@ -87,7 +87,7 @@ def test_sequences_read_back(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_a_sequence_is_not(text: str, message: str, tmp_path: Path) -> None:
+def test_malformed_sequences_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"kind = 'instruction-sequence'\n{text}\n")
     with pytest.raises(TcsmtError, match=message):
         read_model(path)
@@ -184,7 +184,7 @@ def test_every_parameter_is_explained(kind: type[FusedDotAdd]) -> None:
     assert not {one.name for one in fields(kind)} - explained.keys() - words
 
 
-def test_the_printed_file() -> None:
+def test_printed_model_files_explain_every_parameter() -> None:
     text = tcsmt("models", "--toml", VOLTA)
     assert text == model_toml(row_named(VOLTA))
     assert text.startswith(f"# {VOLTA}\n# source: MMA-Sim")
@@ -194,7 +194,7 @@ def test_the_printed_file() -> None:
     assert max(map(len, text.splitlines()[2:])) <= 100
 
 
-def test_what_a_file_says_of_itself(tmp_path: Path) -> None:
+def test_model_files_name_their_source_and_note(tmp_path: Path) -> None:
     plain = read_model(written(tmp_path, model_toml(row_named(VOLTA)), "plain.toml"))
     assert (plain.name, plain.evidence, plain.source, plain.note) == (
         "custom/plain", "conjectured", str(tmp_path / "plain.toml"), "",
@@ -206,7 +206,7 @@ def test_what_a_file_says_of_itself(tmp_path: Path) -> None:
     assert read_model(written(tmp_path, f'{text}note = "wider"\n')).note == "wider"
 
 
-def test_a_variant(tmp_path: Path) -> None:
+def test_model_files_change_what_they_give_and_nothing_else(tmp_path: Path) -> None:
     volta = row_named(VOLTA).model
     assert read_model(written(tmp_path, HEAD)).model == volta
     text = f'{HEAD}kind = "fused-dot-add"\nrounding = "rne"\ncarry_bits = 2\n'
@@ -224,7 +224,9 @@ def test_other_ways_to_write_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "extra", "rounding"), [(1, 0, "RNE"), (2, 1, "RTP")])
-def test_the_models_of_khattak_and_mikaitis(number: int, extra: int, rounding: str) -> None:
+def test_the_papers_custom_models_have_their_stated_parameters(
+    number: int, extra: int, rounding: str
+) -> None:
     """Section V-A: n_eab 0 and nearest even, n_eab 1 and up; N_FMA = 8, FP16 to FP32."""
     model = read_model(DATA / f"khattak-custom-{number}.toml").model
     assert isinstance(model, FusedDotAdd)
@@ -295,7 +297,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_file(case: str, tmp_path: Path) -> None:
+def test_bad_files_are_refused_with_their_line(case: str, tmp_path: Path) -> None:
     text, line, message = BAD[case]
     path = written(tmp_path, text)
     with pytest.raises(TcsmtError) as caught:
@@ -411,7 +413,7 @@ def test_models_toml(wide: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", {type(row.model): None for row in rows()}, ids=lambda kind: kind.__name__)
-def test_what_a_file_says_of_a_parameter_is_plain_text(kind: type[Model]) -> None:
+def test_meanings_of_parameters_are_plain_text(kind: type[Model]) -> None:
     """Without the documentation's markup."""
     for name, meaning in meanings(kind).items():
         assert meaning and "`" not in meaning and not re.search(r":\w+:", meaning), name

@@ -35,7 +35,7 @@ def test_block_scales_that_are_not_named_are_one() -> None:
     assert list(found) == list(SCALED.input_names)
 
 
-def test_what_is_rounded_is_told() -> None:
+def test_rounded_numbers_are_reported() -> None:
     """0.1 lies between two numbers of binary16; 0x2e66 is the nearer one."""
     told: list[str] = []
     assert vector_of("a0=0.1 b0=0.25", VOLTA, told.append)["a0"] == 0x2E66

@@ -29,7 +29,7 @@ def one_row() -> tuple[Model, list[int]]:
 
 @pytest.mark.parametrize("suffix", [".hex", ".mem"])
 @pytest.mark.parametrize("unit", UNITS)
-def test_what_is_written_is_read(unit: str, suffix: str, tmp_path: Path) -> None:
+def test_written_word_files_read_back(unit: str, suffix: str, tmp_path: Path) -> None:
     model = row_named(unit).model
     inputs = next(iter(random_rows(model, 20, 1)))
     d, path = run_words(model, inputs), tmp_path / f"rows{suffix}"
@@ -41,7 +41,7 @@ def test_what_is_written_is_read(unit: str, suffix: str, tmp_path: Path) -> None
     assert read_results(path, model).dtype == d.dtype
 
 
-def test_the_layout() -> None:
+def test_the_first_word_is_the_highest() -> None:
     """The words after each other, the first highest: what a test bench cuts the number into."""
     model, words = one_row()
     hexadecimal = "0001 0002 0003 0004 0005 0006 0007 0008 00000009 abcdef01"

@@ -182,7 +182,7 @@ def test_cycles_that_do_not_fit(more: dict[str, object], said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_a_register_that_keeps_its_value() -> None:
+def test_registers_that_keep_their_value_are_refused() -> None:
     with pytest.raises(TcsmtError, match="no number of cycles up to"):
         circuit(LATE.replace("next 1 8 11", "next 1 8 8"), k=1, ports=(), constants=())
 
@@ -276,7 +276,7 @@ def test_cut_registers() -> None:
         Circuit(**EIGHT, k=1, btor2=STAGES, cut=("helt",), ports=("d=sum",))
 
 
-def test_a_wire_by_its_name() -> None:
+def test_wires_are_terms_of_the_operands_by_name() -> None:
     """In terms of the operands, with the constants in it."""
     model = circuit(MAC.replace("12 mul", "20 uext 1 11 0 first\n21 uext 7 8 0 how\n12 mul"))
     wire = model.wire("first")
@@ -287,7 +287,7 @@ def test_a_wire_by_its_name() -> None:
         model.wire("frist")
 
 
-def test_a_wire_that_something_free_decides() -> None:
+def test_wires_keep_undriven_bits_and_initial_values_as_variables() -> None:
     """What a register holds at first stays a variable; undriven bits are zeros where the model says so."""
     text = "1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 input 1\n6 state 1 r\n7 add 1 5 6\n"
     text += "8 uext 1 7 0 mixed\n9 mul 1 2 3\n10 add 1 9 4\n11 output 10 d\n"

@@ -40,7 +40,7 @@ def test_kinds_are_those_of_this_room() -> None:
 
 
 @pytest.mark.parametrize("key", ["base", "name", "source", "note"])
-def test_what_is_said_beside_the_parameters_is_refused(key: str) -> None:
+def test_keys_beside_the_parameters_are_refused(key: str) -> None:
     text = parameters_toml(next(iter(rows())).model)
     with pytest.raises(TcsmtError, match=rf"mine\.toml:1: {key} is not allowed here"):
         model_of(PATH, f'{key} = "volta"\n{text}'.encode())

@@ -77,7 +77,7 @@ def test_open_parameters_are_the_units(way: str) -> None:
     assert count >= 24
 
 
-def test_what_is_told_of_the_stages() -> None:
+def test_each_kind_of_stage_is_told_once() -> None:
     """Each kind once, whatever is summed how; the largest exponent only where there is one."""
     once = {Kind.PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM}
     assert open_block()[1].keys() == once

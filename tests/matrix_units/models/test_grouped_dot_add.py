@@ -141,7 +141,7 @@ def test_phases_add_up(x: int, y: int) -> None:
         ({"tininess": "never"}, "tininess"),
     ],
 )
-def test_what_contradicts_itself(changes: dict[str, Any], expected: str) -> None:
+def test_contradictory_parameters_are_refused(changes: dict[str, Any], expected: str) -> None:
     with pytest.raises(TcsmtError) as caught:
         replace(EXACT, **changes)
     assert expected in str(caught.value)

@@ -126,7 +126,7 @@ def test_a_flushed_operand_keeps_its_sign_where_its_format_has_no_negative_zero(
     agree(model, a[:, None], b[:, None], c)
 
 
-def test_an_operand_beyond_the_sum_format() -> None:
+def test_operands_beyond_the_sum_format_are_multiplied_as_they_are() -> None:
     """2^128·2^-10 is 2^118: numbers that the format of sums does not have are multiplied as they are."""
     model = IeeeDotAdd(
         a_format="e8m23fn", b_format="f16", c_format="f32", d_format="f32", sum_format="f32", k=1,

@@ -91,6 +91,8 @@ def test_sequences_have_names_and_are_no_rows() -> None:
         ),
     ],
 )
-def test_what_is_refused(instructions: tuple[Model, ...], message: str) -> None:
+def test_sequences_that_do_not_fit_together_are_refused(
+    instructions: tuple[Model, ...], message: str
+) -> None:
     with pytest.raises(TcsmtError, match=message):
         InstructionSequence(instructions=instructions)

@@ -100,7 +100,7 @@ def ends(fmt: IntegerFormat) -> list[int]:
 @pytest.mark.parametrize(
     "unit", REAL, ids=lambda unit: f"{unit.a_format.name}-{unit.d_format.name}-{unit.overflow}"
 )
-def test_the_ends_of_real_formats(unit: IntegerDotAdd) -> None:
+def test_the_ends_of_real_formats_agree_with_python_integers(unit: IntegerDotAdd) -> None:
     """All ends of two factors and c, with every other lane alike or zero."""
     rows = []
     for x, y, c in itertools.product(ends(unit.a_format), ends(unit.b_format), ends(unit.c_format)):

@@ -126,7 +126,7 @@ WITNESS = {
 
 
 @pytest.mark.parametrize(("row", "word"), [(NVFP4, 0x3A610000), (f"{NVFP4}@sf-tensor", 0x3A600000)])
-def test_the_witness(row: str, word: int) -> None:
+def test_the_witness_gives_the_published_words(row: str, word: int) -> None:
     model = fused(row)
     words = dict.fromkeys(model.input_names, 0) | WITNESS
     assert evaluate([model.trace.output], words) == [word]

@@ -32,7 +32,7 @@ def named(model: Model) -> list[str]:
 
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
-def test_a_name_is_a_place(step: int) -> None:
+def test_stages_have_one_name_for_each_place(step: int) -> None:
     """Of a unit's stages two have one name only where they have one place."""
     algorithms = [algorithm_named(name, unit)[0] for name, unit in ALGORITHMS]
     units = {row.model: None for row in rows()[::step] if row.model.k <= 16}
@@ -86,7 +86,7 @@ def test_an_algorithm_keeps_its_units_stages() -> None:
     assert [s.kind for s in algorithm.trace.stages if s.block == place] == kinds
 
 
-def test_a_product_of_words_twice() -> None:
+def test_products_of_words_given_twice_are_refused() -> None:
     """Its two instructions would have one place."""
     algorithm, _ = algorithm_named("markidis", "volta")
     (total,) = algorithm.sums
@@ -174,7 +174,7 @@ ROUNDED: list[tuple[str, Model]] = [
     ("name", "model"),
     [pytest.param(*one, marks=pytest.mark.long if place % 4 else ()) for place, one in enumerate(ROUNDED)],
 )
-def test_the_record_is_the_node(name: str, model: Model) -> None:
+def test_recorded_operations_make_the_stages_own_nodes(name: str, model: Model) -> None:
     """What a stage says that it rounds makes the stage's own node again."""
     stages = [stage for stage in model.trace.stages if stage.operation is not None]
     assert stages or isinstance(model, Algorithm)

@@ -36,7 +36,7 @@ def titles(folder: Path) -> list[str]:
     return [one.title for one in check_certificate(folder)]
 
 
-def test_what_was_written_is_proved(certificates: Path) -> None:
+def test_certificates_as_written_are_proved(certificates: Path) -> None:
     found = list(check_certificate(certificates))
     assert [one.flaw for one in found] == [""] * 4
     assert all(one.lemmas for one in found)
@@ -51,7 +51,7 @@ def starts(folder: Path) -> list[str]:
 # --- the files ------------------------------------------------------------------------------------------
 
 
-def test_a_flipped_bit_in_any_file(certificates: Path, tmp_path: Path) -> None:
+def test_flipped_bits_are_refused_or_leave_the_statement(certificates: Path, tmp_path: Path) -> None:
     """Each file once or more, at random places: refused, or what is proved is the same statement."""
     rng = random.Random(4)
     statement = only(certificates, tmp_path / "c", CARRY)
@@ -73,7 +73,7 @@ def test_a_flipped_bit_in_any_file(certificates: Path, tmp_path: Path) -> None:
     assert not refused(tmp_path / "c")
 
 
-def test_a_missing_file(certificates: Path, tmp_path: Path) -> None:
+def test_missing_files_are_refused(certificates: Path, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     only(certificates, folder, CARRY)
     for path in sorted(folder.rglob("*.*")):
@@ -89,7 +89,7 @@ def test_a_missing_file(certificates: Path, tmp_path: Path) -> None:
     assert not refused(folder)
 
 
-def test_a_check_that_fails_without_a_reason(certificates: Path, tmp_path: Path) -> None:
+def test_failures_without_a_reason_are_flaws_too(certificates: Path, tmp_path: Path) -> None:
     """An empty flaw would say that the statement is proved."""
 
     def check(about: Mapping[str, Any], lemmas: LemmaFiles) -> Sequence[str]:
@@ -142,7 +142,7 @@ CHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_changed_lemma(certificates: Path, tmp_path: Path, what: str) -> None:
+def test_changed_lemmas_are_refused(certificates: Path, tmp_path: Path, what: str) -> None:
     suffix, change = CHANGES[what]
     only(certificates, tmp_path / "c", CARRY)
     (one,) = check_certificate(tmp_path / "c")
@@ -168,7 +168,7 @@ def test_each_line_of_a_refutation_is_needed(certificates: Path, tmp_path: Path)
         assert refused(tmp_path / "c"), lines[place]
 
 
-def test_a_file_that_unpacks_to_too_much(
+def test_files_that_unpack_to_too_much_are_refused(
     certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A refutation of more than the limit; a formula longer than the one that is expected."""
@@ -265,7 +265,7 @@ STATEMENTS: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize("what", STATEMENTS)
-def test_a_changed_statement(certificates: Path, tmp_path: Path, what: str) -> None:
+def test_changed_statements_are_refused(certificates: Path, tmp_path: Path, what: str) -> None:
     start, change = STATEMENTS[what]
     path = only(certificates, tmp_path / "c", start)
     edited(path, lambda record: change(record["statement"]))
@@ -273,7 +273,7 @@ def test_a_changed_statement(certificates: Path, tmp_path: Path, what: str) -> N
 
 
 @pytest.mark.parametrize("version", [0, 2, "1", None, True, 1.0, [1]])
-def test_an_unknown_version(certificates: Path, tmp_path: Path, version: object) -> None:
+def test_unknown_versions_are_refused(certificates: Path, tmp_path: Path, version: object) -> None:
     path = only(certificates, tmp_path / "c", CARRY)
     edited(path, lambda record: record.update(certificate=version))
     with pytest.raises(TcsmtError, match="version"):
@@ -283,7 +283,7 @@ def test_an_unknown_version(certificates: Path, tmp_path: Path, version: object)
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "1", "null", "{}", '{"statement": []}', "\xff", "[" * 100_000, "NaN"]
 )
-def test_what_is_no_statement(certificates: Path, tmp_path: Path, text: str) -> None:
+def test_files_without_a_statement_are_refused(certificates: Path, tmp_path: Path, text: str) -> None:
     path = only(certificates, tmp_path / "c", CARRY)
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(TcsmtError, match="statement"):
@@ -350,7 +350,7 @@ def deep(levels: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("what", PROOFS)
-def test_a_changed_proof(certificates: Path, tmp_path: Path, what: str) -> None:
+def test_changed_proofs_are_refused(certificates: Path, tmp_path: Path, what: str) -> None:
     start, change = PROOFS[what]
     path = only(certificates, tmp_path / "c", start)
     edited(path, change)

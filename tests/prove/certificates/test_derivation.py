@@ -186,14 +186,14 @@ B_ONE = B.eq(1)
 CLOSE = (Close(),)
 
 
-def test_what_is_refuted_is_accepted() -> None:
+def test_only_refuted_goals_are_accepted() -> None:
     assert accepted(B_ONE & B.eq(2), Close())
     assert accepted(FALSE, Close())
     assert not accepted(B_ONE, Close())
     assert not accepted(TRUE, Close())
 
 
-def test_a_proof_ends() -> None:
+def test_proofs_must_end() -> None:
     goal = B_ONE & B.eq(2)
     with pytest.raises(InvalidProof, match="without steps"):
         check(goal, (), refute)
@@ -248,7 +248,7 @@ def test_conjuncts_hold_where_the_terms_do(rng: random.Random) -> None:
     assert not satisfiable(parts ^ all_of(given))
 
 
-def test_a_fact_is_proved() -> None:
+def test_facts_must_be_proved() -> None:
     goal = B_ONE & A
     assert not accepted(goal, Fact(B.eq(2), CLOSE), Close((B.eq(2),)))
     assert not accepted(goal, Fact(~A, (Close((A,)),)), Close((~A,)))
@@ -262,13 +262,13 @@ def test_a_fact_is_proved() -> None:
     assert accepted(three, Fact(C.eq(2), (Close((C.eq(B + 1), B_ONE)),)), Close((C.eq(2),), (B,)))
 
 
-def test_a_fact_is_none_before_it_is_said() -> None:
+def test_facts_hold_only_after_they_are_stated() -> None:
     goal = B_ONE & A
     assert not accepted(goal, Fact(D, (Close((~D, D)),)), Close((D,)))
     assert not accepted(goal, Fact(~A, (Close((C.eq(1),)),)), Fact(C.eq(1), CLOSE), Close((~A,)))
 
 
-def test_a_fact_of_a_case_stays_there() -> None:
+def test_facts_of_a_case_hold_in_it_alone() -> None:
     goal = B_ONE | A
     inside = (Fact(A, (Close((~A, D, goal)),)), Close((A,)))
     assert not accepted(goal, Cases(((D, inside),), (Close((D,)),)))
@@ -280,13 +280,13 @@ def test_a_fact_of_a_case_stays_there() -> None:
     assert not accepted(A, Fact(TRUE, (Fact(~A, (Close(),)), Close())), Close((~A,)))
 
 
-def test_the_negation_in_a_facts_proof_stays_there() -> None:
+def test_the_negation_of_a_fact_holds_in_its_proof_alone() -> None:
     """While D is proved, not-D is a fact; afterwards it is none."""
     goal = D & A
     assert not accepted(goal, Fact(D, (Close((D, ~D)),)), Close((~D,)))
 
 
-def test_a_case_left_out() -> None:
+def test_proofs_by_cases_need_every_case() -> None:
     goal = B.ult(2)
     one, two = (Cases(((B.eq(value), CLOSE),), CLOSE) for value in (0, 1))
     assert not accepted(goal, one)
@@ -301,14 +301,14 @@ def test_a_case_left_out() -> None:
     assert accepted(left & B.ne(3), Cases(cases, (Close((rest, B.eq(C), B.ne(3))),)))
 
 
-def test_a_replacement_is_proved() -> None:
+def test_replacements_must_be_proved() -> None:
     goal = B_ONE & A
     assert not accepted(goal, Equal(A, FALSE, CLOSE), Close())
     assert not accepted(goal, Equal(B, const(2, 2), (Close((B_ONE,)),)), Close())
     assert accepted(goal & C.eq(B) & C.eq(2), Equal(B, const(1, 2), (Close((B_ONE,)),)), Close((C.eq(2),)))
 
 
-def test_a_replacement_stays_in_its_scope() -> None:
+def test_replacements_hold_in_their_scope_alone() -> None:
     goal = B_ONE | A
     equal = Equal(B, const(2, 2), (Close((B.eq(2),)),))
     # proved where b = 2, used where it need not be
@@ -318,19 +318,19 @@ def test_a_replacement_stays_in_its_scope() -> None:
     assert not accepted(A, Fact(A, inner), Close())
 
 
-def test_a_replacement_under_its_own_negation() -> None:
+def test_replacements_cannot_rest_on_their_own_negation() -> None:
     """In its proof the node differs from what replaces it: nothing of that is left outside."""
     assert not accepted(A, Equal(A, FALSE, (Close((A, A.ne(FALSE))),)), Close())
     goal = B_ONE & C.eq(2)
     assert not accepted(goal, Equal(B, C, (Close((B.ne(C),)),)), Close())
 
 
-def test_a_replacement_of_another_width() -> None:
+def test_replacements_of_another_width_are_refused() -> None:
     with pytest.raises(InvalidProof, match="2 bits replaced by one of 1"):
         check(B_ONE & B.eq(2), (Equal(B, A, CLOSE), Close()), refute)
 
 
-def test_a_constant_is_not_replaced() -> None:
+def test_constants_are_not_replaced() -> None:
     """Where the goal has no solution "1 is 0" can be proved, and even then constants stay what they are."""
     goal = B_ONE & B.eq(2)
     check(goal, (Equal(const(1, 2), const(0, 2), (Close((B_ONE, B.eq(2))),)), Close()), refute)
@@ -365,7 +365,7 @@ def test_words_are_no_truth_values() -> None:
                 check(B_ONE & B.eq(2), proof, refute)
 
 
-def test_a_free_node_may_have_any_value() -> None:
+def test_free_nodes_may_have_any_value() -> None:
     goal = (B + C).eq(1) & B.eq(2) & C.eq(2)
     assert accepted(goal, Close())
     assert not accepted(goal, Close((), (B + C,)))
@@ -389,7 +389,7 @@ def test_names_of_free_words_are_free(name: str) -> None:
     assert not accepted(other, Close((), (node,)))
 
 
-def test_what_needs_no_lemma() -> None:
+def test_constant_goals_need_no_lemma() -> None:
     asked: list[Term] = []
     check(FALSE, (Close(),), asked.append)
     check(A, (Equal(A, FALSE, (Close((A,)),)), Close()), asked.append)

@@ -89,7 +89,7 @@ def test_no_text_of_the_author_looks_like_a_line_of_ours(tmp_path: Path) -> None
     assert "inputs: a0\\n  proof:\\r\\x1b[2Jb0" in str(odd)
 
 
-def test_what_cannot_be_read(certificates: Path, tmp_path: Path) -> None:
+def test_unreadable_proofs_are_refused(certificates: Path, tmp_path: Path) -> None:
     path = only(certificates, tmp_path / "c", "2 carry bits")
     edited(path, lambda record: record.update(proof=5))
     with pytest.raises(TcsmtError, match="not a list"):

@@ -41,7 +41,7 @@ def test_random_terms_come_back() -> None:
         assert len(TermWriter({}).places([terms[-1]])) == 1
 
 
-def test_a_table_grows() -> None:
+def test_tables_grow_by_what_is_new_and_read_back() -> None:
     writer, reader = TermWriter({}), TermReader()
     for term in (A, A + B, (A + B) ^ A, A + B):
         place = writer.place(term)
@@ -139,7 +139,7 @@ NO_TERMS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", NO_TERMS)
-def test_what_is_no_term(what: str) -> None:
+def test_entries_that_are_not_terms_are_refused(what: str) -> None:
     leading_zeros(A)  # its macros are known
     assert len(read(WORDS).all([0, 1, 2, 3, 4])) == 5
     with pytest.raises(InvalidProof, match=r"not a term|no term|not a list"):
@@ -147,7 +147,7 @@ def test_what_is_no_term(what: str) -> None:
 
 
 @pytest.mark.parametrize("entries", [None, 5, "[]", {}, [None], [[]]])
-def test_what_is_no_table(entries: object) -> None:
+def test_data_that_is_not_a_table_is_refused(entries: object) -> None:
     with pytest.raises(InvalidProof):
         TermReader().read(entries)
 
@@ -159,7 +159,7 @@ def test_macros_of_the_right_width_are_read() -> None:
     assert read(writer.taken()).all(places) == [shifted, zeros]
 
 
-def test_a_macro_has_one_meaning() -> None:
+def test_macros_have_one_meaning() -> None:
     """Of a node that is narrower than its value, both a fact and its negation could be shown."""
     leading_zeros(A)
     table = [
@@ -191,7 +191,7 @@ def round_trip(proof: Proof) -> tuple[list[Any], list[Any]]:
     return json.loads(json.dumps([writer.taken(), steps]))  # type: ignore[no-any-return]
 
 
-def test_a_proof_comes_back() -> None:
+def test_proofs_read_back() -> None:
     entries, steps = round_trip(PROOF)
     assert read_proof(steps, read(entries, roots=(GOAL,))) == PROOF
     proof = read_proof(steps[:2] + [{"using": [], "free": []}], read(entries, roots=(GOAL,)))
@@ -212,7 +212,7 @@ NO_STEPS: list[Any] = [
 
 
 @pytest.mark.parametrize("step", NO_STEPS, ids=str)
-def test_what_is_no_step(step: Any) -> None:
+def test_data_that_is_not_a_step_is_refused(step: Any) -> None:
     entries, _ = round_trip(PROOF)
     reader = read(entries, roots=(GOAL,))
     with pytest.raises(InvalidProof):

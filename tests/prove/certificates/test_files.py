@@ -19,7 +19,7 @@ def test_statements_in_order(certificates: Path) -> None:
     assert len(paths) == 4
 
 
-def test_the_statement_and_its_proof(certificates: Path) -> None:
+def test_statements_are_read_with_their_proofs(certificates: Path) -> None:
     (path,) = (path for path in statement_files(certificates) if path.name.startswith("2-carry"))
     statement, proof = opened(path, record_of(path))
     assert statement.goal is carry_bits().goal
@@ -42,7 +42,7 @@ def test_a_models_file_is_in_the_folder(certificates: Path, tmp_path: Path) -> N
             opened(path, record_of(path))
 
 
-def test_a_nested_proof(certificates: Path, tmp_path: Path) -> None:
+def test_proofs_nested_too_deeply_are_refused(certificates: Path, tmp_path: Path) -> None:
     """What is nested more deeply than Python can follow is refused, not a crash."""
     path = only(certificates, tmp_path / "c", "2 carry bits")
     for levels in (100, 250, 400, 490, 5000):

@@ -221,7 +221,7 @@ def test_odd_values_of_parameters(line: str, certificates: Path, tmp_path: Path)
     assert name in refused(tmp_path / "c")
 
 
-def test_a_models_file_of_another_content(certificates: Path, tmp_path: Path) -> None:
+def test_model_files_of_another_content_are_refused(certificates: Path, tmp_path: Path) -> None:
     """A comment is enough: the name says which content it is."""
     only(certificates, tmp_path / "c", NAN)
     (model,) = (tmp_path / "c" / "models").glob("*.toml")
@@ -229,7 +229,7 @@ def test_a_models_file_of_another_content(certificates: Path, tmp_path: Path) ->
     assert "its content is not the one that its name says" in refused(tmp_path / "c")
 
 
-def test_a_key_that_is_given_twice(certificates: Path, tmp_path: Path) -> None:
+def test_keys_given_twice_are_refused(certificates: Path, tmp_path: Path) -> None:
     """Python reads the last one, others the first."""
     for old, new in (
         ('"differ": ', '"differ": [0, 0], "differ": '),
@@ -278,7 +278,7 @@ def test_names_of_inputs_that_look_like_something_else(name: str, tmp_path: Path
         read_statement(text, lambda name: two_products())
 
 
-def test_an_input_of_which_nothing_is_said(tmp_path: Path) -> None:
+def test_inputs_that_no_term_reads_are_refused(tmp_path: Path) -> None:
     text = {
         "title": "t", "inputs": {"x": 4, "hopper": 4}, "calls": [], "goal": 2,
         "terms": [["var", 4, "x", []], ["const", 4, "3", []], ["ult", 1, None, [0, 1]]],

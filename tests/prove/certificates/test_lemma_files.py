@@ -34,7 +34,7 @@ def written(folder: Path, formula: Term) -> str:
     return lemma.name
 
 
-def test_a_lemma_is_known_by_its_clauses(tmp_path: Path) -> None:
+def test_lemmas_are_known_by_their_clauses(tmp_path: Path) -> None:
     """Other names of the variables: the same lemma. Another formula: another one."""
     name = written(tmp_path, unsatisfiable())
     assert LemmaFiles(tmp_path).check(unsatisfiable()) == name
@@ -57,7 +57,7 @@ def test_variables_of_one_name_are_kept_apart() -> None:
     )  # fmt: skip
 
 
-def test_what_has_a_solution_has_no_lemma(tmp_path: Path) -> None:
+def test_satisfiable_formulas_have_no_lemma(tmp_path: Path) -> None:
     """The files of a lemma under the name of a formula that has a solution."""
     good = written(tmp_path, unsatisfiable())
     x = var("x", 4)
@@ -74,7 +74,7 @@ def test_what_has_a_solution_has_no_lemma(tmp_path: Path) -> None:
         LemmaFiles(tmp_path).check(x.eq(3))
 
 
-def test_the_formula_for_other_solvers() -> None:
+def test_lemmas_are_written_for_other_solvers_too() -> None:
     lemma = lemma_of(unsatisfiable() & var("z", 8).ne(const(7, 8)))
     assert "(set-info :status unsat)" in lemma.smt2
     assert ask_bitwuzla(lemma.smt2) == "unsat"
@@ -121,7 +121,7 @@ def test_an_outside_checker_agrees(certificates: Path, drup: ModuleType) -> None
     assert checked == 2
 
 
-def test_an_outside_checker_on_a_small_lemma(drup: ModuleType, tmp_path: Path) -> None:
+def test_an_outside_checker_refuses_changed_lemmas(drup: ModuleType, tmp_path: Path) -> None:
     name = written(tmp_path, unsatisfiable())
     texts = {s: lzma.decompress(path_of(tmp_path, name, s).read_bytes()).decode() for s in ("cnf", "lrat")}
     clauses, proof = clauses_of(texts["cnf"]), derived(texts["lrat"])

@@ -118,7 +118,7 @@ def test_other_inputs_than_those_stated() -> None:
         read_statement(record, models.__getitem__)
 
 
-def test_an_output_before_its_call() -> None:
+def test_outputs_before_their_call_are_refused() -> None:
     record, models = written(carry_bits())
     record["calls"][0]["terms"].append(["output", 1])
     with pytest.raises(InvalidProof, match="not a term"):

@@ -56,13 +56,13 @@ def test_values_that_are_refused(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("key", RECORD)
-def test_a_value_that_is_missing(key: str) -> None:
+def test_missing_values_are_refused(key: str) -> None:
     with pytest.raises(InvalidProof, match=f"has no {key}"):
         PLAIN.read({name: value for name, value in RECORD.items() if name != key}, Path("none"))
 
 
 @pytest.mark.parametrize("about", ["y", None, 5, ["x"], ""])
-def test_a_kind_that_is_none(about: object) -> None:
+def test_unknown_kinds_are_refused(about: object) -> None:
     with pytest.raises(InvalidProof, match="there is no check for it"):
         theorem_of({"about": about}, {"x": PLAIN})
     assert theorem_of({"about": "x"}, {"x": PLAIN}) is PLAIN

@@ -78,7 +78,7 @@ def test_other_grids_that_cut(fraction_bits: int) -> None:
 
 
 @pytest.mark.long
-def test_the_fewest_bits_that_cut_nothing() -> None:
+def test_a_grid_with_just_enough_bits_is_proved_equal() -> None:
     assert isinstance(on_f16(e4m3_unit(2, 2, 0, 20)).verdict, Equivalent)
 
 

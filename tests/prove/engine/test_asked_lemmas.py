@@ -44,7 +44,7 @@ def test_kept_by_content() -> None:
     assert not lemmas().ask(((X ^ Y) ^ (X & Y)).ne(Y | var("z", 8)), 10).holds
 
 
-def test_a_script_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For the store and every solver alike: writing it takes longer than many answers."""
     written: list[Term] = []
 
@@ -87,7 +87,7 @@ def test_nothing_is_kept_unless_it_is_asked_for(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_what_has_a_solution_is_not_kept(folder: Path) -> None:
+def test_satisfiable_lemmas_are_not_kept(folder: Path) -> None:
     assert lemmas().ask(X.ne(Y), 10).answer.answer == "sat"
     assert not folder.exists()
 
@@ -115,7 +115,7 @@ def test_versions_are_those_of_the_installed_packages() -> None:
     assert installed("no such solver") == ""
 
 
-def test_a_file_of_another_name_or_content(folder: Path) -> None:
+def test_kept_files_count_for_their_own_script_alone(folder: Path) -> None:
     """What is kept for one script is nothing for another; and what is no record is none."""
     other = ((X ^ Y) ^ (X & Y)).ne(X | Y | 0) & X.ult(200)
     lemmas().ask(GOAL, 10)
@@ -137,7 +137,7 @@ def test_a_file_of_another_name_or_content(folder: Path) -> None:
         assert not lemmas().ask(GOAL, 10).earlier
 
 
-def test_a_guess_is_kept_for_no_proof(folder: Path) -> None:
+def test_guesses_are_not_kept_for_proofs(folder: Path) -> None:
     """Without a solution, what only looked for one has proved nothing."""
     known = lemmas(confirm=True)
     assert known.look(GOAL, 10).answer == "unsat"

@@ -46,7 +46,7 @@ def value(fmt: Format, word: int) -> Fraction | None:
 VALUES = [tuple(value(IEEE, int(COLUMNS[name][row])) for name in ("a0", "b0", "c")) for row in range(ROWS)]
 
 
-def test_a_block_is_read_from_its_stages() -> None:
+def test_blocks_are_read_from_their_stages() -> None:
     one, trace = block(), UNIT.trace
     assert one.result is trace.output and one.format == RESULT
     assert (one.top.term, one.sum.word) == tuple(
@@ -58,7 +58,7 @@ def test_a_block_is_read_from_its_stages() -> None:
     assert not replace(one, aligned=one.aligned[:1]).plain
 
 
-def test_what_has_no_common_exponent_is_no_block() -> None:
+def test_sums_without_a_common_exponent_are_not_blocks() -> None:
     for change in ({"normalisation": "every"}, {"c_position": "summed"}):
         assert Block.of(replace(UNIT, **change).trace.stages, {}) is None
     both = replace(UNIT, k=2, c_format=RESULT)
@@ -119,7 +119,7 @@ def test_another_exponent_is_put_for_the_largest() -> None:
 
 
 @pytest.mark.parametrize("fmt", [RESULT, NARROW, IEEE])
-def test_what_a_multiple_is(fmt: Format) -> None:
+def test_multiples_are_exactly_the_words_with_whole_quotients(fmt: Format) -> None:
     word = var("x", fmt.width)
     words = np.arange(1 << fmt.width)
     for last_bit in range(fmt.e_min - fmt.fraction_bits - 2, fmt.e_max + 3):

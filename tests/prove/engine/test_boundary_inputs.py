@@ -66,7 +66,7 @@ def test_sums_lie_beside_ties(a: str, b: str, c: str) -> None:
     assert count >= 400
 
 
-def test_a_product_that_is_cut_off_with_c_or_before() -> None:
+def test_products_cut_off_with_c_or_before_are_told_apart() -> None:
     """No solver found this in minutes, for 32 products."""
     model = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f16.e4m3.e2m3").model
     summed = replace(model, c_position="summed")

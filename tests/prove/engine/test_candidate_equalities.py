@@ -37,14 +37,14 @@ def offered(node: Term, *ours: Term) -> list[Term]:
         ((X & 0x7F) * 1 + 3, X[6:0], X[6:0].zext(8) + 3),
     ],
 )
-def test_what_is_found(theirs: Term, ours: Term, expected: Term | None) -> None:
+def test_known_words_are_found_extended_and_shifted(theirs: Term, ours: Term, expected: Term | None) -> None:
     found = offered(theirs, ours)
     assert (expected in found) if expected is not None else not found
     assert all(one.width == theirs.width for one in found)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_offered_has_the_same_values(seed: int) -> None:
+def test_offered_candidates_have_the_same_values(seed: int) -> None:
     """On the rows, by arrays that share nothing with the program; of random graphs."""
     rng = Random(seed)
     nodes: list[Term] = [X, Y, X.sext(12), Y.zext(12), X.zext(70) << 60]
@@ -75,7 +75,7 @@ def test_constants_and_short_words_are_not_offered() -> None:
     assert offered(X, const(7, 8)) == []
 
 
-def test_the_simplest_come_first_and_only_a_few() -> None:
+def test_few_candidates_are_offered_the_simplest_first() -> None:
     ours = [total(X.zext(9), const(n, 9)) for n in range(9)]
     found = offered(X.zext(9) + 20, *ours)
     assert found == [X.zext(9) + 20]  # all of them are the same word, said once

@@ -97,7 +97,7 @@ def test_stopped_at_any_time(
     assert 0 < number < 19
 
 
-def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_file_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is half written: no temporary file is left, and no statement."""
 
     def full(*args: object) -> None:
@@ -110,7 +110,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "garbage\n", "999999 0 1 0\n", "1 0 0\n"])
-def test_a_solver_that_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_lies_of_solvers_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """What it says is checked before it is written."""
     monkeypatch.setattr(certify, "refutation", lambda cnf, given: text)
     found = certified(tmp_path / "c", carry_bits()).certified
@@ -142,13 +142,13 @@ def test_steps_that_do_not_follow(tmp_path: Path) -> None:
     assert not list((tmp_path / "c").rglob("*.json"))
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_folders_that_cannot_be_made_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TcsmtError, match="cannot make the folder"):
         certified(tmp_path / "file" / "c", carry_bits())
 
 
-def test_a_statement_that_cannot_be_read_again(tmp_path: Path) -> None:
+def test_statements_that_do_not_read_back_leave_the_proof_without_a_certificate(tmp_path: Path) -> None:
     """Here a title that is no line of text: the proof counts, and has no certificate."""
     found = certified(tmp_path / "c", replace(carry_bits(), title="two\nlines"))
     assert isinstance(found.verdict, Equivalent)

@@ -28,7 +28,7 @@ def question() -> Question:
     return difference("how many \\ carry | bits", models[0], models[1], Domain())
 
 
-def test_a_script_says_what_it_is(tmp_path: Path) -> None:
+def test_dumped_scripts_name_their_question(tmp_path: Path) -> None:
     dump = Dump(tmp_path / "x.smt2")
     dump.asks(question())
     path = dump.write(GOAL, "sat")
@@ -88,6 +88,6 @@ def test_names_where_something_is_put_for_a_node(tmp_path: Path) -> None:
     assert dict(dump.labels) == before and "c apart" not in dump.write(GOAL).read_text()
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TcsmtError, match="cannot write"):
         Dump(tmp_path / "no" / "x.smt2").write(GOAL)

@@ -207,7 +207,7 @@ def test_solvers_that_disagree(liars: Liars) -> None:
     )
 
 
-def test_what_is_not_confirmed_is_no_proof(liars: Liars) -> None:
+def test_unconfirmed_answers_are_not_proofs(liars: Liars) -> None:
     liars.install(z3="nothing", cvc5="aborts after unsat")
     unit = fused(VOLTA, k=1, n_fma=1)
     sides = unit, replace(unit, carry_bits=1)
@@ -314,7 +314,7 @@ def test_no_solver_is_asked_for_what_evaluation_finds(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("unsearched")
-def test_a_wrong_model_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_witnesses_of_solvers_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "bitwuzla", "0", values={"c": 1}))
     question = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)), lanes=())
     verdict = decide(question, Solving()).verdict
@@ -324,7 +324,7 @@ def test_a_wrong_model_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unsearched")
-def test_a_wrong_model_of_a_part_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_witnesses_of_a_part_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the search began with a smaller set of inputs, or with every lane alike."""
     monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "z3", "1"))
     two = ("", unit()), ("", replace(unit(), fraction_bits=24))
@@ -333,7 +333,7 @@ def test_a_wrong_model_of_a_part_is_not_shown(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("unsearched")
-def test_an_unknown_keeps_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_verdicts_keep_their_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = Answer("unknown", "auto", reason="bitwuzla: timeout", seconds=2.0)
     monkeypatch.setattr(solving, "solve", lambda text, s: lost)
     question = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)), lanes=(2,))

@@ -92,7 +92,7 @@ def test_equal_circuits() -> None:
 
 
 @pytest.mark.usefixtures("sorting")
-def test_the_domain_counts() -> None:
+def test_inputs_outside_the_domain_are_not_found() -> None:
     """An input outside of the domain is not found; exponents of integers are those of their leading bits."""
     texts = MAC, needle(9, 3, 5)
     within = asked(*texts, Domain(exponents=(0, 3)))
@@ -102,7 +102,7 @@ def test_the_domain_counts() -> None:
 
 
 @pytest.mark.usefixtures("sorting")
-def test_a_condition_on_several_inputs() -> None:
+def test_conditions_on_several_inputs_are_respected() -> None:
     a, b = var("a0", WIDTH), var("b0", WIDTH)
     for condition, answer in ((a.ult(b), "unsat"), (b.ult(a), "sat")):
         question = asked(MAC, needle(9, 3, 5)).assuming(condition)
@@ -121,7 +121,7 @@ def test_classes() -> None:
     assert evaluate([question.goal], {"a0": 0, "b0": 0, "c": 0} | values) == [1]
 
 
-def test_what_one_of_them_says_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_back_ends_that_disagree_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code that is wrong is no proof."""
     monkeypatch.setattr(enumerating, "LlvmSums", Wrong)
     with pytest.raises(InternalError, match="do not give the same sums"):
@@ -136,7 +136,7 @@ class Wrong(LlvmSums):
         return found
 
 
-def test_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_runs_go_on_from_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enumerating, "_PORTION", 7)
     looked: list[int] = []
     look = Enumeration._look

@@ -42,7 +42,7 @@ def converted(k: int) -> Question:
 
 
 @pytest.mark.long
-def test_a_sum_of_one_term(tmp_path: Path) -> None:
+def test_sums_of_one_term_are_certified(tmp_path: Path) -> None:
     """Its word is the term's, extended, so that the room for a shift is part of the term."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     found = certified(tmp_path / "c", converted(1)).certified
@@ -52,7 +52,7 @@ def test_a_sum_of_one_term(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_certificate_of_two_grids(tmp_path: Path) -> None:
+def test_certificates_of_two_grids_need_every_case(tmp_path: Path) -> None:
     """By cases of how far they are apart; without one of the cases it is none."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     found = certified(tmp_path / "c", converted(2)).certified

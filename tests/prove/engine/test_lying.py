@@ -54,7 +54,9 @@ REFUSED = [name for name in BEHAVIOURS if name not in ANSWERED]
 
 
 @pytest.mark.parametrize("behaviour", mostly_long(REFUSED, REFUSED[::2]))
-def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_malformed_replies_are_unknown_with_a_reason(
+    behaviour: str, liars: Liars, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever a process says and does otherwise is unknown, with a reason that names it."""
     monkeypatch.setattr(run, "_PATIENCE", 0.3)
     _, reason = BEHAVIOURS[behaviour]
@@ -67,7 +69,7 @@ def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("answer", ANSWERED)
-def test_what_is_an_answer(answer: str, liars: Liars) -> None:
+def test_well_formed_replies_are_answers(answer: str, liars: Liars) -> None:
     liars.install(bitwuzla=answer)
     found = solve(script(FALSE_GOAL), SolvingOptions("bitwuzla", timeout=30))
     assert (found.answer, found.by, found.seconds) == (answer.split(maxsplit=1)[0], "bitwuzla 9.9", 0.25)
@@ -119,14 +121,14 @@ def test_no_solver_confirms_itself(solver: str, liars: Liars) -> None:
         assert f"{solver}: " not in found.reason
 
 
-def test_an_answer_proves_its_own_script() -> None:
+def test_answers_prove_their_own_script_alone() -> None:
     solving = Solving()
     answer = solving.ask(TRUE_GOAL)
     with pytest.raises(ValueError, match="an answer to another script"):
         solving.proof("", FALSE_GOAL, answer, 0.0)
 
 
-def test_what_needs_no_solver_needs_no_confirmation(liars: Liars) -> None:
+def test_goals_decided_without_a_solver_need_no_confirmation(liars: Liars) -> None:
     liars.install(**dict.fromkeys(SOLVERS, "nothing"))
     solving, goal = Solving(SolvingOptions(confirm=True)), X.ult(X)
     assert goal.value == 0
@@ -307,7 +309,7 @@ def test_no_command_whatever_the_others_do(
 
 
 @pytest.mark.parametrize("name", ["find", "compare", "accuracy compare", "atlas"])
-def test_a_disagreement_is_said(
+def test_disagreeing_solvers_are_reported(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     liars.install(bitwuzla="unsat", z3="sat")
@@ -356,7 +358,7 @@ def planted(name: str, liars: Liars, folder: Path, patch: pytest.MonkeyPatch) ->
         ),
     ],
 )
-def test_what_is_kept_is_no_proof(
+def test_kept_lies_are_not_proofs(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Asked again with a confirmation; else, or where the user says so, it counts, and is said to be kept."""
@@ -376,7 +378,7 @@ def test_what_is_kept_is_no_proof(
         assert not CLAIMED.search(DENIED.sub("", text)), text
 
 
-def test_a_kept_witness_replays_or_is_none(
+def test_kept_witnesses_count_only_if_they_replay(
     liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record that says that equal units differ."""

@@ -126,7 +126,7 @@ def test_every_lemma_about_two_grids_is_needed(pair: Pair) -> None:
         assert not pair.same(Refusing(number)), what
 
 
-def test_a_unit_against_itself() -> None:
+def test_units_are_the_same_as_themselves() -> None:
     """A gap of 0, and results that are the same anyway."""
     one = unit(-2)
     assert Pair.of(one, one).same()
@@ -175,7 +175,7 @@ def guessing(rng: Random, *answers: bool | None) -> Callable[[Term], bool | None
     return lambda goal: rng.choice(answers)
 
 
-def test_what_chooses_the_lemmas_proves_nothing() -> None:
+def test_wrong_guesses_about_lemmas_prove_nothing() -> None:
     """Whatever is said about what is possible: what is concluded is proved."""
     for seed in range(12):
         rng = Random(f"guesses {seed}")

@@ -31,18 +31,18 @@ STEP = ProofStep(
         ({"solver": ""}, "a = b: c left free"),
     ],
 )
-def test_a_step_in_words(change: dict[str, object], said: str) -> None:
+def test_steps_in_words_name_their_solvers(change: dict[str, object], said: str) -> None:
     assert str(ProofStep(**vars(STEP) | change)) == said
 
 
-def test_a_step_as_data() -> None:
+def test_steps_as_data_have_every_key() -> None:
     data = ProofStep(**vars(STEP) | {"seconds": 0.123456}).as_json()
     assert data["seconds"] == 0.1235
     assert data.keys() == {"what", "how", "solver", "version", "seconds", "script", "confirmed", "earlier"}
     assert (data["what"], data["script"], data["earlier"]) == ("a = b", "abc", False)
 
 
-def test_a_step_as_a_proof() -> None:
+def test_steps_are_sure_if_confirmed_or_without_a_solver() -> None:
     """A proof without a script rests on no solver."""
     proof = STEP.proof
     assert (proof.stage, proof.scripts, proof.confirmed, proof.by) == (
@@ -58,7 +58,7 @@ def test_a_step_as_a_proof() -> None:
 
 
 @pytest.mark.parametrize("earlier", [False, True])
-def test_what_was_proved_is_kept_in_order(earlier: bool) -> None:
+def test_proved_lemmas_are_kept_in_order(earlier: bool) -> None:
     """Of the lemma: who answered, and to which script."""
     solving = Solving(SolvingOptions(timeout=7.5))
     proving = Proving(carry_bits(), solving, Lemmas(solving))

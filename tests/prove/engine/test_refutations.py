@@ -43,7 +43,7 @@ def pigeons(holes: int) -> Term:
     return all_of([*homes, *alone])
 
 
-def test_what_has_no_solution(solver: None) -> None:
+def test_refutations_are_checked_and_reproducible(solver: None) -> None:
     lemma = lemma_of(pigeons(4))
     text = refutation(lemma.cnf, SETTINGS)
     check_refutation(lemma.clauses.clauses, text.splitlines())
@@ -51,7 +51,7 @@ def test_what_has_no_solution(solver: None) -> None:
     assert refutation(lemma.cnf, SETTINGS) == text  # the same each time
 
 
-def test_what_has_one(solver: None) -> None:
+def test_satisfiable_clauses_have_no_refutation(solver: None) -> None:
     with pytest.raises(NotRefuted, match="CaDiCaL: sat"):
         refutation(lemma_of(var("x", 4).eq(3)).cnf, SETTINGS)
 
@@ -215,7 +215,9 @@ SAID = "open(sys.argv[2], 'w').write({text!r}); print('unsat')"
         "open(sys.argv[2], 'wb').write(bytes([255, 254, 0])); print('unsat')",
     ],
 )  # fmt: skip
-def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def test_failing_and_lying_solvers_leave_no_refutation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
     """No refutation, or one that the checker refuses; no other error."""
     child(tmp_path, monkeypatch, code)
     with pytest.raises((NotRefuted, InvalidProof)):
@@ -250,7 +252,9 @@ def test_hints_that_say_nothing_are_left_out() -> None:
             strict(bad, clauses)
 
 
-def test_a_certificate_has_no_such_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refutations_with_satisfied_hints_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And what is no refutation even so leaves no lemma."""
     x = var("x", 1)
     formula = any_of([x, x ^ var("y", 1)]) & ~x & ~var("y", 1)

@@ -13,7 +13,7 @@ Q5 = IntegerFormat(name="q5", bits=5, fraction_bits=2)
 
 
 @pytest.mark.parametrize("fmt", [S4, U4, Q5], ids=lambda fmt: fmt.name)
-def test_what_is_tried_are_words_and_every_number_gets_to_one(fmt: IntegerFormat) -> None:
+def test_only_words_are_tried_and_every_number_gets_to_one(fmt: IntegerFormat) -> None:
     for word in integers.words(fmt):
         reached, todo = set(), {word}
         while todo:

@@ -61,7 +61,7 @@ def test_sums_of_other_widths() -> None:
         held_pair(fixed("x", one), fixed("y", two), signed)
 
 
-def test_the_fact_that_a_sum_fits_a_narrower_word() -> None:
+def test_sums_fit_a_narrower_word_where_the_rest_is_the_sign() -> None:
     """What is cut off a wider word is its sign."""
     paired = _paired(fixed("x", 5), fixed("y", 3), var("y", 3))
     assert paired is not None

@@ -43,7 +43,7 @@ LANES = [[f"{side}{lane}" for lane in range(4)] for side in "ab"]
 WORDS = {f"a{lane}": TWO for lane in range(4)} | {f"b{lane}": ONE for lane in range(4)} | {"c": LARGE}
 
 
-def test_what_was_put_for_inputs_is_filled_in(question: Question) -> None:
+def test_inputs_replaced_by_terms_are_filled_in(question: Question) -> None:
     widths = {name: fmt.width for name, fmt in question.formats.items()}
     ones: dict[Term, Term] = {var(f"b{i}", widths[f"b{i}"]): const(ONE, 16) for i in range(4)}
     alike: dict[Term, Term] = {var(f"a{i}", widths[f"a{i}"]): var("a0", 16) for i in range(1, 4)}
@@ -52,7 +52,7 @@ def test_what_was_put_for_inputs_is_filled_in(question: Question) -> None:
     assert found.values == WORDS
 
 
-def test_the_first_set_that_replays(question: Question) -> None:
+def test_the_first_answer_that_replays_is_the_witness(question: Question) -> None:
     answers = iter([Answer("unknown", "s"), Answer("sat", "a liar"), Answer("sat", "s", "1", values=WORDS)])
     tries: list[Mapping[Term, Term]] = [{}, {}, {}, {}]
     found = narrowed(question, tries, lambda goal: next(answers))

@@ -45,7 +45,7 @@ def test_terms_come_back(seed: int) -> None:
     assert writer.taken() == []
 
 
-def test_what_a_reader_has_is_named() -> None:
+def test_terms_that_the_reader_has_are_named() -> None:
     goal = (X * Y).ult(X ^ Y)
     writer, reader = TermWriter(named([goal])), TermReader(roots=[goal])
     new = (X * Y) + 3
@@ -82,7 +82,7 @@ def with_formats() -> Question:
 
 
 @pytest.mark.parametrize("make", [carry_bits, zero_exponents, not_about_outputs, chained, with_formats])
-def test_a_statement_comes_back(make: object) -> None:
+def test_statements_read_back(make: object) -> None:
     """The checker's reading of it has the goal of the question, node for node."""
     question: Question = make()  # type: ignore[operator]
     models = {side.model for side in question.sides} | {
@@ -107,7 +107,7 @@ def test_another_model_is_another_statement() -> None:
     assert read_statement(record, other.__getitem__).goal is not question.goal
 
 
-def test_a_result_that_goes_on_is_named() -> None:
+def test_results_that_are_used_again_are_named() -> None:
     """The second instruction's c is the first one's output, which is not written out again."""
     question = chained()
     models = [call.model for side in question.sides for call in side.trace.calls]

@@ -92,7 +92,7 @@ def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
     assert not chain("mine", ordered, 4).exact
 
 
-def test_what_cannot_be_chained() -> None:
+def test_units_that_cannot_be_chained_are_refused() -> None:
     """Other lengths, and results that are no c."""
     with pytest.raises(TcsmtError, match="k = 6: for volta it must be a multiple of 4, up to 1024"):
         chain("volta", row_named(VOLTA).model, 6)
@@ -143,7 +143,7 @@ def test_finite_numbers_of_a_format_without_special_values(left: str, right: str
         shared(named(left), named(right))
 
 
-def test_what_has_nothing_in_common() -> None:
+def test_units_without_common_inputs_are_refused() -> None:
     """Formats of which neither holds the other, results, and scales."""
     with pytest.raises(TcsmtError, match="a_format is bf16 and f16, and neither holds the other's values"):
         shared(named("hopper/mma.m16n8k16.f32.bf16.bf16.f32"), named(HALF))

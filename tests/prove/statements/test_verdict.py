@@ -54,7 +54,9 @@ def test_data() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "answer"), [(WITNESS, "yes"), (PROOF, "no"), (UNKNOWN, "unknown")])
-def test_what_a_verdict_answers(verdict: Distinguished | Equivalent | Unknown, answer: str) -> None:
+def test_verdicts_answer_yes_no_or_unknown(
+    verdict: Distinguished | Equivalent | Unknown, answer: str
+) -> None:
     data = answer_json(verdict, "yes", "no")
     assert data["answer"] == answer
     assert {key: value for key, value in data.items() if key != "answer"} == verdict.as_json()
@@ -80,7 +82,9 @@ def test_lines() -> None:
         (UNKNOWN, "unknown: timeout"),
     ],
 )  # fmt: skip
-def test_a_record_says_the_same(verdict: Distinguished | Equivalent | Unknown, text: str) -> None:
+def test_records_give_the_text_of_their_verdict(
+    verdict: Distinguished | Equivalent | Unknown, text: str
+) -> None:
     record = verdict.as_json()
     assert record_text(record, "refuted") == text
     if isinstance(verdict, Equivalent):
@@ -120,7 +124,7 @@ def test_who_stands_for_a_record(confirmed: str, scripts: list[str], expected: b
     assert sure({"confirmed": confirmed, "scripts": scripts}) is expected
 
 
-def test_a_record_without_its_scripts_is_none() -> None:
+def test_records_without_their_scripts_are_refused() -> None:
     with pytest.raises(KeyError):
         sure({"confirmed": ""})
 

@@ -90,7 +90,7 @@ def test_lengths_beyond_what_is_allowed() -> None:
     assert "k = 0: must be from 1 to 65536" in refused(*LONG, "--k", 0)
 
 
-def test_an_emulation_of_binary64() -> None:
+def test_bounds_of_emulations_count_in_binary64_units() -> None:
     where = ["--arch", "turing", "--exponents=0:0", "--c-zero", "--search", "0.1"]
     data = json.loads(done("accuracy", "bound", "ozaki1-int8,slices=1", *where, "--k", "2", "--json"))
     assert data["in"] == "2^-53"

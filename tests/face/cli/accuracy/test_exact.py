@@ -30,7 +30,7 @@ def test_bad_input() -> None:
     assert "did you mean markidis" in refused("accuracy", "exact", "markidi", "--arch", "volta", "--k", "4")
 
 
-def test_an_emulation_of_binary64() -> None:
+def test_emulations_have_exact_integers() -> None:
     given = ["accuracy", "exact", "ozaki1-int8,slices=1", "--arch", "turing", "--k", "2"]
     data = json.loads(done(*given, "--json"))
     assert (data["integers"], data["exact"], data["closed"]) == (127, True, True)

@@ -39,7 +39,7 @@ def tcsmt(*arguments: object, code: int = 0) -> str:
         (("markidis",), "a100", "a0=0", "0", "0"),
     ],
 )
-def test_an_exact_result_or_a_size_of_zero(
+def test_exact_results_and_sizes_of_zero_are_explained(
     names: tuple[str, ...], arch: str, vector: str, exact: str, size: str
 ) -> None:
     """The result is not read off the last step that is drawn, which may be a word of the split."""

@@ -8,7 +8,7 @@ from tcsmt.face.cli.accuracy.inputs import check_length
 from tcsmt.support.errors import TcsmtError
 
 
-def test_what_is_allowed() -> None:
+def test_lengths_and_search_times_in_range_are_allowed() -> None:
     for k, search in ((None, 1e6), (1, 1e-9), (64, 5.0)):
         check_length(k, search)
     check_length(65, 1.0, most=100)
@@ -20,6 +20,6 @@ def test_what_is_allowed() -> None:
     (4, 1.1e6, "up to 1000000 seconds"), (4, float("nan"), "search = nan"),
     (None, float("inf"), "search = inf"),
 ])  # fmt: skip
-def test_what_is_refused(k: int | None, search: float, said: str) -> None:
+def test_lengths_and_search_times_out_of_range_are_refused(k: int | None, search: float, said: str) -> None:
     with pytest.raises(TcsmtError, match=said):
         check_length(k, search)

@@ -19,7 +19,7 @@ INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
 
 
 @pytest.mark.long
-def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proved_slices_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """(2^31 - 1) / 2^14 products of two bytes; without the search for inputs beyond, which takes long."""
     made: list[str] = []
 

@@ -26,7 +26,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_splits_are_printed_and_kept_with_their_proofs(tmp_path: Path) -> None:
     path = tmp_path / "splits.json"
     code, text = run("--format", "bf16", "--output", path)
     assert code == 0
@@ -69,7 +69,7 @@ def test_bad_input(tmp_path: Path) -> None:
     assert len(text.strip().splitlines()) == 1
 
 
-def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_splits_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, unknown = tmp_path / "splits.json", Unknown(reason="timeout", seconds=0)
     proof = Equivalent(stage="", scripts=("00",), solver="z3", version="1", seconds=0)
     said: Verdict = unknown

@@ -81,7 +81,7 @@ def test_bad_input(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("made")
-def test_a_figure_for_each_unit_words_and_signs(tmp_path: Path) -> None:
+def test_figures_show_each_unit_words_and_signs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done(*ARGUMENTS, tmp_path / "variants.json")
     drawn = (tmp_path / "variants.svg").read_text()

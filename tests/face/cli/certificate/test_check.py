@@ -37,7 +37,7 @@ def test_json(certificates: Path) -> None:
     assert all(one["proved"] and one["lemmas"] for one in found["statements"])
 
 
-def test_what_is_no_certificate(certificates: Path, tmp_path: Path) -> None:
+def test_folders_that_are_not_certificates_are_refused(certificates: Path, tmp_path: Path) -> None:
     assert "is not a certificate" in refused("certificate", "check", tmp_path)
     assert "is not a certificate" in refused("certificate", "check", tmp_path / "nowhere")
     path = only(certificates, tmp_path / "c", "2 carry bits")

@@ -19,7 +19,7 @@ def test_text_and_json(certificates: Path) -> None:
     )
 
 
-def test_what_cannot_be_read(certificates: Path, tmp_path: Path) -> None:
+def test_unreadable_certificates_are_refused(certificates: Path, tmp_path: Path) -> None:
     assert "is not a certificate" in refused("certificate", "show", tmp_path)
     path = only(certificates, tmp_path / "c", "2 carry bits")
     edited(path, lambda record: record["statement"].update(calls=None))

@@ -125,7 +125,7 @@ def test_ctrl_c_ends_the_search_and_not_the_command(
     assert "STOPPED: interrupted; 0 of them were held against D" in text
 
 
-def test_what_is_missing_is_printed(files: list[Any]) -> None:
+def test_missing_steps_are_printed(files: list[Any]) -> None:
     d = files[files.index("--d") + 1]
     np.save(d, np.float32(3) * np.load(d))
     text = done("kernel", "identify", *files, "--unit", "hopper", code=1)

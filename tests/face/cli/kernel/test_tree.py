@@ -45,7 +45,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     sys.modules.pop("tests_own_kernel", None)
 
 
-def test_a_function_of_ones_own() -> None:
+def test_trees_of_python_functions_are_printed() -> None:
     data = json.loads(done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5, "--json"))
     assert (data["k"], data["format"], data["shape"]) == (5, "f32", [5, 5])
     assert data["tree"]["steps"] == [[3, 4], [2], [1], [0]]
@@ -56,7 +56,7 @@ def test_a_function_of_ones_own() -> None:
     assert "held against 1200 random products, 2400 elements: the tree gives every bit" in text
 
 
-def test_a_kernel() -> None:
+def test_trees_of_kernels_have_their_parts() -> None:
     """Two parts of eight products, each two instructions of four."""
     data = json.loads(done("kernel", "tree", "--kernel", "volta+split-k:2", "--k", 16, "--json"))
     assert data["format"] == "f16"

@@ -38,7 +38,7 @@ def test_answers_are_closed() -> None:
             Answer(answer, "bitwuzla", confirmed="z3")
 
 
-def test_a_whole_answer_counts() -> None:
+def test_complete_answers_count() -> None:
     found = said(GOOD)
     assert found == Answer("sat", "solver", "9.9", 0.25, {"x": 3, "y": 4, "a name": 1}, script=digest(TEXT))
     assert said(UNSAT) == Answer("unsat", "solver", "9.9", 0.25, script=digest(TEXT))
@@ -75,7 +75,7 @@ def test_a_whole_answer_counts() -> None:
         ({"more": 1}, "wrote no object with the fields answer, reason, script, seconds, values, version"),
     ],
 )
-def test_what_is_wrong_is_said(change: dict[str, Any], reason: str) -> None:
+def test_wrong_replies_are_unknown_with_a_reason(change: dict[str, Any], reason: str) -> None:
     found = said(UNSAT | change)
     assert found.answer == "unknown" and not found.values and not found.script
     assert reason in found.reason
@@ -128,6 +128,6 @@ def test_no_other_reply_is_an_answer(change: dict[str, Any], reply: dict[str, An
     assert found.answer in ANSWERS
 
 
-def test_a_script_is_known_by_all_of_its_text() -> None:
+def test_scripts_are_known_by_their_whole_text() -> None:
     assert digest("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
     assert digest("a\n") != digest("a")

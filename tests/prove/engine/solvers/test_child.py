@@ -67,7 +67,7 @@ def test_one_line_that_counts_as_an_answer() -> None:
         ("bitwuzla", "(set-logic QF_BV)\n(assert nonsense)\n(check-sat)\n", "bitwuzla failed: "),
     ],
 )
-def test_what_fails_is_unknown_with_a_reason(name: str, text: str, reason: str) -> None:
+def test_failures_are_unknown_with_a_reason(name: str, text: str, reason: str) -> None:
     output, code = ran(name, text)
     reply = json.loads(output)
     assert (reply["answer"], reply["values"], code) == ("unknown", {}, 0)

@@ -113,7 +113,9 @@ def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> N
     assert answer.reason == "; ".join(f"{name}: timeout" for name in team)
 
 
-def test_an_interrupt_kills(started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupts_kill_the_solver(
+    started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*arguments: object) -> Answer:
         raise KeyboardInterrupt
 
@@ -163,7 +165,9 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_a_failing_solver(failure: str, stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
+def test_failing_solvers_are_unknown_with_a_reason(
+    failure: str, stub: Stub, started: list[subprocess.Popen[bytes]]
+) -> None:
     code, reason = FAILURES[failure]
     stub(code.replace("{real!r}", repr(str(run._CHILD))))
     answer = solve(SAT, SolvingOptions("bitwuzla", timeout=30))
@@ -217,7 +221,7 @@ def test_text_that_is_no_script() -> None:
 
 
 @pytest.mark.long
-def test_a_killed_parent(tmp_path: Path) -> None:
+def test_solvers_end_though_their_parent_was_killed(tmp_path: Path) -> None:
     """The solver ends by its own limit where nobody is left to end it."""
     program = (
         f"from tcsmt.prove.engine.solvers import run; run.solve({HARD!r}, run.SolvingOptions(timeout=1))"
