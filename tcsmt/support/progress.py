@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["ProgressCallback", "shown", "told", "unseen"]
+__all__ = ["ProgressCallback", "shown", "silent", "told", "unseen"]
 
 #: Takes what is done, of how many, and what was done last.
 ProgressCallback = Callable[[int, int, str], None]
@@ -14,6 +14,10 @@ ProgressCallback = Callable[[int, int, str], None]
 
 def unseen(done: int, count: int, what: str) -> None:
     """Show nothing."""
+
+
+def silent(text: str) -> None:
+    """Say nothing."""
 
 
 @contextmanager

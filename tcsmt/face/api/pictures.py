@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,17 @@ from tcsmt.face.pictures.text import as_text
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.vectors import neutral, vector_of
+from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Side
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.results import Result
 
-__all__ = ["DrawnResult", "Explanation", "explain", "sheet_of"]
+__all__ = ["DrawnResult", "Explanation", "Vector", "VectorError", "explain", "sheet_of", "vector_words"]
+
+#: One input of a unit: a text, or numbers and texts by the inputs' names.
+Vector = Mapping[str, int | float | str] | str
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,13 +68,23 @@ class DrawnResult(Result):
         return super()._repr_html_() + ("" if sheet is None else as_svg(sheet))
 
 
+class VectorError(TcsmtError):
+    """A vector that is not an input of the unit."""
+
+
 def explain(
-    unit: UnitLike, vector: Mapping[str, int | float | str] | str, against: UnitLike | None = None
+    unit: UnitLike,
+    vector: Vector,
+    against: UnitLike | None = None,
+    *,
+    rounded: Callable[[str], None] | None = None,
 ) -> Explanation:
     """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
 
     vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
-    not named is 0 (a block scale: 1). Raises :class:`tcsmt.TcsmtError` for unknown names and values.
+    not named is 0 (a block scale: 1). rounded: takes decimal numbers that a format does not hold as its
+    nearest value, and is told so of each; None: they are refused.
+    Raises :class:`tcsmt.TcsmtError` for unknown names and values.
 
     >>> import tcsmt
     >>> print(tcsmt.explain("volta", "a0=1 b0=1 c=0x1p-30"))  # doctest: +ELLIPSIS
@@ -78,11 +92,23 @@ def explain(
     ...
     """
     row = side_of(unit).row
-    text = (
-        vector if isinstance(vector, str) else " ".join(f"{name}={value}" for name, value in vector.items())
-    )
-    other = None if against is None else side_of(against).row
-    return Explanation(sheet_of(row, other, vector_of(text, row.model)))
+    values = vector_words(vector, row.model, rounded)
+    return Explanation(sheet_of(row, None if against is None else side_of(against).row, values))
+
+
+def vector_words(
+    vector: Vector, model: Model, rounded: Callable[[str], None] | None = None
+) -> dict[str, int]:
+    """The words of a model's inputs, by name; rounded: as for :func:`explain`.
+
+    Raises :class:`VectorError`.
+    """
+    if not isinstance(vector, str):
+        vector = " ".join(f"{name}={value}" for name, value in vector.items())
+    try:
+        return vector_of(vector, model, rounded)
+    except TcsmtError as error:
+        raise VectorError(str(error)) from None
 
 
 def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:

@@ -34,7 +34,7 @@ from tcsmt.prove.statements.verdict import (
 )
 from tcsmt.support.errors import Exit, TcsmtError, choose
 
-__all__ = ["TYPE1", "AccuracyFlaw", "find"]
+__all__ = ["TYPE1", "AccuracyFlaw", "check_effort", "find"]
 
 #: The exponents of Ootomo and Yokota's Type 1, where no domain is given.
 TYPE1 = Domain(exponents=(-15, 14))
@@ -127,11 +127,11 @@ def find(
     name of :func:`recipes`. k: products of binary32 numbers, from 1 to 64; the others as for :func:`compare`.
     Sizes of flaws are relative to ``|c| + Σ|a·b|`` or in ulps of the exact sum; the output says which.
 
-    Raises :class:`tcsmt.TcsmtError` for unknown names, and for lengths above 64.
+    Raises :class:`tcsmt.TcsmtError` for unknown names, for lengths above 64, and for times that are not over
+    0 and up to 10^6 seconds.
     """
+    check_effort(k, search)
     kind = FLAWS[choose("question", question, FLAWS)]
-    if not 1 <= k <= 64:
-        raise TcsmtError(f"k = {k}: must be from 1 to 64")
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else side_of(unit).row, k)
     flaw = kind(algorithm, chosen, domain)
     solving = Solving(options)
@@ -140,6 +140,14 @@ def find(
     if solving.certificates is not None and isinstance(found.verdict, Equivalent):
         certified = certify_flaw(solving.certificates, question, flaw, row)
     return AccuracyFlaw(question, row, found, certified)
+
+
+def check_effort(k: int | None, search: float = 1.0, most: int = 64) -> None:
+    """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
+    if k is not None and not 1 <= k <= most:
+        raise TcsmtError(f"k = {k}: must be from 1 to {most}")
+    if not 0 < search <= 1e6:
+        raise TcsmtError(f"search = {search:g}: must be over 0 and up to 1000000 seconds")
 
 
 def _case_lines(case: Case) -> Iterator[str]:

@@ -30,7 +30,7 @@ from tcsmt.prove.statements.verdict import record_text, sure
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
@@ -121,10 +121,6 @@ def split(
     )  # fmt: skip
 
 
-def _unsaid(text: str) -> None:
-    """Says nothing."""
-
-
 def analyses(
     formats: Iterable[str],
     options: SolvingOptions,
@@ -132,7 +128,7 @@ def analyses(
     prove: bool,
     try_all: bool,
     output: Path | None,
-    said: Callable[[str], None] = _unsaid,
+    said: Callable[[str], None] = silent,
     progress: ProgressCallback = unseen,
 ) -> Iterator[SplitAnalysis]:
     """What :func:`split` returns, one after the other; said: is told what is being done."""

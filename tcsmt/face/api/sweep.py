@@ -36,7 +36,7 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
-__all__ = ["LENGTHS", "Sweep", "sweep"]
+__all__ = ["DISTRIBUTIONS", "LENGTHS", "Sweep", "sweep"]
 
 #: Lengths of the dot products, where none are given.
 LENGTHS = (16, 64, 256, 1024, 4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
 from tcsmt.support.files import make_folder, replace_bytes, replace_text
 from tcsmt.support.interrupts import interrupted_once
-from tcsmt.support.progress import shown, told, unseen
+from tcsmt.support.progress import shown, silent, told, unseen
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.tables import columns
 from tcsmt.support.text import agreeing, counted
@@ -27,6 +27,7 @@ __all__ = [
     "replace_bytes",
     "replace_text",
     "shown",
+    "silent",
     "told",
     "unseen",
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.pictures import sheet_of
+from tcsmt.face.api.pictures import sheet_of, vector_words
 from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli.names import UNIT
@@ -57,7 +57,8 @@ def explain(
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
-        values = vector_option(vector or "", unit.model)
+        with vector_option() as rounded:
+            values = vector_words(vector or "", unit.model, rounded)
     sheet = sheet_of(unit, side_of(against).row if against else None, values)
     show_sheet(sheet, form, output, as_json=as_json)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import click
 
+from tcsmt.face.api.pictures import VectorError
 from tcsmt.face.api.terminal import TcsmtError, counted
-from tcsmt.matrix_units.files.vectors import vector_of
-from tcsmt.matrix_units.models import Model
 
 __all__ = ["RoundedInputs", "vector_option"]
 
@@ -32,12 +34,15 @@ class RoundedInputs:
             click.echo(f"and {counted(more, 'more value')} rounded to nearest", err=True)
 
 
-def vector_option(text: str, model: Model) -> dict[str, int]:
-    """``--vector``: the words of a model's inputs by name; what was rounded is said."""
+@contextmanager
+def vector_option() -> Iterator[Callable[[str], None]]:
+    """What a call is given that takes ``--vector``: it is told what was rounded; errors name the option."""
     rounded = RoundedInputs()
     try:
-        values = vector_of(text, model, lambda said: rounded(f"--vector: {said}"))
-    except TcsmtError as error:
+        yield lambda text: rounded(f"--vector: {text}")
+    except VectorError as error:
         raise TcsmtError(f"--vector: {error}") from None
+    except TcsmtError:
+        rounded.finish()
+        raise
     rounded.finish()
-    return values

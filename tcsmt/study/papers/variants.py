@@ -22,10 +22,11 @@ from tcsmt.study.papers.multiword import experiment_inputs, multiply, norm
 from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.support.sources import digest_of_sources
 
-__all__ = ["LENGTHS", "SIGNS", "conclusions", "content", "one_at_a_time", "plot", "points"]
+__all__ = ["LENGTHS", "QUESTION", "SIGNS", "conclusions", "content", "one_at_a_time", "plot", "points"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+QUESTION = "Khattak and Mikaitis 2025, V-B, Fig. 7: why is the V100 more accurate than the B200?"
 LENGTHS = (1000, 10_000, 100_000, 1_000_000)
 #: Signs of the matrices' entries.
 SIGNS = ("random signs", "all positive")

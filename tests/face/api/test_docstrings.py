@@ -10,12 +10,14 @@ import pytest
 import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
-    "accuracy", "audit", "compare", "designs", "export", "find", "formats", "identify", "pictures",
-    "probe", "result_flaws", "sweep", "units", "validate",
+    "accuracy", "audit", "compare", "designs", "error_steps", "export", "find", "formats", "identify",
+    "pictures", "probe", "recipes", "reduced", "result_flaws", "sweep", "units", "validate",
 ))]  # fmt: skip
+#: Whose example takes seconds.
+LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, *LONG])
 def test_docstrings_run(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name))
     assert found.failed == 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from tcsmt.face.api.pictures import vector_words
 from tcsmt.face.cli.rounded import RoundedInputs, vector_option
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.support.errors import TcsmtError
@@ -27,7 +30,8 @@ def test_the_first_five_are_said(count: int, last: list[str], capsys: pytest.Cap
 
 def test_words_of_a_vector_and_what_was_rounded(capsys: pytest.CaptureFixture[str]) -> None:
     """0.1 is 0x2e66 in binary16; 0.5 and words are exact."""
-    words = vector_option("a0=0.1 b0=0.5 c=0x3f800000", VOLTA)
+    with vector_option() as rounded:
+        words = vector_words("a0=0.1 b0=0.5 c=0x3f800000", VOLTA, rounded)
     assert (words["a0"], words["b0"], words["c"], words["a1"]) == (0x2E66, 0x3800, 0x3F800000, 0)
     said = capsys.readouterr()
     assert said.out == ""
@@ -35,5 +39,18 @@ def test_words_of_a_vector_and_what_was_rounded(capsys: pytest.CaptureFixture[st
 
 
 def test_errors_name_the_option() -> None:
-    with pytest.raises(TcsmtError, match=r"^--vector: .*z0"):
-        vector_option("z0=1", VOLTA)
+    with pytest.raises(TcsmtError, match=r"^--vector: .*z0"), vector_option() as rounded:
+        vector_words("z0=1", VOLTA, rounded)
+
+
+def test_errors_of_other_arguments_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+    """They end the list of what was rounded before them."""
+
+    def call(rounded: Callable[[str], None]) -> None:
+        for number in range(7):
+            rounded(f"number {number}")
+        raise TcsmtError("no such unit")
+
+    with pytest.raises(TcsmtError, match=r"^no such unit$"), vector_option() as rounded:
+        call(rounded)
+    assert capsys.readouterr().err.splitlines()[5:] == ["and 2 more values rounded to nearest"]

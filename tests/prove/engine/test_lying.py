@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
 from tcsmt.face.api import atlas as api_atlas
+from tcsmt.face.api import findings as api_findings
 from tcsmt.face.cli import main
-from tcsmt.face.cli.accuracy import findings as cli_findings
 from tcsmt.identification.units import search
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import Hypotheses, Remaining
@@ -167,7 +167,7 @@ def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
         yield effort.task(both[0], about, findings.asked, "ootomo-halfhalf", "markidis", *where)
         yield effort.task(both[1], about, findings.bounded, "single-f16", *where)
 
-    patch.setattr(cli_findings, "entries", entries)
+    patch.setattr(api_findings, "entries", entries)
     return ["accuracy", "findings", "--output", folder / "findings.json", "--search", 0.1]
 
 

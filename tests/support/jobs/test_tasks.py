@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
+from tcsmt.face.api import findings as api_findings
 from tcsmt.face.cli import main
-from tcsmt.face.cli.accuracy import findings as cli_findings
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.support.jobs import processes
@@ -182,7 +182,7 @@ COMMANDS = {
 @pytest.mark.parametrize("name", one_in(2, COMMANDS))
 def test_commands_on_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 2 and one line; the file is what it was, and the next run goes on from it."""
-    monkeypatch.setattr(cli_findings, "entries", two_findings)
+    monkeypatch.setattr(api_findings, "entries", two_findings)
     monkeypatch.setattr(processes, "answers_of", lambda jobs, given: ((one, one.run()) for one in given))
     arguments = [word.replace("FOLDER", str(tmp_path)) for word in COMMANDS[name]]
     path, real, writes = tmp_path / f"{name}.json", os.replace, list[Path]()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.compose.recipes.emulation.named import EMULATIONS
-from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
-from tcsmt.compose.recipes.named import RECIPES, Recipe
+from tcsmt.face.api.recipes import recipes
 from tcsmt.face.cli import options
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import show
 
 
 @click.command()
@@ -59,10 +57,4 @@ def algorithms(as_json: bool) -> None:
       tcsmt accuracy algorithms
       tcsmt accuracy algorithms --json
     """
-    recipes: list[Recipe | EmulationRecipe] = [*RECIPES.values(), *EMULATIONS.values()]
-    if as_json:
-        found = [{"name": one.name, "title": one.title, "source": one.source} for one in recipes]
-        echo_json({"algorithms": found})
-        return
-    for recipe in recipes:
-        click.echo(f"{recipe.name:<20} {recipe.title}\n{'':<20} {recipe.source}")
+    show(recipes(), as_json=as_json)

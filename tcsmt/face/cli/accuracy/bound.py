@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.face.api.accuracy import bound as bound_of
 from tcsmt.face.api.asked import Domain, SolvingOptions
+from tcsmt.face.api.error_bound import bound as bound_of
 from tcsmt.face.cli import options
-from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.face.cli.accuracy.inputs import arch_option, k_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.printing import answer
@@ -46,7 +45,6 @@ def bound(
       tcsmt accuracy bound single-f16 --arch volta --k 4 --confirm
       tcsmt accuracy bound ozaki1-int8,slices=7 --arch ampere --k 1024 --exponents=0:0
     """
-    check_length(k, search, most=Algorithm.longest)
     found = bound_of(
         algorithm,
         arch,

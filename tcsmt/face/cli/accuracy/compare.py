@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.accuracy import compare as compare_algorithms
 from tcsmt.face.api.asked import Domain, SolvingOptions
+from tcsmt.face.api.error_comparison import compare as compare_algorithms
 from tcsmt.face.cli import options
-from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, search_option
+from tcsmt.face.cli.accuracy.inputs import arch_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import ALGORITHM
@@ -54,7 +54,6 @@ def compare(
       tcsmt accuracy compare ootomo-halfhalf markidis --arch volta
     """
     form = form_of(output)
-    check_length(k, search)
     found = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
     say_dumped(solving, found.scripts)
     sheet = found.sheet() if explain or output is not None else None

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.face.api.error_steps import explain as explain_algorithms
 from tcsmt.face.cli.accuracy.inputs import arch_option
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.picture import picture_options, show_sheet
 from tcsmt.face.cli.rounded import vector_option
-from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 
 
 @click.command()
@@ -39,10 +38,6 @@ def explain(
     Examples:
       tcsmt accuracy explain markidis --arch volta --vector "a0=0.1 b0=0.3"
     """
-    first, row = algorithm_named(one, arch, k)
-    values = vector_option(vector, first)
-    walked = [Walked.on(one, row, first, values)]
-    if two is not None:
-        second, row = algorithm_named(two, arch, first.k)
-        walked.append(Walked.on(two, row, second, values))
-    show_sheet(walked_sheet(walked, values), form, output, as_json=as_json)
+    with vector_option() as rounded:
+        found = explain_algorithms(one, arch, vector, two, k=k, rounded=rounded)
+    show_sheet(found.sheet, form, output, as_json=as_json)

@@ -7,7 +7,7 @@ import click
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.result_flaws import find as find_in
 from tcsmt.face.cli import options
-from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.face.cli.accuracy.inputs import arch_option, k_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.printing import answer
@@ -44,6 +44,5 @@ def find(
       tcsmt accuracy find monotone markidis --arch volta
       tcsmt accuracy find sign single-f16 --arch volta --c-zero --certificate proofs
     """
-    check_length(k, search)
     found = find_in(question, algorithm, arch, k=k, domain=domain, search=search, options=solving)
     answer(found, as_json=as_json)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.terminal import Exit, __version__, shown
+from tcsmt.face.api.findings import findings as findings_of
+from tcsmt.face.api.terminal import shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
 from tcsmt.face.cli.certified import say_certified
-from tcsmt.prove.engine.certify import require_sat_solver
+from tcsmt.face.cli.printing import show
 
 
 @click.command(cls=options.SolvingCommand)
@@ -47,14 +46,8 @@ def findings(
       tcsmt accuracy findings --output accuracy.json --certificate proofs
       tcsmt accuracy findings --output accuracy.json --only "bound of single-bf16: x86/"
     """
-    require_sat_solver(solving)
     with shown() as progress:
-        found, failed = write(output, list(entries(Effort(solving, search))), solving, progress, only)
-    if as_json:
-        data = {"tcsmt": __version__, "output": str(output), "entries": found, "failed": failed}
-        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
-    else:
-        click.echo(table(found))
-    say_certified(solving, [entry for entry in found.values() if "verdict" in entry])
-    unknown = failed or any(entry.get("verdict") == "unknown" for entry in found.values())
-    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
+        found = findings_of(output, only=only, search=search, options=solving, progress=progress)
+    show(found, as_json=as_json)
+    say_certified(solving, found.verdicts)
+    sys.exit(found.exit_code)

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError
 from tcsmt.face.cli.names import UNIT
 
 arch_option = click.option(
@@ -27,11 +26,3 @@ def search_option(seconds: float) -> Callable[[Any], Any]:
     return click.option(
         "--search", default=seconds, help="Time for the simulator's search, in seconds.", show_default=True
     )
-
-
-def check_length(k: int | None, search: float, most: int = 64) -> None:
-    """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
-    if k is not None and not 1 <= k <= most:
-        raise TcsmtError(f"k = {k}: must be from 1 to {most}")
-    if not 0 < search <= 1e6:
-        raise TcsmtError(f"search = {search:g}: must be over 0 and up to 1000000 seconds")

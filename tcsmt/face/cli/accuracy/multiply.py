@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 import numpy as np
 
+from tcsmt.face.api.arrays import read_array
 from tcsmt.face.api.multiply import multiply as product_of
 from tcsmt.face.api.terminal import TcsmtError, make_folder
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import arch_option
 from tcsmt.face.cli.names import ALGORITHM
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.matrix_units.files.arrays import read_array
 
 
 @click.command()

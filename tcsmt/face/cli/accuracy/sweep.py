@@ -9,9 +9,8 @@ from pathlib import Path
 
 import click
 
-from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.sweep import LENGTHS
+from tcsmt.face.api.sweep import DISTRIBUTIONS, LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
 from tcsmt.face.api.terminal import make_folder, shown
 from tcsmt.face.cli import options

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError, __version__
+from tcsmt.face.api.terminal import TcsmtError, silent
+from tcsmt.face.api.variants import LENGTHS
+from tcsmt.face.api.variants import variants as parameter_variants
 from tcsmt.face.cli import options
-from tcsmt.face.cli.printing import echo_json
-from tcsmt.study.papers.variants import LENGTHS, conclusions, content, one_at_a_time, plot, points
-from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.face.cli.printing import show
 
 
 @click.command()
@@ -36,50 +34,12 @@ def variants(largest: int, as_json: bool, output: Path | None) -> None:
     Examples:
       tcsmt accuracy variants --output variants.json
     """
-    found: list[dict[str, Any]] = []
-    with Checkpoint(output, _LAYOUT, "--output") as kept:
-        asked = content()
-        before = [point for point in kept.records.values() if point.get("asked") == asked]
-        for point in points(largest, before):
-            found.append(point)
-            if point not in before:
-                kept.keep(_key(point), {**point, "asked": asked})
-            if as_json:
-                continue
-            click.echo(f"\nn = {point['n']}, {point['words']} words, {point['signs']}")
-            click.echo(f"  {'':<30}{'error':>10}   too small in magnitude")
-            for label, error in point["error"].items():
-                click.echo(f"  {label:<30}{error:>10.2e}{point['toward_zero'][label]:>10.0%}")
-        known = [*kept.records.values()]
-    concluded = list(conclusions(found))
+    found = parameter_variants(largest, output=output, told=silent if as_json else click.echo)
     if as_json:
-        echo_json({"points": found, "conclusions": concluded})
-    else:
-        click.echo("\nwhat one change does to the error (2 words)")
-        click.echo(f"  {'':<36}{'random signs':>14}{'all positive':>14}")
-        for one in concluded:
-            name = f"{one['unit']} -> {one['change']}"
-            times = f"{one['error_times']:>12.3g} x{one['positive_error_times']:>12.3g} x"
-            click.echo(f"  {name:<36}{times}")
+        show(found, as_json=True)
     if output is None:
         return
     try:
-        plot(output.with_suffix(".svg"), known)
+        found.plot(output.with_suffix(".svg"))
     except TcsmtError as error:
         click.echo(f"no plot: {error}", err=True)
-
-
-def _key(point: Record) -> str:
-    return f"n = {point['n']}, {point['signs']}, {point['words']} words"
-
-
-def _head(records: Mapping[str, Record]) -> Record:
-    return {
-        "tcsmt": __version__,
-        "question": "Khattak and Mikaitis 2025, V-B, Fig. 7: why is the V100 more accurate than the B200?",
-        "models": {label: model.digest for label, model in one_at_a_time().items()},
-        "conclusions": list(conclusions([*records.values()])),
-    }
-
-
-_LAYOUT = Layout("points", _key, _head)

@@ -1,4 +1,4 @@
-"""``tcsmt accuracy findings``: what it writes and prints."""
+"""``tcsmt accuracy findings``: what it prints, and its exit code."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import Any
 
 import pytest
 
-from tcsmt.face.cli.accuracy import findings
+from tcsmt.face.api import findings
 from tests.support.command_line import done
 
 
-def test_entries_are_written_and_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry: dict[str, Any] = {"verdict": "equivalent", "answer": "never worse"}
+@pytest.mark.parametrize(("verdict", "code"), [("equivalent", 0), ("unknown", 3)])
+def test_entries_are_printed(
+    verdict: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry: dict[str, Any] = {"verdict": verdict, "answer": "never worse", "reason": "timeout"}
 
     def written(path: Path, *given: object) -> tuple[dict[str, Any], dict[str, str]]:
         return {"a key": entry}, {}
 
     monkeypatch.setattr(findings, "entries", lambda effort: [])
     monkeypatch.setattr(findings, "write", written)
-    data = json.loads(done("accuracy", "findings", "--output", tmp_path / "f.json", "--json"))
+    command = ("accuracy", "findings", "--output", tmp_path / "f.json")
+    data = json.loads(done(*command, "--json", code=code))
     assert data["entries"] == {"a key": entry}
     assert (data["output"], data["failed"]) == (str(tmp_path / "f.json"), {})
+    assert ("unknown: a key: timeout" in done(*command, code=code)) == (verdict == "unknown")

@@ -1,25 +1,21 @@
-"""Lengths and times that nothing can be done with are refused."""
+"""Options that the commands about an algorithm share."""
 
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
-from tcsmt.face.cli.accuracy.inputs import check_length
-from tcsmt.support.errors import TcsmtError
-
-
-def test_lengths_and_search_times_in_range_are_allowed() -> None:
-    for k, search in ((None, 1e6), (1, 1e-9), (64, 5.0)):
-        check_length(k, search)
-    check_length(65, 1.0, most=100)
+from tcsmt.face.cli import main
 
 
-@pytest.mark.parametrize(("k", "search", "said"), [
-    (0, 1.0, "k = 0: must be from 1 to 64"), (65, 1.0, "k = 65: must be from 1 to 64"),
-    (-3, 1.0, "k = -3"), (4, 0.0, "search = 0: must be over 0"), (4, -1.0, "search = -1"),
-    (4, 1.1e6, "up to 1000000 seconds"), (4, float("nan"), "search = nan"),
-    (None, float("inf"), "search = inf"),
-])  # fmt: skip
-def test_lengths_and_search_times_out_of_range_are_refused(k: int | None, search: float, said: str) -> None:
-    with pytest.raises(TcsmtError, match=said):
-        check_length(k, search)
+@pytest.mark.parametrize(("command", "seconds"), [("bound", 20.0), ("find", 5.0), ("findings", 2.0)])
+def test_each_command_has_its_own_time(command: str, seconds: float) -> None:
+    text = " ".join(CliRunner().invoke(main, ["accuracy", command, "--help"]).output.split())
+    assert f"--search FLOAT Time for the simulator's search, in seconds. [default: {seconds}]" in text
+
+
+@pytest.mark.parametrize("command", ["bound single-f16", "find sign markidis"])
+def test_refusals_of_calls_are_those_of_commands(command: str) -> None:
+    for option, said in (("--k=0", "k = 0: must be from 1 to"), ("--search=0", "search = 0: must be over 0")):
+        result = CliRunner().invoke(main, ["accuracy", *command.split(), "--arch", "volta", option])
+        assert result.exit_code == 2 and said in result.output

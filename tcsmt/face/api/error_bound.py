@@ -1,0 +1,195 @@
+"""The largest error of an algorithm on a unit, found and proved: ``tcsmt.accuracy.bound``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from tcsmt.analysis.certified import certify_bound
+from tcsmt.analysis.emulation.bound import bound as bound_of_emulation
+from tcsmt.analysis.emulation.certified import certify_emulation
+from tcsmt.analysis.emulation.search import LANES
+from tcsmt.analysis.search import bound as bounds
+from tcsmt.analysis.search.bound import Bound as FoundBound
+from tcsmt.analysis.search.bound import Extreme
+from tcsmt.analysis.search.bound import bound as bound_of
+from tcsmt.analysis.search.records import bound_json
+from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
+from tcsmt.compose.recipes.named import algorithm_named, recipe_named
+from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.result_flaws import TYPE1, check_effort
+from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
+from tcsmt.matrix_units.resolve import file_of, resolve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.explain import signed_text
+from tcsmt.support.errors import Exit
+from tcsmt.support.results import Result
+from tcsmt.support.text import ranges
+
+__all__ = ["AccuracyBound", "bound", "others_lines", "others_of"]
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyBound(Result):
+    """The largest error of an algorithm that was found, and the smallest bound that was proved; print it."""
+
+    algorithm: str
+    row: Row
+    k: int
+    domain: Domain
+    found: FoundBound
+    others: tuple[str, ...] = ()
+    certified: Certified | None = None
+    wide: Format = F32
+
+    @property
+    def proved(self) -> float | None:
+        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved (see ``reason``).
+
+        In units of 2^-24; of an emulation of binary64, of 2^-53.
+        """
+        return None if self.found.proved is None else float(self.found.proved)
+
+    @property
+    def reason(self) -> str:
+        """Why no bound is proved; empty where one is."""
+        if self.found.proved is not None:
+            return ""
+        return self.found.open or "no way to prove one was found"
+
+    @property
+    def proved_of_largest(self) -> float | None:
+        """Of an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units of 2^-53."""
+        return None if self.found.of_largest is None else float(self.found.of_largest)
+
+    @property
+    def searched(self) -> int:
+        """Products that the search for errors changed; the others repeat them, or are zero."""
+        return min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
+
+    def _facts(self) -> dict[str, Any]:
+        about = {
+            "algorithm": self.algorithm,
+            "unit": self.row.name,
+            "k": self.k,
+            "domain": str(self.domain),
+            "searched": self.searched,
+            "others": list(self.others),
+        }
+        facts = about | bound_json(self.found, self.wide) | {"reason": self.reason}
+        return facts | certificate_json(self.certified)
+
+    def _lines(self) -> Iterator[str]:
+        found, unit = self.found, f"2^-{self.wide.precision}"
+        yield f"{self.algorithm} on {self.row.name}, K = {self.k}; domain: {self.domain}"
+        yield ""
+        if self.searched < self.k:
+            most = self.searched
+            yield f"the search changed the first {most} products only; the others repeat them, or are zero"
+        yield from _extreme_lines(found.relative, "relative to |c| + Σ|a·b|", f"·{unit}", self.wide)
+        yield from _extreme_lines(found.ulps, "in ulps of the exact result", "", self.wide)
+        low = "0" if found.relative is None else _size(found.relative.relative, f"·{unit}")
+        if found.proof is None or self.proved is None:
+            yield f"found, not proved: at least {low}; no bound ({self.reason})"
+        else:
+            most_error = f"{self.proved:.6g}·{unit}"
+            yield f"the largest relative error is at least {low} (found) and at most {most_error} (proved)"
+            yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in found.shares.items())
+            if self.proved_of_largest is not None:
+                yield f"relative to |c| + K·max|a|·max|b|, at most {self.proved_of_largest:.6g}·{unit}"
+            if found.in_ulps is not None:
+                yield f"  and so at most {float(found.in_ulps):.6g} ulps of the exact result"
+            elif found.ulps is not None:
+                yield "  in ulps there is no bound: the exact sum may cancel"
+            yield f"proved {found.proof.how}:"
+            yield from (f"  {step}" for step in found.proof.stage.split("; "))
+            if found.open:
+                yield f"not closed: {found.open}"
+        yield from certificate_lines(self.certified)
+        yield from others_lines(self.others)
+
+    @property
+    def _title(self) -> str:
+        bound = f"not proved ({self.reason})" if self.proved is None else self.proved
+        return f"of {self.algorithm} on {self.row.name}, K = {self.k}: {bound}"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: a bound is proved; 3: none is, and the error shown is only found."""
+        return Exit.UNKNOWN if self.proved is None else Exit.ANSWERED
+
+
+def bound(
+    algorithm: str,
+    unit: UnitLike,
+    *,
+    k: int = 1,
+    domain: Domain = TYPE1,
+    search: float = 20.0,
+    options: SolvingOptions = SolvingOptions(),
+) -> AccuracyBound:
+    """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
+
+    algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
+    errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
+    :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    """
+    check_effort(k, search, bounds.LONGEST)
+    given, certified = unit if isinstance(unit, str) else side_of(unit).row, None
+    solving = Solving(options)
+    if is_emulation(algorithm):
+        emulation, row = emulation_named(algorithm, given)
+        lost = bound_of_emulation(emulation, domain, k, solving, seconds=search)
+        if solving.certificates is not None and lost.proved is not None:
+            certified = certify_emulation(solving.certificates, algorithm, emulation, row, k, domain, lost)
+        return AccuracyBound(algorithm, row, k, domain, lost, certified=certified, wide=emulation.wide)
+    chosen, row = algorithm_named(algorithm, given, k)
+    found = bound_of(chosen, domain, solving, seconds=search)
+    if solving.certificates is not None and found.proved is not None:
+        certified = certify_bound(solving.certificates, algorithm, chosen, row, domain, found)
+    return AccuracyBound(algorithm, row, k, domain, found, others_of(unit, {algorithm: row}), certified)
+
+
+def others_of(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
+    """Where an architecture was given: its instructions of the same formats that compute otherwise.
+
+    chosen: the instruction for each algorithm, by name.
+    """
+    if not isinstance(unit, str) or {"/", "+"} & {*unit} or file_of(unit):
+        return ()
+    on_unit = [row for name, row in chosen.items() if not recipe_named(name).ordinary]
+    found = [other for row in on_unit for other in of_other_arithmetic(row, resolve(unit).units)]
+    return tuple(dict.fromkeys(other.name for other in found))
+
+
+def others_lines(others: Sequence[str]) -> Iterator[str]:
+    """What is said of the units of :func:`others_of`."""
+    if others:
+        yield f"other instructions with these formats compute otherwise: {', '.join(others)}"
+
+
+def _extreme_lines(extreme: Extreme | None, measure: str, unit: str, wide: Format) -> Iterator[str]:
+    """The largest error that was found in one measure, and the input with it."""
+    if extreme is None:
+        yield f"largest error found, {measure}: none at all"
+        return
+    yield f"largest error found, {measure}: {_size(extreme.relative if unit else extreme.ulps, unit)}"
+    # inputs in a row that hold the same word are one line
+    inputs = ((name, word) for name, word in extreme.values.items() if word)
+    for (_, word), group in groupby(inputs, lambda item: (item[0][0], item[1])):
+        names = ", ".join(ranges([name for name, _ in group]))
+        yield f"  {names:>5} = {wide.hex(word)}  {wide.describe(word)}"
+    yield f"  result {wide.describe(extreme.result)}, exact {signed_text(extreme.exact)}"
+
+
+def _size(error: Fraction | None, unit: str) -> str:
+    return "infinite" if error is None else f"{float(error):.6g}{unit}"

@@ -1,0 +1,171 @@
+"""Whether one algorithm is ever less accurate than another on a unit: ``tcsmt.accuracy.compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.analysis.certified import certify_comparison
+from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
+from tcsmt.analysis.search.compare import compare as compare_pair
+from tcsmt.analysis.search.records import comparison_json, error_text
+from tcsmt.analysis.search.walk import parting, walk
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.error_bound import others_lines, others_of
+from tcsmt.face.api.pictures import DrawnResult
+from tcsmt.face.api.result_flaws import TYPE1, check_effort
+from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.pictures.drawing import Sheet
+from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.explain import signed_text
+from tcsmt.prove.statements.finding import shown
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    exit_of,
+    in_a_word,
+    reason_of,
+    verdict_text,
+)
+from tcsmt.support.errors import Exit
+
+__all__ = ["AccuracyComparison", "compare"]
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyComparison(DrawnResult):
+    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it."""
+
+    found: ErrorComparison
+    rows: tuple[Row, Row]
+    others: tuple[str, ...] = ()
+    certified: Certified | None = None
+    scripts: tuple[Path, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Distinguished``: there is such an input; ``Equivalent``: there is none; ``Unknown``."""
+        return self.found.verdict
+
+    @property
+    def ever_worse(self) -> bool | None:
+        """True: there is a witness; False: proved that there is none; None: unknown."""
+        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def reason(self) -> str:
+        """Why ``ever_worse`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The binary32 word of each input on which the first one's error is larger, by name."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    def _facts(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"arch": [row.name for row in self.rows], "others": list(self.others)}
+        data |= comparison_json(self.found)
+        if isinstance(self.verdict, Distinguished):
+            moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
+            data["steps"] = [[move.as_json() for move in one] for one in moves]
+        return data | certificate_json(self.certified)
+
+    def sheet(self) -> Sheet | None:
+        """Both algorithms on the witness, step by step; None where there is none."""
+        values = self.witness
+        if values is None:
+            return None
+        pair = self.found.pair
+        sides = zip(pair.names, self.rows, pair.algorithms, strict=True)
+        return walked_sheet([Walked.on(*side, values) for side in sides], values)
+
+    def _lines(self) -> Iterator[str]:
+        pair, verdict = self.found.pair, self.verdict
+        for name, row in zip(pair.names, self.rows, strict=True):
+            yield f"{name}: {row.name}, evidence: {row.evidence}"
+        yield f"K = {pair.k}; domain: {pair.domain}"
+        yield ""
+        if isinstance(verdict, Equivalent) and not verdict.scripts and not verdict.solver:
+            yield f"NEVER WORSE: {verdict.stage}"
+        else:
+            yield verdict_text(verdict, "WORSE", "NEVER WORSE")
+        if isinstance(verdict, Distinguished) and self.found.judgement is not None:
+            yield from _witness_lines(pair, verdict.values, self.found.judgement)
+        yield from certificate_lines(self.certified)
+        yield from others_lines(self.others)
+
+    @property
+    def _title(self) -> str:
+        return f"{' against '.join(self.found.pair.names)}: {in_a_word(self.verdict)}"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: never less accurate (proved); 1: an input shows that it is; 3: unknown."""
+        return exit_of(self.verdict)
+
+
+def compare(
+    one: str,
+    two: str,
+    unit: UnitLike,
+    *,
+    k: int | None = None,
+    domain: Domain = TYPE1,
+    search: float = 5.0,
+    options: SolvingOptions = SolvingOptions(),
+) -> AccuracyComparison:
+    """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
+
+    one, two: names of :func:`recipes`, with parameters changed where wanted. unit: an architecture (its
+    first unit with the formats that they need), or a unit. k: length of the dot product (None: the unit's
+    own). search: seconds for the simulator. options: of solvers; a
+    proof is not confirmed where they leave it open. Errors are absolute,
+    against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
+    """
+    check_effort(k, search)
+    pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else side_of(unit).row, k, domain)
+    solving = Solving(options)
+    found = compare_pair(pair, solving, search=search)
+    others = others_of(unit, dict(zip((one, two), rows, strict=True)))
+    certified = None
+    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_comparison(solving.certificates, pair, rows)
+    return AccuracyComparison(found, rows, others, certified, solving.scripts)
+
+
+def _pair_of(
+    names: tuple[str, str], unit: str | Row, k: int | None, domain: Domain
+) -> tuple[AlgorithmPair, tuple[Row, Row]]:
+    """Two algorithms on one architecture or unit; k is that of the first one's unit where not given."""
+    one, row = algorithm_named(names[0], unit, k)
+    two, other = algorithm_named(names[1], unit, one.k)
+    return AlgorithmPair(names, (one, two), domain), (row, other)
+
+
+def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> Iterator[str]:
+    """An input on which the first algorithm is worse, both results, and by how much they are wrong."""
+    for name, word in values.items():
+        if word:
+            number = shown(F32, word)
+            yield f"  {name:>5} = {number['word']}  {number['value']:<32} {number['decimal']}"
+    yield f"  exact = {signed_text(judgement.exact)}"
+    for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+        yield f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}"
+    if judgement.excess is not None and judgement.relative is not None:
+        yield (
+            f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+            f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
+        )
+    parts = parting(*(walk(algorithm, values) for algorithm in pair.algorithms))
+    if parts is not None:
+        yield f"  they first differ at '{parts.name}' (after the split)"
