@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from tcsmt import TcsmtError, accuracy
-from tcsmt.analysis.sweeps.findings import entries
 from tcsmt.face.api import findings as api
 from tcsmt.face.api.findings import AlgorithmFindings
+from tcsmt.support.checkpoint import Record
 from tcsmt.support.errors import Exit
+from tcsmt.support.jobs.work import Task
+
+
+def computed() -> Record:
+    return {"verdict": "equivalent", "answer": "never worse", "run": uuid4().hex}
 
 
 def test_entries_are_in_the_file_and_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the first entry alone; what the others are about takes seconds."""
-    monkeypatch.setattr(api, "entries", lambda effort: islice(entries(effort), 1))
+    tasks = [Task(key, "graphs", computed, (), "code") for key in ("one key", "another")]
+    monkeypatch.setattr(api, "entries", lambda effort: tasks)
     path, told = tmp_path / "findings.json", list[str]()
-    found = accuracy.findings(path, only="Table 5", progress=lambda done, count, what: told.append(what))
-    assert list(found.entries) == ["Table 5 (Valpey et al.)"] == list(json.loads(path.read_text()))
-    assert found.entries["Table 5 (Valpey et al.)"]["rows"] and told
-    assert found.exit_code is Exit.ANSWERED and found.verdicts == []
+    found = accuracy.findings(path, only="one", progress=lambda done, count, what: told.append(what))
+    assert list(found.entries) == ["one key"] == list(json.loads(path.read_text()))
+    assert found.verdicts == [found.entries["one key"]] and "one key: never worse" in told
+    assert found.exit_code is Exit.ANSWERED
     assert repr(found) == f"<AlgorithmFindings 1 entry in {path}>"
-    again = accuracy.findings(path, only="Table 5")
-    assert again.entries == found.entries == json.loads(json.dumps(found.as_json()))["entries"]
+    again = accuracy.findings(path)
+    assert [*again.entries] == ["one key", "another"]
+    assert again.entries["one key"] == found.entries["one key"]  # the first run's, not another
+    assert json.loads(json.dumps(again.as_json()))["entries"] == again.entries
 
 
 def test_what_is_unknown_or_missing_is_exit_code_3(tmp_path: Path) -> None:
