@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.kernels import epilogue, gemm, reduction
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
+    from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.units import Unit, read_model, unit, units
     from tcsmt.face.api.validate import Validation, validate
     from tcsmt.face.api.vectors import TestVectors, vectors
@@ -64,6 +65,7 @@ _HOMES = {
     **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.face.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
+    **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.face.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
@@ -96,6 +98,7 @@ __all__ = [
     "ProbeAnswers",
     "Reduction",
     "Report",
+    "Reproduction",
     "SolvingOptions",
     "StoppedCheck",
     "TcsmtError",
@@ -127,6 +130,7 @@ __all__ = [
     "properties",
     "read_model",
     "reduction",
+    "reproduce",
     "split_k",
     "unit",
     "units",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.study.papers.experiment import Experiment, Paper
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["run_tests", "vectors"]
+__all__ = ["PAPER", "run_tests", "vectors"]
 
 #: The units, by GPU: architecture and instruction for each output format.
 UNITS = {
@@ -126,3 +127,18 @@ def _on(gpu: str, test: dict[str, Any]) -> dict[str, Any]:
         "means": outcomes[0]["means"] if outcomes else "an outcome that the paper does not name",
         "observed": bool(outcomes and outcomes[0].get("observed", False)),
     }
+
+
+def _test_lines(test: dict[str, Any]) -> Iterator[str]:
+    mark = "as the paper" if test["reproduces"] else "NOT as the paper"
+    yield f"{test['section']} {test['feature']}, {test['output']}: {test['title']} [{mark}]"
+    for gpu, result in test["results"].items():
+        yield f"    {gpu:<5} {result['word']}  {result['value']:<28} {result['means']}"
+
+
+def _count_lines(tests: Sequence[dict[str, Any]]) -> Iterator[str]:
+    agree = sum(test["reproduces"] for test in tests)
+    yield f"{agree} of {len(tests)} tests give on V100 and T4 what the paper reports"
+
+
+PAPER = Paper((Experiment("tests", lambda run: run_tests(), _test_lines, foot=_count_lines),))

@@ -32,11 +32,13 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished
+from tcsmt.study.papers import multiword
+from tcsmt.study.papers.experiment import Experiment, Paper, Run, concluded
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import of_type
 
 __all__ = [
-    "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
+    "PAPER", "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
     "fttn_readings", "fttn_vectors", "table_two", "telling_vectors",
 ]  # fmt: skip
 
@@ -439,3 +441,67 @@ def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
         f"{told} of {len(vectors)} neighbours of the custom models are told apart by a found vector",
         told == len(vectors),
     )
+
+
+# --- what is printed ---------------------------------------------------------------------------
+
+
+def _feature_lines(test: dict[str, Any]) -> Iterator[str]:
+    results = ", ".join(f"{gpu}: {value}" for gpu, value in test["results"].items())
+    mark = "" if test["agrees"] else f"   NOT {test['published']}"
+    yield f"{test['section']:<6} {test['vector']:<56} {results}{mark}"
+
+
+def _table_lines(row: dict[str, Any]) -> Iterator[str]:
+    detected = ", ".join(f"{key} {value}" for key, value in row["ours"].items())
+    yield f"{row['input']:<16} {row['unit']:<42} {detected}{'' if row['agrees'] else '   NOT as published'}"
+
+
+def _authentication_lines(judged: dict[str, Any]) -> Iterator[str]:
+    parts = [f"{key} {value} (is {judged['true'][key]})" for key, value in judged["concluded"].items()]
+    yield f"{judged['unit']:<26} {', '.join(parts)}"
+
+
+def _telling_lines(told: dict[str, Any]) -> Iterator[str]:
+    inputs = ", ".join(f"{name} = {value['value']}" for name, value in told["inputs"].items())
+    results = " | ".join(result["word"] for result in told.get("results", []))
+    yield f"{told['model']} against {told['against']}: {inputs or told['verdict']}: {results}"
+
+
+def _point_lines(point: dict[str, Any]) -> Iterator[str]:
+    errors = "  ".join(f"{unit} {error:.2e}" for unit, error in point["errors"].items())
+    yield f"{point['panel']:<7} n = {point['n']:<8} {errors}"
+
+
+def _concluded(run: Run) -> Iterator[dict[str, Any]]:
+    yield from conclusions({**run.data})
+    yield from multiword.conclusions(run.data["figure 7"])
+
+
+PAPER = Paper(
+    (
+        Experiment(
+            "feature tests", lambda run: feature_tests(), _feature_lines,
+            "the printed test vectors, section IV",
+        ),
+        Experiment(
+            "table 2", lambda run: table_two(), _table_lines, "\nTable II, as the probes see our models"
+        ),
+        Experiment(
+            "authentication", lambda run: authentication(), _authentication_lines,
+            "\nFTTN's vectors, section V-A",
+        ),
+        Experiment(
+            "telling vectors", lambda run: telling_vectors(run.options.timeout), _telling_lines,
+            "\nvectors that tell the custom models from their neighbours",
+        ),
+        Experiment(
+            "figure 7", lambda run: multiword.figure_seven(before=run.before), _point_lines,
+            "\nFig. 7: relative norm-wise error",
+        ),
+        Experiment("published figure 7", lambda run: multiword.published()),
+        concluded(_concluded),
+    ),
+    {"figure7": lambda path, data: multiword.plot(path, data["figure 7"])},
+    lambda: multiword.digests() | {name: model.digest for name, model in custom_models().items()},
+)  # fmt: skip

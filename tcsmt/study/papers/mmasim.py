@@ -26,10 +26,12 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.simulate.rows import simulate
+from tcsmt.study.papers.experiment import Experiment, Paper, concluded
 from tcsmt.support.invariants import of_type
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
+    "PAPER",
     "accumulation",
     "algorithm_of",
     "bias",
@@ -520,3 +522,81 @@ def plot_accumulation(path: Path, data: dict[str, Any]) -> None:
         axis.legend(fontsize=8)
 
     save_svg(path, (6.5, 4.5), draw, "Error of FP8 units against the number of products")
+
+
+# --- what is printed ---------------------------------------------------------------------------
+
+
+def _detected_parts() -> Iterator[dict[str, Any]]:
+    """What the probes detect in each distinct arithmetic."""
+    for row, names in representatives():
+        yield {"unit": row.name, "rows": names, **detected(row.model)}
+
+
+def _detected_lines(unit: dict[str, Any]) -> Iterator[str]:
+    yield f"{unit['unit']:<52} {unit['tree']}"
+    seen = (*unit["alignment"].items(), *unit["result"].items())
+    parts = (f"{name}: {'-' if v['bits'] is None else v['bits']} {v['mode']}" for name, v in seen)
+    yield f"    {'; '.join(parts)}"
+
+
+def _family_lines(family: dict[str, Any]) -> Iterator[str]:
+    yield f"{family['rows']:>4} rows  {', '.join(family['algorithms']):<16} {family['family']}"
+    for name in family["differs"]:
+        yield f"           differs: {name}"
+
+
+def _cancellation_lines(unit: dict[str, Any]) -> Iterator[str]:
+    yield f"{unit['unit']:<52} {unit['value']:>10.3g}  {unit['means']}"
+
+
+def _bias_lines(record: dict[str, Any]) -> Iterator[str]:
+    for unit in record["units"]:
+        numbers = f"{unit['mean']:>+8.3f} {unit['standard_deviation']:>8.3f} {unit['below_zero']:>7.1%}"
+        yield f"{unit['label']:<28} {numbers}"
+
+
+def _accumulation_lines(record: dict[str, Any]) -> Iterator[str]:
+    yield f"{'':<40}" + "".join(f"{k:>9}" for k in record["K"])
+    for unit in record["units"]:
+        yield f"{unit['label']:<40}" + "".join(f"{error:>9.1e}" for error in unit["error"])
+
+
+def _flush_lines(case: dict[str, Any]) -> Iterator[str]:
+    results = ", ".join(f"{name.partition('/')[0]}: {value}" for name, value in case["results"].items())
+    yield f"{case['case']} ({case['operands']}): {results}"
+
+
+PAPER = Paper(
+    (
+        Experiment(
+            "detected", lambda run: _detected_parts(), _detected_lines,
+            "detected by the probes of sections II-C to II-F (bits kept and rounding where aligned; result)",
+        ),
+        Experiment(
+            "families", lambda run: families(), _family_lines,
+            "\nfamilies of instructions, sections III-A to III-I",
+        ),
+        Experiment(
+            "cancellation", lambda run: cancellation(), _cancellation_lines,
+            "\n2048*2048 - 2048*2048 - 0.000001",
+        ),
+        Experiment(
+            "bias", lambda run: bias(), _bias_lines,
+            "\nerror of random dot-adds: mean, standard deviation, below zero",
+        ),
+        Experiment("fp8 bits", lambda run: fp8_bits()),
+        Experiment(
+            "accumulation", lambda run: accumulation(), _accumulation_lines,
+            "\nFP8: largest relative error against K",
+        ),
+        Experiment(
+            "flush", lambda run: flush(), _flush_lines, "\nsubnormal numbers and large products"
+        ),
+        concluded(lambda run: conclusions({**run.data})),
+    ),
+    {
+        "bias": lambda path, data: plot_bias(path, data["bias"]),
+        "accumulation": lambda path, data: plot_accumulation(path, data["accumulation"]),
+    },
+)  # fmt: skip

@@ -6,6 +6,7 @@ type 1, and :mod:`tcsmt.analysis.sweeps.sweep` the ones that we take.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.analysis.bounds.split_analysis import counted
+from tcsmt.analysis.bounds.split_analysis import SPLITS, counted
+from tcsmt.analysis.bounds.split_analysis import record as split_record
 from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
 from tcsmt.compose.recipes import RECIPES, algorithm_named, recipe_named
 from tcsmt.compose.recipes.arrays import multiply
@@ -25,11 +27,13 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue.surveyed import SURVEYED
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.verdict import answer_json
+from tcsmt.prove.statements.verdict import answer_json, record_text
+from tcsmt.study.papers.experiment import Experiment, Paper, Run, concluded
 from tcsmt.support.invariants import present
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
+    "PAPER",
     "PLOTTED",
     "conclusions",
     "last_bit",
@@ -590,3 +594,75 @@ def _by_rounding(sweep: SweepRecords, figure: Any) -> None:
             axis.set_xlabel("K")
         row[0].set_ylabel("relative residual")
     _legend(figure, [axes[0][0]])
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def _split_parts() -> Iterator[dict[str, Any]]:
+    for split in SPLITS:
+        facts = split_record(split)
+        yield {"split": facts["split"], "ranges": facts["ranges"]}
+
+
+def _split_lines(split: Record) -> Iterator[str]:
+    rows = (
+        next(row for row in split["ranges"] if row["exponents"][0] <= exponent <= row["exponents"][1])
+        for exponent in (0, -10)
+    )
+    text = ", ".join(f"{row['kept_bits']:.4f} bits and {row['underflow']:.2%}" for row in rows)
+    yield f"{split['split']:<36}{text}"
+
+
+def _last_bit_lines(experiment: Record) -> Iterator[str]:
+    yield f"\nresidual, entries between -1 and 1, K = {experiment['k']}, A100"
+    for label, residual in experiment["residuals"].items():
+        yield f"{label:<36}{residual:.2e}"
+
+
+def _residual_lines(lemma: Record) -> Iterator[str]:
+    unit = f" ({lemma['algorithm']}, {lemma['unit']})" if "unit" in lemma else ""
+    yield f"{record_text(lemma, 'refuted')}, {lemma['seconds']:.2f} s: {lemma['lemma']}{unit}"
+    if "unit" in lemma:
+        yield f"    (1 + 2^-11)^2: without {lemma['without']}, with {lemma['with']}, {lemma['exact']}"
+
+
+def _concluded(run: Run) -> list[dict[str, Any]]:
+    """What needs no sweep, and then what a sweep's records say of the other published statements."""
+    splits = split_conclusions()
+    swept = [judged for judged in conclusions(_swept(run)) if judged not in splits and judged["published"]]
+    asked = [
+        last_bit_conclusion(run.data["last bit"]),
+        residual_product_conclusion(run.data["residual product"]),
+    ]
+    return [*asked, *splits, *swept]
+
+
+def _swept(run: Run) -> list[Record]:
+    """The records that ``accuracy sweep --output`` left in the folder, where it has run."""
+    if run.folder is None:
+        run.noted("the conclusions about a sweep need --output FOLDER, with sweep.json in it")
+        return []
+    path = run.folder / "sweep.json"
+    if not path.exists():
+        run.noted(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}")
+        return []
+    records: list[Record] = json.loads(path.read_text(encoding="utf-8"))["records"]
+    return records
+
+
+PAPER = Paper(
+    (
+        Experiment(
+            "splits", lambda run: _split_parts(), _split_lines,
+            "mantissa kept, and residuals that underflow, for exponents 0 and -10 of x",
+        ),
+        Experiment("last bit", lambda run: last_bit(), _last_bit_lines),
+        Experiment(
+            "residual product", lambda run: residual_product(run.options), _residual_lines,
+            "\nthe product of the residuals",
+        ),
+        concluded(_concluded),
+    ),
+    {"splits": lambda path, data: plot_splits(path)},
+)  # fmt: skip

@@ -6,6 +6,7 @@ recomputed as printed, and what was meant where the print cannot be right.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,11 +22,12 @@ from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
+from tcsmt.study.papers.experiment import Experiment, Paper
 from tcsmt.study.properties.discovery import choose_row, load
 from tcsmt.study.properties.investigation import Investigation
 from tcsmt.support.invariants import of_type
 
-__all__ = ["printed_tables", "table_four"]
+__all__ = ["PAPER", "printed_tables", "table_four"]
 
 F16, F32 = FORMATS["f16"], FORMATS["f32"]
 
@@ -257,3 +259,35 @@ def _run(model: Model, a: list[Fraction], b: list[Fraction], c: Fraction) -> int
     words = [fmt.word(x) for fmt, x in zip(formats, numbers, strict=True)]
     values = dict(zip(model.input_names, words, strict=True))
     return evaluate([model.trace.output], values)[0]
+
+
+_HEAD = (
+    f"{'Table 4 (seconds of solving)':<42}{''.join(f'{solver:>16}' for solver in SOLVERS)}"
+    "   published: Z3 4.8.9, cvc5 1.0.2"
+)
+
+
+def _query_lines(row: dict[str, Any]) -> Iterator[str]:
+    cells = "".join(f"{_cell(row[solver]):>16}" for solver in SOLVERS)
+    published = ", ".join("none in 6 h" if t is None else f"{t:g}" for t in row["published"].values())
+    yield f"{row['query']:<42}{cells}   {published if row['in_paper'] else '(not asked)'}"
+
+
+def _cell(result: dict[str, Any]) -> str:
+    mark = "?" if result["unknown"] else ""
+    kind = "+".join(word[:3] for word in result["answer"].split("+"))
+    return f"{result['seconds']:.3f}{mark} {kind}"
+
+
+def _table_lines(table: dict[str, Any]) -> Iterator[str]:
+    verdict = "reproduces as printed" if table["reproduces"] else "does not reproduce as printed"
+    yield f"\nTable {table['table']}: {verdict}"
+    for key, value in table.items():
+        if key not in ("table", "reproduces"):
+            yield f"  {key}: {json.dumps(value, ensure_ascii=False)}"
+
+
+PAPER = Paper((
+    Experiment("table 4", lambda run: table_four(run.options.timeout), _query_lines, _HEAD),
+    Experiment("printed tables", lambda run: printed_tables(), _table_lines),
+))  # fmt: skip

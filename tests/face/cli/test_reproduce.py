@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tcsmt.face.api import reproduce as api
+from tcsmt.study.papers.experiment import Experiment, Paper, Run
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tests.support.command_line import done, refused, tcsmt
 
-command = importlib.import_module("tcsmt.face.cli.reproduce")
 GIVEN = ("reproduce", "fasi", "--output")
 
 
-class Paper:
-    """Two experiments; the second has three parts, and is stopped after ``parts`` of them."""
+class Stopped:
+    """A paper of two experiments; the second has three parts, and is stopped after ``parts`` of them."""
 
     def __init__(self) -> None:
         self.parts = 2
-        self.before: Any = None
+        self.before: Sequence[Any] = ()
+        first = Experiment("first", lambda run: {"agrees": True})
+        self.paper = Paper((first, Experiment("second", self.second)))
 
-    def __call__(self, job: Any) -> None:
-        self.before = job.before("second")
-        job.keep("first", {"agrees": True})
-        for _ in job.each("second", self.second()):
-            pass
-
-    def second(self) -> Iterator[int]:
+    def second(self, run: Run) -> Iterator[int]:
+        self.before = run.before
         yield from range(self.parts)
         if self.parts < 3:
             raise KeyboardInterrupt
 
 
 @pytest.fixture
-def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
-    made = Paper()
-    monkeypatch.setitem(command._PAPERS, "fasi", made)
+def paper(monkeypatch: pytest.MonkeyPatch) -> Stopped:
+    made = Stopped()
+    monkeypatch.setattr(api, "paper_named", lambda name: (name, made.paper))
     return made
 
 
-def test_an_interrupted_run_goes_on(paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_goes_on(paper: Stopped, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tcsmt(*GIVEN, tmp_path).exit_code == 130
     assert not (tmp_path / "fasi.json").exists()
     kept = json.loads((tmp_path / "fasi.partial.json").read_text())["experiments"]
@@ -51,9 +48,9 @@ def test_an_interrupted_run_goes_on(paper: Paper, tmp_path: Path, monkeypatch: p
         "first": {"agrees": True}, "second": [0, 1],
     }  # fmt: skip
     with monkeypatch.context() as patched:  # what other code has found does not count
-        patched.setattr(command, "_code", lambda: "other")
+        patched.setattr(api, "_code", lambda: "other")
         assert tcsmt(*GIVEN, tmp_path).exit_code == 130
-        assert paper.before is None
+        assert paper.before == []
         assert tcsmt(*GIVEN, tmp_path).exit_code == 130
         assert paper.before == [0, 1]
     paper.parts = 3
@@ -63,7 +60,16 @@ def test_an_interrupted_run_goes_on(paper: Paper, tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == ["fasi.json"]
 
 
-def test_two_runs_of_one_paper(paper: Paper, tmp_path: Path) -> None:
+def test_a_shorter_run_leaves_what_a_longer_one_had(paper: Stopped, tmp_path: Path) -> None:
+    """A run that is stopped again before it has as many parts: the file keeps those of the run before."""
+    assert tcsmt(*GIVEN, tmp_path).exit_code == 130
+    paper.parts = 1
+    assert tcsmt(*GIVEN, tmp_path).exit_code == 130
+    kept = json.loads((tmp_path / "fasi.partial.json").read_text())["experiments"]
+    assert kept["second"]["found"] == [0, 1]
+
+
+def test_two_runs_of_one_paper(paper: Stopped, tmp_path: Path) -> None:
     file = tmp_path / "fasi.partial.json"
     with Checkpoint(file, Layout()):
         assert f"{file} is in use by another run" in refused(*GIVEN, tmp_path)

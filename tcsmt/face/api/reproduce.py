@@ -1,0 +1,146 @@
+"""Papers' experiments run again, beside what was published: ``tcsmt.reproduce``."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.study.papers.experiment import Plot, Run, paper_named, parts_of
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.progress import silent
+from tcsmt.support.results import Result
+from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.version import __version__
+
+__all__ = ["Reproduction", "reproduce"]
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction(Result):
+    """What a paper's experiments give now: print it, or see ``data`` and ``conclusions``.
+
+    data: what each experiment gave, by name, with the date, machine and code, and the digests of the models.
+    """
+
+    paper: str
+    data: Mapping[str, Any]
+
+    @property
+    def conclusions(self) -> list[Mapping[str, Any]]:
+        """What is ``published`` beside ``ours``, and whether it ``agrees``; two papers have none."""
+        return list(self.data.get("conclusions", ()))
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what the command prints with ``--json``, and writes."""
+        return {**self.data}
+
+    def _lines(self) -> Iterator[str]:
+        for experiment in paper_named(self.paper)[1].experiments:
+            yield from experiment.text(self.data[experiment.name])
+
+    @property
+    def _title(self) -> str:
+        return f"of {self.paper}"
+
+
+def reproduce(
+    paper: str,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    timeout: float = 60.0,
+    told: Callable[[str], None] = silent,
+    noted: Callable[[str], None] = silent,
+) -> Reproduction:
+    """Run a paper's experiments again, and set our results beside the published ones.
+
+    >>> import tcsmt
+    >>> tests = tcsmt.reproduce("fasi").data["tests"]
+    >>> sum(test["reproduces"] for test in tests), len(tests)
+    (31, 31)
+
+    paper: ``"valpey"``, ``"fasi"``, ``"mma-sim"``, ``"khattak"`` or ``"ootomo"``; the last one looks for a
+    sweep's records, ``sweep.json``, in the folder. output: a folder for PAPER.json and the plots; a run that
+    was stopped leaves PAPER.partial.json there, from which the next one goes on. timeout: of each query to a
+    solver, in seconds. told: takes the text as it comes. noted: is told what was written and what is missing.
+
+    Raises :class:`tcsmt.TcsmtError` for another name, and for a folder that cannot be written or in which
+    another run of the paper is writing.
+    """
+    name, described = paper_named(paper)
+    options, folder = SolvingOptions(timeout=timeout), None if output is None else Path(output)
+    if folder is not None:
+        make_folder(folder)
+    data: dict[str, Any] = {
+        "paper": name,
+        "tcsmt": __version__,
+        "code": _code(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+    }
+    with Checkpoint(None if folder is None else folder / f"{name}.partial.json", _LAYOUT) as kept:
+        for experiment in described.experiments:
+            before = _before(kept, experiment.name, data["code"])
+            result = experiment.run(Run(data, before, options, folder, noted))
+            for text in experiment.text(_keeping(experiment.name, result, len(before), data, kept)):
+                told(text)
+        data["models"] = models_named(data) | described.models()
+        if folder is not None:
+            path = folder / f"{name}.json"
+            replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+            noted(f"written: {path}")
+        kept.finish()
+    if folder is not None:
+        _draw(described.plots, folder / name, data, noted)
+    return Reproduction(name, data)
+
+
+#: Until a paper is complete: what each experiment has given, and by which code.
+_LAYOUT = Layout("experiments")
+
+
+def _code() -> str:
+    return digest_of_sources("language", "matrix_units", "simulate", "compose/recipes", "study/papers")
+
+
+def _before(kept: Checkpoint, name: str, code: str) -> list[Any]:
+    """The parts of a list that an interrupted run of the same code had."""
+    record = kept.records.get(name, {})
+    found = record.get("found") if record.get("code") == code else None
+    return found if isinstance(found, list) else []
+
+
+def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Checkpoint) -> Iterator[Any]:
+    """The parts of a result, each in the data and on disk as it comes.
+
+    before: so many parts an interrupted run has on disk, which are never replaced by fewer.
+    """
+    parts: list[Any] = []
+    data[name] = parts if isinstance(result, list | Iterator) else result
+    for part in parts_of(result):
+        parts.append(part)
+        if len(parts) >= before:
+            kept.keep(name, {"found": data[name], "code": data["code"]})
+        yield part
+
+
+def _draw(
+    plots: Mapping[str, Plot], start: Path, data: Mapping[str, Any], noted: Callable[[str], None]
+) -> None:
+    """Every plot; start: how the files' names begin."""
+    try:
+        for suffix, draw in plots.items():
+            path = start.with_name(f"{start.name}-{suffix}.svg")
+            draw(path, data)
+            noted(f"written: {path}")
+    except TcsmtError as error:
+        noted(f"no plots: {error}")

@@ -1,0 +1,89 @@
+"""``tcsmt.reproduce``: its text as it comes and at the end, its data, files and remarks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tcsmt
+from tcsmt.face.api import reproduce as api
+from tcsmt.study.papers.experiment import Experiment, Paper, Run, concluded
+from tcsmt.support.errors import TcsmtError
+
+
+def _conclusions(run: Run) -> list[dict[str, object]]:
+    run.noted("no sweep")
+    return [
+        {"section": "1", "published": "one", "ours": run.data["value"]["ours"], "agrees": True},
+        {"section": "2", "published": "two", "ours": "three", "agrees": False},
+    ]
+
+
+def _draw(path: Path, data: object) -> None:
+    path.write_text("drawn")
+
+
+def _refuse(path: Path, data: object) -> None:
+    raise TcsmtError("no matplotlib")
+
+
+PAPER = Paper(
+    (
+        Experiment("value", lambda run: {"ours": "one"}, lambda value: [value["ours"]], "the value"),
+        Experiment("parts", lambda run: iter([1, 2]), lambda part: [f"part {part}"],
+                   foot=lambda parts: [f"{len(parts)} parts"]),
+        concluded(_conclusions),
+    ),
+    {"first": _draw, "second": _refuse},
+    lambda: {"a model": "its digest"},
+)  # fmt: skip
+TEXT = """the value
+one
+part 1
+part 2
+2 parts
+
+published, and ours
+[as published] 1: one
+    ours: one
+[differs] 2: two
+    ours: three
+1 of 2 as published"""
+
+
+@pytest.fixture
+def _paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "paper_named", lambda name: ("made", PAPER))
+
+
+@pytest.mark.usefixtures("_paper")
+def test_text_data_and_files(tmp_path: Path) -> None:
+    told, noted = list[str](), list[str]()
+    result = tcsmt.reproduce("made", output=tmp_path / "new", told=told.append, noted=noted.append)
+    assert "\n".join(told) == str(result) == TEXT
+    assert result.data["parts"] == [1, 2] and result.data["models"] == {"a model": "its digest"}
+    assert [judged["agrees"] for judged in result.conclusions] == [True, False]
+    assert list(result.as_json())[:5] == ["paper", "tcsmt", "code", "date", "machine"]
+    assert json.loads((tmp_path / "new" / "made.json").read_text()) == result.as_json()
+    assert noted == [
+        "no sweep", f"written: {tmp_path / 'new' / 'made.json'}",
+        f"written: {tmp_path / 'new' / 'made-first.svg'}", "no plots: no matplotlib",
+    ]  # fmt: skip
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"made.json", "made-first.svg"}
+    assert repr(result) == "<Reproduction of made>"
+
+
+@pytest.mark.usefixtures("_paper")
+def test_nothing_is_written_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert str(tcsmt.reproduce("made")) == TEXT
+    assert not list(tmp_path.iterdir())
+
+
+def test_refusals() -> None:
+    with pytest.raises(TcsmtError, match="unknown paper 'valpy': did you mean valpey"):
+        tcsmt.reproduce("valpy")
+    with pytest.raises(TcsmtError, match="timeout = 0"):
+        tcsmt.reproduce("fasi", timeout=0)
