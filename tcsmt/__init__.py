@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from tcsmt.face.api.find import find, properties
     from tcsmt.face.api.formats import FormatValues, describe_format
     from tcsmt.face.api.identify import Identified, identify
+    from tcsmt.face.api.identify_data import IdentifiedData, identify_data
+    from tcsmt.face.api.identify_plan import IdentifyPlan, identify_plan
+    from tcsmt.face.api.identify_probe import IdentifyProbe, identify_probe
     from tcsmt.face.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.face.api.kernel_identify import KernelIdentified, kernel_identify
     from tcsmt.face.api.kernel_invariant import KernelInvariant, kernel_invariant
@@ -58,6 +61,9 @@ _HOMES = {
     **dict.fromkeys(("find", "properties"), "tcsmt.face.api.find"),
     **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.face.api.formats"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.face.api.identify"),
+    **dict.fromkeys(("IdentifiedData", "identify_data"), "tcsmt.face.api.identify_data"),
+    **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.face.api.identify_plan"),
+    **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.face.api.identify_probe"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.face.api.pictures"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.face.api.kernel_diff"),
     **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.face.api.kernel_identify"),
@@ -90,6 +96,9 @@ __all__ = [
     "Exported",
     "FormatValues",
     "Identified",
+    "IdentifiedData",
+    "IdentifyPlan",
+    "IdentifyProbe",
     "KernelDiff",
     "KernelIdentified",
     "KernelInvariant",
@@ -121,6 +130,9 @@ __all__ = [
     "find",
     "gemm",
     "identify",
+    "identify_data",
+    "identify_plan",
+    "identify_probe",
     "kernel_diff",
     "kernel_identify",
     "kernel_invariant",

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.api.black_boxes import BoxShape, box_asked, one_dataset
 from tcsmt.face.api.units import Unit, UnitLike, side_of
-from tcsmt.identification.units.boxes import Box
-from tcsmt.identification.units.hypotheses import Hypotheses
 from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.report import as_data, as_text
 from tcsmt.identification.units.search import Identification, Outcome
-from tcsmt.identification.units.transcript import Transcript
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
-from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Operands
+from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.simulate.rows import run_words
+from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 
@@ -36,10 +27,12 @@ __all__ = ["Identified", "identify"]
 class Identified(Result):
     """What explains a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
 
-    outcome: questions, answers, and the hypotheses that are left.
+    outcome: questions, answers, and the hypotheses that are left. certificates: for each proof, where its
+    certificate is, or why it has none; empty where none was asked for.
     """
 
     outcome: Outcome
+    certificates: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -74,20 +67,16 @@ class Identified(Result):
         return f"a box: {self.verdict}"
 
 
-def _kinds_like(row: Row) -> tuple[Hypotheses, ...]:
-    """The hypotheses with a unit's formats and K; nothing else of the unit is used."""
-    model = row.model
-    if model.scale_format is not None:
-        raise TcsmtError(f"{row.name} has block scales; identify supports only units without them")
-    return hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
-
-
 def identify(
-    box: Callable[..., Any],
+    box: Callable[..., Any] | UnitLike | None = None,
     *,
     like: UnitLike | None = None,
     formats: Sequence[str] | None = None,
     k: int | None = None,
+    command: str | None = None,
+    device: UnitLike | None = None,
+    answer_timeout: float = 30.0,
+    answers: str | os.PathLike[str] | None = None,
     budget: int = 60,
     seed: int = 1,
     transcript: str | os.PathLike[str] | None = None,
@@ -99,49 +88,45 @@ def identify(
     The hypotheses are fused dot-adds and chains and trees of IEEE operations, or exact sums of integers.
 
     box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
-    returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.
-    like: a unit with the box's formats and K (nothing else of it is used; not needed where the box is a
-    Unit); or formats: those of a, b, c and d, and k: products in one call. budget: questions at most. seed:
-    of the random questions. options: of solvers; a proof is not confirmed where they leave it open.
-    transcript: a file in which questions and answers are kept; a run goes on from it. progress: called with
-    one line. Raises :class:`tcsmt.TcsmtError` for answers that do not fit.
+    returns an array of shape (1,), of the result's dtype or words. A unit (a :class:`tcsmt.Unit`, or its
+    name) is such a box. command: instead, a program that reads a line ``{"a": [hex, ...], "b": [...],
+    "c": hex}`` for each question and writes a line ``{"d": hex}``, within answer_timeout seconds. device:
+    instead, this instruction on the GPU or CPU of this machine. answers: a file of recorded answers, such as
+    the output of a program of :func:`tcsmt.probe`; the search goes on from them, or rests on them alone.
+    like: a unit with the box's formats and K (nothing else of it is used); or formats: those of a, b, c and
+    d, and k: products in one call. Neither is needed where the box is a unit or a device, or for answers
+    alone. budget: questions at most. seed: of the random questions. options: of solvers; a proof is not
+    confirmed where they leave it open. transcript: a file in which questions and answers are kept; a run goes
+    on from it. progress: called with one line.
+    Raises :class:`tcsmt.TcsmtError` for several boxes, unknown formats, and answers that do not fit.
 
     >>> import tcsmt
-    >>> found = tcsmt.identify(tcsmt.unit("volta"), budget=40)  # doctest: +SKIP
+    >>> tcsmt.identify("x86/vpdpbusd").catalogue
+    ['x86/vpdpbusd']
     """
-    if like is None and formats is None and isinstance(box, Unit):
-        like = box
-    if (like is None) == (formats is None) or (formats is None) != (k is None):
-        raise TcsmtError("give like=UNIT, or formats=... and k=...")
-    if like is not None:
-        kinds = _kinds_like(side_of(like).row)
-    else:
-        if len(formats or ()) != 4:
-            raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
-        kinds = hypotheses_of(map(format_named, formats or ()), k or 0)
-    words = kinds[0].formats
-    with Transcript(words, Path(transcript)) if transcript else nullcontext() as kept:
-        found = Identification(
-            kinds, _asked(box, words), budget=budget, seed=seed, options=options,
-            progress=progress, transcript=kept,
-        ).run()  # fmt: skip
-    return Identified(found)
+    data = None if answers is None else one_dataset(Path(answers))
+    with box_asked(
+        box, like=like, formats=formats, k=k, command=command, device=device, timeout=answer_timeout,
+        data=data,
+    ) as (shape, asked):  # fmt: skip
+        kinds = hypotheses_of(shape.formats, shape.k)
+        with Transcript(shape.formats, Path(transcript)) if transcript else nullcontext() as kept:
+            search = Identification(
+                kinds, asked, budget=budget, seed=seed, options=options, progress=progress, transcript=kept,
+                given=_exchanges(data, shape),
+            )  # fmt: skip
+            outcome = search.run()
+    kept_proofs = search.solving.certificates
+    return Identified(
+        outcome, () if kept_proofs is None else tuple(one.as_json() for one in kept_proofs.done)
+    )
 
 
-def _asked(box: Callable[..., Any], formats: Sequence[AnyFormat]) -> Box:
-    """A function of arrays as a box that takes and gives words."""
-    fa, fb, fc, fd = formats
-
-    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = (np.array([a], unsigned(fa)), np.array([b], unsigned(fb)), np.array([c], unsigned(fc)))
-        if isinstance(box, Unit) and box.model.k == len(a):  # it takes every word, as it is
-            own = box.model.operand_formats
-            if (own.a, own.b, own.c, box.model.d_format) == (fa, fb, fc, fd):
-                return int(run_words(box.model, Operands(*words))[0])
-        arrays = [from_words(fmt, one) for fmt, one in zip((fa, fb, fc), words, strict=True)]
-        answer = to_words(fd, as_numpy(box(*arrays), "the box's answer"), "the box's answer")
-        if answer.shape != (1,):
-            raise TcsmtError(f"the box's answer has shape {answer.shape}: must be (1,)")
-        return int(answer[0])
-
-    return ask
+def _exchanges(data: DataSet | None, shape: BoxShape) -> list[Exchange]:
+    """Recorded answers of a box. Raises :class:`.TcsmtError` where they are of another one."""
+    if data is None:
+        return []
+    if BoxShape(tuple(data.formats), data.k) != shape:
+        raise TcsmtError(f"answers {data.path}: its formats or K are not those of the box")
+    words = zip(*(part.tolist() for part in data.operands.parts), data.d.tolist(), strict=True)
+    return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]

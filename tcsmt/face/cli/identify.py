@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import numpy as np
 
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.identify import Identified
-from tcsmt.face.api.terminal import Exit, TcsmtError, agreeing, counted, told
-from tcsmt.face.api.units import side_of
+from tcsmt.face.api.identify import identify as identify_box
+from tcsmt.face.api.identify_data import identify_data
+from tcsmt.face.api.identify_plan import PLANS, identify_plan
+from tcsmt.face.api.identify_probe import PROBES, identify_probe
+from tcsmt.face.api.terminal import TcsmtError, told
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
-from tcsmt.face.cli.classical import probed
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import answer, echo_json
-from tcsmt.identification.units import report as identified
-from tcsmt.identification.units.boxes import Box, Command, model_box, probed_box
-from tcsmt.identification.units.family import COLUMNS, Family
-from tcsmt.identification.units.fused_hypotheses import known
-from tcsmt.identification.units.kinds import hypotheses_of
-from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
-from tcsmt.identification.units.recorded import family_of, survivors
-from tcsmt.identification.units.search import Identification
-from tcsmt.identification.units.transcript import Exchange, Transcript
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.hardware.device import Device, device_box
-from tcsmt.simulate.measured.datasets import DataSet, find_datasets
+from tcsmt.face.cli.printing import answer, show
 
 
 @click.command(cls=options.SolvingCommand)
@@ -84,12 +66,10 @@ from tcsmt.simulate.measured.datasets import DataSet, find_datasets
     show_default=True,
     help="Time limit of each answer of --command, in seconds.",
 )
-@click.option(
-    "--plan", type=click.Choice(["set", "tree"]), help="Print the questions in advance; ask nothing."
-)
+@click.option("--plan", type=click.Choice(PLANS), help="Print the questions in advance; ask nothing.")
 @click.option(
     "--probe",
-    type=click.Choice(["tree", "precision", "rounding", "special", "features", "all"]),
+    type=click.Choice(PROBES),
     help="Run a classical probe on the box instead.",
 )
 @options.as_json
@@ -140,164 +120,32 @@ def identify(
     if probe is not None and (answers is not None or not any(boxes)):
         raise click.UsageError("--probe asks a --box, a --command or a --device")
     if data is not None:
-        _recorded(data, rows, seed, as_json)
-        return
-    given = _one_data_set("--answers", answers) if answers is not None else None
-    unit = _unit(formats, k, like, box or device, given)
-    if plan is not None:
-        _planned(_fused(unit, "--plan"), plan, like, seed, budget)
-        return
-    with ExitStack() as opened:
-        source: Box | None = None
-        if command is not None:
-            asked = Command(command, unit.formats, timeout=answer_timeout)
-            opened.callback(asked.close)
-            source = asked
-        if box is not None:
-            source = model_box(_fitting(box, unit).model)
-        if device is not None:
-            source = device_box(opened.enter_context(Device(_fitting(device, unit))))
-        if probe is not None and source is not None:
-            _probed(_fused(unit, "--probe"), source, probe, as_json)
-            return
-        kinds = hypotheses_of(unit.formats, unit.k)
-        with (
-            Transcript(unit.formats, transcript) if transcript else nullcontext() as kept,
-            told() as progress,
-        ):
-            search = Identification(
-                kinds, source, budget=budget, seed=seed, options=solving, progress=progress, transcript=kept,
-                given=_exchanges(given, unit),
-            )  # fmt: skip
-            found = search.run()
-    if search.solving.certificates is not None:
-        done = search.solving.certificates.done
-        records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in done]
-        say_certified(solving, records)
-    answer(Identified(found), as_json=as_json)
-
-
-@dataclass(frozen=True)
-class _Unit:
-    """What is known of the black box: formats of A, B, C and D, and K."""
-
-    formats: tuple[AnyFormat, ...]
-    k: int
-
-
-def _unit(
-    formats: str | None, k: int | None, like: str | None, box: str | None, given: DataSet | None
-) -> _Unit:
+        with told() as progress:
+            recorded = identify_data(data, rows=rows, seed=seed, progress=progress)
+        answer(recorded, as_json=as_json)
     if (formats is None) != (k is None) or (formats is not None and like is not None):
         raise click.UsageError("give --formats and --k, or --like")
-    if formats is not None and k is not None:
-        names = formats.split(",")
-        if len(names) != 4:
-            raise TcsmtError(f"--formats {formats}: expected four formats, A,B,C,D")
-        return _Unit(tuple(format_named(name.strip()) for name in names), k)
-    name = like or box
-    if name is None and given is not None:
-        return _Unit(tuple(given.formats), given.k)
-    if name is None:
+    if (formats, like, box, device, answers) == (None,) * 5:
         raise click.UsageError("give --formats and --k, or --like")
-    model = side_of(name).row.model
-    if model.scale_format is not None:
-        raise TcsmtError(f"{name} has block scales; identify supports only units without them")
-    return _Unit((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
-
-
-def _fused(unit: _Unit, option: str) -> Family:
-    """The fused dot-adds, for what knows no other kind. Raises :class:`.TcsmtError`."""
-    try:
-        return Family.of(unit.formats, unit.k)
-    except TcsmtError as error:
-        raise TcsmtError(f"{option} supports only fused dot-adds: {error}") from None
-
-
-def _fitting(name: str, unit: _Unit) -> Row:
-    row = side_of(name).row
-    model = row.model
-    other = (model.a_format, model.b_format, model.c_format, model.d_format)
-    if other != unit.formats or model.k != unit.k or model.scale_format is not None:
-        raise TcsmtError(f"the formats, K or scales of {name} are not those of --formats or --like")
-    return row
-
-
-def _one_data_set(option: str, path: Path) -> DataSet:
-    data = list(find_datasets([path]))
-    if len(data) != 1:
-        raise TcsmtError(f"{option} {path} holds {len(data)} data sets; give a single one")
-    return data[0]
-
-
-def _exchanges(given: DataSet | None, unit: _Unit) -> list[Exchange]:
-    if given is None:
-        return []
-    if (tuple(given.formats), given.k) != (unit.formats, unit.k):
-        raise TcsmtError(f"--answers {given.path}: its formats or K are not those of the box")
-    words = zip(*(part.tolist() for part in given.operands.parts), given.d.tolist(), strict=True)
-    return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]
-
-
-def _planned(family: Family, kind: str, like: str | None, seed: int, budget: int) -> None:
-    near, random = candidates(family), np.random.default_rng(seed)
-    if kind == "set":
-        name = side_of(like).row.name if like is not None else None
-        data = identified.set_data(family, name, near, fixed_set(family, near, random, budget))
-        rows = ",\n".join(json.dumps(row) for row in data.pop("rows"))
-        click.echo(f'{json.dumps(data)[:-1]}, "rows": [\n{rows}\n]}}')
+    names = None if formats is None else [name.strip() for name in formats.split(",")]
+    if names is not None and len(names) != 4:
+        raise TcsmtError(f"--formats {formats}: expected four formats, A,B,C,D")
+    if plan is not None:
+        show(identify_plan(plan, like=like, formats=names, k=k, budget=budget, seed=seed), as_json=False)
         return
-    node = decision_tree(family, near, random)
-    facts = {
-        "of": near.names, "hypotheses": len(near.table), "told_apart": node.leaves,
-        "depth": node.depth, "expected": round(node.expected, 2),
-    }  # fmt: skip
-    echo_json({**facts, "tree": identified.tree_data(family, near, node)})
-
-
-def _probed(family: Family, source: Box, kind: str, as_json: bool) -> None:
-    box, count = probed_box(source, family.formats, family.k)
-    found = probed(box, kind)
-    if as_json:
-        echo_json({**found, "questions": count()})
-        return
-    for name, said in found.items():
-        if isinstance(said, dict):
-            click.echo(f"{name}:")
-            for key, value in said.items():
-                shown = value.items() if isinstance(value, dict) else None
-                click.echo(f"  {key}: {', '.join(f'{k} {v}' for k, v in shown) if shown else value}")
-        else:
-            click.echo(f"{name}: {said}" if "\n" not in str(said) else str(said))
-    click.echo(counted(count(), "question"))
-
-
-def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
-    data = _one_data_set("--data", path)
-    family = family_of(data)
+    if probe is not None:
+        read = identify_probe(
+            box, probe, like=like, formats=names, k=k, command=command, device=device,
+            answer_timeout=answer_timeout,
+        )  # fmt: skip
+        answer(read, as_json=as_json)
     with told() as progress:
-        found = survivors(data, rows=rows, seed=seed, progress=progress)
-    values = identified.summary(family, found.table) if len(found.table) else {}
-    questions = identified.lines(family.formats, found.questions) if found.questions is not None else []
-    if as_json:
-        report = {
-            "dataset": data.name, "rows": found.rows, "hypotheses": family.count,
-            "remaining": len(found.table), "catalogue": known(family, found.table),
-            "values": values, "seconds": round(found.seconds, 1),
-            "next": [{**q, "answers": n} for q, n in zip(questions, found.splits, strict=True)],
-            "best": identified.best_data(data, family, found.best) if found.best is not None else None,
-        }  # fmt: skip
-        echo_json(report)
-    else:
-        click.echo(f"{data.name}: {counted(found.rows, 'row')}, {found.seconds:.1f} s")
-        explain = agreeing(len(found.table), "explains", "explain")
-        click.echo(f"{len(found.table)} of {counted(family.count, 'hypothesis')} {explain} them all")
-        for name, several in values.items():
-            if several != [None] or name in COLUMNS:
-                click.echo(f"  {name} = {', '.join(map(str, several))}")
-        for question, count in zip(questions, found.splits, strict=True):
-            click.echo(f"ask ({counted(count, 'different answer')} predicted): {json.dumps(question)}")
-        if found.best is not None:
-            click.echo("\n".join(identified.best_lines(data, family, found.rows, found.best)))
-    left = len(found.table)
-    sys.exit(Exit.DIFFERS if not left else Exit.ANSWERED if left == 1 else Exit.UNKNOWN)
+        identified = identify_box(
+            box, like=like, formats=names, k=k, command=command, device=device,
+            answer_timeout=answer_timeout, answers=answers, budget=budget, seed=seed, transcript=transcript,
+            options=solving, progress=progress,
+        )  # fmt: skip
+    say_certified(
+        solving, [{"verdict": "equivalent", "certificate": proof} for proof in identified.certificates]
+    )
+    answer(identified, as_json=as_json)

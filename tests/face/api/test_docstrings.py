@@ -10,8 +10,9 @@ import pytest
 import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
-    "accuracy", "audit", "compare", "designs", "error_steps", "export", "find", "formats", "identify",
-    "pictures", "probe", "recipes", "reduced", "reproduce", "result_flaws", "sweep", "units", "validate",
+    "accuracy", "audit", "check", "compare", "designs", "error_steps", "export", "find", "formats",
+    "identify", "identify_plan", "identify_probe", "pictures", "probe", "recipes", "reduced", "reproduce",
+    "result_flaws", "sweep", "units", "validate",
 ))]  # fmt: skip
 #: Whose example takes seconds.
 LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
