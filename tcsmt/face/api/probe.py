@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +12,7 @@ from typing import Any
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.instructions import language_of
-from tcsmt.outside.hardware.run import judge_lines, judged, measure
+from tcsmt.outside.hardware.run import judge_lines, judged, measure, require_device
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import (
     NothingApplies,
@@ -33,7 +32,7 @@ from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe", "witnesses"]
+__all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe"]
 
 #: What a probe is written as: a program, or its vectors.
 EMITTED = ("cuda", "hip", "c", "json", "csv")
@@ -106,6 +105,10 @@ class Probe:
             case language:
                 return program(self.row, self.vectors, language, self.made_by)
 
+    def save(self, path: str | os.PathLike[str], emitted: str = "") -> None:
+        """Write ``text(emitted)`` to a file, which is replaced. Raises :class:`tcsmt.TcsmtError`."""
+        replace_text(Path(path), self.text(emitted))
+
     def run(self, output: str | os.PathLike[str] | None = None) -> ProbeAnswers:
         """Compile the program, run it on this machine, and judge the answers.
 
@@ -134,6 +137,9 @@ def probe(
     vectors: str | os.PathLike[str] | None = None,
     folders: Sequence[str | os.PathLike[str]] = (),
     options: SolvingOptions = SolvingOptions(timeout=20.0),
+    emitted: str | None = None,
+    run: bool = False,
+    made_by: str = "",
     say: Callable[[str], None] = lambda line: None,
     progress: ProgressCallback = unseen,
 ) -> Probe:
@@ -141,9 +147,12 @@ def probe(
 
     They are the witnesses of some properties, or of all that apply; where none applies, the vectors that
     decide between the unit, other units and changes of one parameter. vectors: a file, whose rows they are
-    instead. folders: more properties. options: of solvers. say: is
-    told what becomes of each property. Raises :class:`tcsmt.TcsmtError` for an unknown property, properties
-    and vectors, or a file that cannot be read.
+    instead. folders: more properties. options: of solvers. emitted, run: what the probe is for, if that is
+    known (a form of ``text()``; whether it is run): what cannot be is refused before solvers work. made_by:
+    what programs name as their origin. say: is told what becomes of each property. progress: is told how far
+    the search for vectors that decide is.
+    Raises :class:`tcsmt.TcsmtError` for an unknown property, properties and vectors, or a file that cannot be
+    read.
 
     >>> import tcsmt
     >>> found = tcsmt.probe("x86/vpdpbusds")
@@ -152,31 +161,18 @@ def probe(
     """
     row = side_of(unit).row
     names = [properties] if isinstance(properties, str) else list(properties)
+    if vectors is not None and names:
+        raise TcsmtError("give properties or vectors, not both")
+    if emitted is not None or run:
+        Probe(row, ()).text(emitted or "")
+    if run:
+        require_device(row)
     if vectors is not None:
-        if names:
-            raise TcsmtError("give properties or vectors, not both")
-        return Probe(row, from_file(Path(vectors), row))
-    solving = Solving(options)
-    known = [Path(one) for one in folders]
-    return Probe(row, witnesses(row, names, solving, known, say, lambda: nullcontext(progress)))
-
-
-def witnesses(
-    row: Row,
-    names: Sequence[str],
-    solving: Solving,
-    folders: Sequence[Path],
-    say: Callable[[str], None],
-    showing: Callable[[], AbstractContextManager[ProgressCallback]],
-) -> list[Vector]:
-    """The witnesses of properties; or, where none applies, the vectors that decide.
-
-    showing: shows how far the search for these is.
-    """
+        return Probe(row, from_file(Path(vectors), row), made_by)
     try:
-        return from_properties(row, names, solving, folders, say)
+        found = from_properties(row, names, Solving(options), [Path(folder) for folder in folders], say)
     except NothingApplies as why:
         say(f"{why}: vectors that decide between it and other units")
-        with showing() as progress:
-            made = vectors_of(row, "deciding", progress=progress)
-        return from_rows(row, made.vectors.names, made.vectors.inputs)
+        made = vectors_of(row, "deciding", progress=progress)
+        found = from_rows(row, made.vectors.names, made.vectors.inputs)
+    return Probe(row, found, made_by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
+from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import (
     Mismatch,
     Replay,
@@ -24,12 +25,13 @@ from tcsmt.simulate.measured.datasets import (
 )
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.invariants import present
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["HEAD", "ReplayedDataset", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
+__all__ = ["ReplayedDataset", "Validation", "validate"]
 
-HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
+_HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
 
 
 @dataclass(frozen=True)
@@ -43,26 +45,24 @@ class ReplayedDataset:
 
     def as_json(self) -> dict[str, Any]:
         """What came of holding it against a model."""
-        assert self.result is not None
-        assert self.row is not None
-        data = self.result.dataset
+        result, row = present(self.result), present(self.row)
         return {
             "dataset": self.name,
-            "gpu": data.gpu,
-            "model": self.row.name,
-            "rows": self.result.rows,
-            "mismatches": self.result.mismatches,
-            "provenance": dict(data.provenance),
+            "gpu": result.dataset.gpu,
+            "model": row.name,
+            "rows": result.rows,
+            "mismatches": result.mismatches,
+            "provenance": dict(result.dataset.provenance),
         }
 
-    def lines(self, examples: int) -> Iterator[str]:
-        """For people, with so many mismatches explained at most."""
+    def lines(self) -> Iterator[str]:
+        """For people, with the mismatches that the replay kept explained."""
         if self.result is None or self.row is None:
             yield f"{self.name:<28} skipped: {self.skipped}"
             return
         result = self.result
         yield f"{self.name:<28} {result.rows:>6} {result.mismatches:>10}  {self.row.name}"
-        for mismatch in result.examples[:examples]:
+        for mismatch in result.examples:
             yield from _mismatch_lines(result, mismatch)
 
 
@@ -74,7 +74,6 @@ class Validation(Result):
     """
 
     replayed: tuple[ReplayedDataset, ...]
-    examples: int
     predictions: tuple[Prediction, ...] = ()
 
     @property
@@ -121,13 +120,15 @@ class Validation(Result):
         return {"datasets": found, "skipped": skipped, **counts, **told}
 
     def _lines(self) -> Iterator[str]:
-        yield HEAD
-        left = self.examples
+        yield _HEAD
         for one in self.replayed:
-            yield from one.lines(left)
-            left -= min(left, len(one.result.examples) if one.result else 0)
-        yield from prediction_lines(self.predictions)
-        yield self.summary
+            yield from one.lines()
+        yield self.conclusion
+
+    @property
+    def conclusion(self) -> str:
+        """For people: the predictions, and the summary."""
+        return "\n".join([*_prediction_lines(self.predictions), self.summary])
 
     @property
     def _title(self) -> str:
@@ -135,44 +136,52 @@ class Validation(Result):
 
 
 def validate(
-    *paths: str | os.PathLike[str], against: UnitLike | None = None, examples: int = 3
+    *paths: str | os.PathLike[str],
+    against: UnitLike | None = None,
+    examples: int = 3,
+    say: Callable[[str], object] = lambda text: None,
 ) -> Validation:
     """Replay measured data sets against the catalogue's models, or against one that is given.
 
     paths: folders and files: ``.npz`` with a manifest, JSON, CSV, or the published text files. against: hold
     this unit against all that it fits; one without an instruction is, for each data set, the most used of
-    those that it fits. examples: mismatching rows that are explained, at most.
+    those that it fits. examples: mismatching rows that are explained, at most, in all. say: called with the
+    head of the text, and with that of each data set as soon as it is replayed.
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
+
+    >>> import tcsmt
+    >>> tcsmt.vectors("volta", "edge", rows=10).save("edges.json")  # doctest: +SKIP
+    >>> tcsmt.validate("edges.json").mismatches  # doctest: +SKIP
+    0
     """
-    other = None if against is None else by_use(side_of(against).units)
-    named = against if isinstance(against, str) else other[0].name if other else ""
-    given = [Path(path) for path in paths]
-    found = tuple(replayed(given, other, examples, named))
-    return checked(Validation(found, examples, predicted(given, other)))
+    side = None if against is None else side_of(against)
+    others = None if side is None else by_use(side.units)
+    files = [Path(path) for path in paths]
+    replays: list[ReplayedDataset] = []
+    say(_HEAD)
+    for dataset in find_datasets(files, "" if side is None else side.text):
+        replays.append(_replayed(dataset, others, examples))
+        say("\n".join(replays[-1].lines()))
+        examples -= len(replays[-1].result.examples) if replays[-1].result else 0
+    predictions = () if others is not None else tuple(find_predictions(files))
+    if not replays and not predictions:
+        raise TcsmtError("nothing to compare: no data set was found")
+    validation = Validation(tuple(replays), predictions)
+    if replays and not validation.results:
+        raise TcsmtError(f"nothing to compare: {replays[0].name} {replays[0].skipped}")
+    return validation
 
 
-def replayed(
-    paths: Sequence[Path], others: Sequence[Row] | None, examples: int, named: str = ""
-) -> Iterator[ReplayedDataset]:
-    """Each data set as it is done. named: the model of files that do not say whose results they are.
-
-    others: the first of these that a data set fits is held against it; None: the unit that it is of.
-    """
-    for dataset in find_datasets(paths, named):
-        fitting = [row for row in others or () if not objection(dataset, row.model)]
-        if others and not fitting:
-            yield ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))
-            continue
-        row = fitting[0] if fitting else explaining_row(dataset)
-        yield ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
+def _replayed(dataset: DataSet, others: Sequence[Row] | None, examples: int) -> ReplayedDataset:
+    """A data set held against the first of some units that it fits; None: against the unit that it is of."""
+    fitting = [row for row in others or () if not objection(dataset, row.model)]
+    if others and not fitting:
+        return ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))
+    row = fitting[0] if fitting else explaining_row(dataset)
+    return ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 
-def predicted(paths: Sequence[Path], other: Sequence[Row] | None) -> tuple[Prediction, ...]:
-    """What the files predict; nothing where a unit is given to hold against the data."""
-    return () if other is not None else tuple(find_predictions(paths))
-
-
-def prediction_lines(found: Sequence[Prediction]) -> Iterator[str]:
+def _prediction_lines(found: Sequence[Prediction]) -> Iterator[str]:
     """For people: what each file predicts, reading by reading."""
     seen: tuple[object, ...] = ()
     for one in found:
@@ -186,16 +195,6 @@ def prediction_lines(found: Sequence[Prediction]) -> Iterator[str]:
         yield f"        {one.reading}: {told['predicted']}; {ours}" + (
             ", which differs" if one.differs else ""
         )
-
-
-def checked(found: Validation) -> Validation:
-    """The same, unless every data set was skipped. Raises :class:`.TcsmtError`."""
-    if not found.replayed and not found.predictions:
-        raise TcsmtError("nothing to compare: no data set was found")
-    if found.replayed and not found.results:
-        first = found.replayed[0]
-        raise TcsmtError(f"nothing to compare: {first.name} {first.skipped}")
-    return found
 
 
 def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:

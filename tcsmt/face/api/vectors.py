@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,16 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import reference
 from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.simulate.measured.row_files import rows_as
-from tcsmt.study.survey.vectors import VectorSet, vectors_of
+from tcsmt.study.survey.vectors import KINDS, VectorSet, vectors_of
+from tcsmt.support.checkpoint import GOES_ON
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
+from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
-__all__ = ["FILE_FORMATS", "TestVectors", "file_format", "made", "vectors"]
+__all__ = ["FILE_FORMATS", "KINDS", "TestVectors", "file_format", "vectors"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: How vectors are written, and the suffix of such a file.
@@ -130,39 +131,42 @@ class TestVectors(Result):
         return self.summary
 
 
-def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed: int = 1) -> TestVectors:
+def vectors(
+    unit: UnitLike,
+    kind: str = "all",
+    *,
+    rows: int | None = None,
+    seed: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    progress: ProgressCallback = unseen,
+) -> TestVectors:
     """Inputs of a unit with the expected results.
 
     kind: ``deciding``: the fewest of some thousand inputs that exclude as many other units and changes of one
     parameter as all of them do, what excludes most first; ``edge``: special values and inputs near the
     boundaries of the arithmetic; ``random``: half of these, half random words; ``all``: the three, in order.
-    rows: at most (None: all that decide, or up to 1000). The same for a seed.
-    Raises :class:`tcsmt.TcsmtError` for another kind, or rows below 1.
+    rows: at most (None: all that decide, or up to 1000). The same for a seed. output: a file for them, by its
+    suffix as :meth:`TestVectors.save` writes it; where there is none yet, it has those that decide before the
+    others are made. progress: called with how far it is.
+    Raises :class:`tcsmt.TcsmtError` for another kind or suffix, or rows below 1.
 
     >>> import tcsmt
     >>> found = tcsmt.vectors("volta", "edge", rows=10)
     >>> found.a.shape, found.d.shape
     ((10, 4), (10,))
     """
-    return made(side_of(unit).row, unit if isinstance(unit, str) else "", kind, rows, seed)
-
-
-def made(
-    row: Row,
-    given: str,
-    kind: str,
-    rows: int | None,
-    seed: int,
-    progress: ProgressCallback = unseen,
-    first: Callable[[TestVectors], object] = lambda some: None,
-) -> TestVectors:
-    """The same of a row. given: its name as the user wrote it, which that of a file is.
-
-    first: is given those that decide as soon as they are there, where others follow.
-    """
     if rows is not None and rows < 1:
         raise TcsmtError(f"rows = {rows}: must be at least 1")
-    name = reference(given, row)
-    return TestVectors(
-        vectors_of(row, kind, rows, seed, progress, lambda some: first(TestVectors(some, name))), name
-    )
+    side, path = side_of(unit), None if output is None else Path(output)
+    name, written = reference(side.text, side.row), "" if path is None else file_format(path)
+
+    def first(deciding: VectorSet) -> None:
+        """No older file gives way to them."""
+        if path is not None and not path.exists():
+            holds = f"{counted(len(deciding), 'vector')}, those that decide; {GOES_ON}"
+            replace_bytes(path, TestVectors(deciding, name).as_bytes(written), holds)
+
+    made = TestVectors(vectors_of(side.row, kind, rows, seed, progress, first), name)
+    if path is not None:
+        made.save(path)
+    return made

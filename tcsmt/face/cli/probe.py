@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import partial
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 
 import click
 
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.probe import EMITTED, Probe, witnesses
-from tcsmt.face.api.terminal import counted, replace_text
-from tcsmt.face.api.terminal import shown as progress_shown
-from tcsmt.face.api.units import side_of
+from tcsmt.face.api.probe import EMITTED
+from tcsmt.face.api.probe import probe as probe_unit
+from tcsmt.face.api.terminal import counted, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import PROPERTY, UNIT
 from tcsmt.face.cli.printing import answer, echo_json
-from tcsmt.outside.hardware import vectors as probe_vectors
-from tcsmt.outside.hardware.instructions import language_of
-from tcsmt.outside.hardware.run import require_device
-from tcsmt.outside.hardware.source import program
-from tcsmt.prove.engine.solving import Solving
 
 
 @click.command(cls=options.SolvingCommand)
@@ -83,29 +78,24 @@ def probe(
         raise click.UsageError(
             "--json describes what was written: give --output FILE, or use --emit json instead"
         )
-    row = side_of(model).row
-    if emit not in ("json", "csv"):  # before the solvers work
-        program(row, [], emit or language_of(row))
-    if run:
-        require_device(row)
-    if source is not None:
-        found = probe_vectors.from_file(source, row)
-    else:
-        showing = partial(progress_shown, lines=False)
-        found = witnesses(row, names, Solving(solving), folders, _say, showing)
-    made = Probe(row, found, shlex.join(["tcsmt", *sys.argv[1:]]))
+    with ExitStack() as opened:
+        bar = cache(lambda: opened.enter_context(shown(lines=False)))
+
+        def progress(done: int, count: int, what: str) -> None:
+            """Only where vectors that decide are looked for is there a bar."""
+            bar()(done, count, what)
+
+        made = probe_unit(
+            model, names, vectors=source, folders=folders, options=solving, emitted=emit, run=run,
+            made_by=shlex.join(["tcsmt", *sys.argv[1:]]), say=partial(click.echo, err=True),
+            progress=progress,
+        )  # fmt: skip
     if run:
         answer(made.run(output), as_json=as_json)
-    text = made.text(str(emit))
     if output is None:
-        click.echo(text, nl=False)
+        click.echo(made.text(str(emit)), nl=False)
         return
-    replace_text(output, text)
-    click.echo(f"{output}: {counted(len(found), 'vector')}", err=True)
+    made.save(output, str(emit))
+    click.echo(f"{output}: {counted(len(made), 'vector')}", err=True)
     if as_json:
-        facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
-        echo_json(facts)
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
+        echo_json({"model": made.row.name, "output": str(output), "emitted": emit, "vectors": len(made)})

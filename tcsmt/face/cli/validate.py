@@ -7,20 +7,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.units import side_of
-from tcsmt.face.api.validate import (
-    HEAD,
-    ReplayedDataset,
-    Validation,
-    checked,
-    predicted,
-    prediction_lines,
-    replayed,
-)
+from tcsmt.face.api.validate import validate as validate_data
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import json_text
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.face.cli.printing import echo_json
 
 
 @click.command()
@@ -55,19 +45,10 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
-    other = by_use(side_of(against).units) if against is not None else None
-    found: list[ReplayedDataset] = []
-    left = examples
-    if not as_json:
-        click.echo(HEAD)
-    for one in replayed(paths, other, examples, against or ""):
-        found.append(one)
-        if not as_json:
-            click.echo("\n".join(one.lines(left)))
-            left -= min(left, len(one.result.examples) if one.result else 0)
-    result = checked(Validation(tuple(found), examples, predicted(paths, other)))
-    if not as_json:
-        for line in prediction_lines(result.predictions):
-            click.echo(line)
-    click.echo(json_text(result.as_json()) if as_json else result.summary)
-    sys.exit(result.exit_code)
+    say = (lambda text: None) if as_json else click.echo
+    validation = validate_data(*paths, against=against, examples=examples, say=say)
+    if as_json:
+        echo_json(validation.as_json())
+    else:
+        click.echo(validation.conclusion)
+    sys.exit(validation.exit_code)

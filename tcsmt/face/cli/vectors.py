@@ -6,15 +6,13 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError, counted, replace_bytes
-from tcsmt.face.api.terminal import shown as progress_shown
+from tcsmt.face.api.terminal import TcsmtError, shown
 from tcsmt.face.api.units import side_of
-from tcsmt.face.api.vectors import FILE_FORMATS, TestVectors, file_format, made
+from tcsmt.face.api.vectors import FILE_FORMATS, KINDS, file_format
+from tcsmt.face.api.vectors import vectors as vectors_of_unit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.study.survey.vectors import KINDS
-from tcsmt.support.checkpoint import GOES_ON
 
 
 @click.command()
@@ -67,22 +65,13 @@ def vectors(
         raise TcsmtError("--format npz needs --output FILE.npz")
     if output is None and as_json and written not in (None, "json"):
         raise click.UsageError("--json needs --output, or no other --format")
-    row = side_of(model).row
-
-    def first(some: TestVectors) -> None:
-        """They are in the file before the rest is made; no older file gives way to them."""
-        if output is not None and not output.exists():
-            holds = f"{counted(len(some), 'vector')}, those that decide; {GOES_ON}"
-            replace_bytes(output, some.as_bytes(written or "json"), holds)
-
-    with progress_shown(lines=False) as progress:
-        found = made(row, model, kind, rows, seed, progress, first)
-    content = found.as_bytes(written or "json")
+    side = side_of(model)
+    with shown(lines=False) as progress:
+        made = vectors_of_unit(side, kind, rows=rows, seed=seed, output=output, progress=progress)
     if output is None:
-        click.echo(content, nl=False)
-        click.echo(found.summary, err=True)
+        click.echo(made.as_bytes(written or "json"), nl=False)
+        click.echo(made.summary, err=True)
         return
-    replace_bytes(output, content)
-    click.echo(f"{output}: {found.summary}", err=True)
+    click.echo(f"{output}: {made.summary}", err=True)
     if as_json:
-        echo_json(found.as_json() | {"output": str(output)})
+        echo_json(made.as_json() | {"output": str(output)})

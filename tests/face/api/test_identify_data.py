@@ -42,6 +42,7 @@ def test_what_explains_all_rows_has_the_unit_s_parameters(tmp_path: Path) -> Non
     assert lines[1] == f"{explained.remaining} of {facts['hypotheses']} hypotheses explain them all"
 
 
+@pytest.mark.long
 def test_a_row_recorded_wrong_is_named(tmp_path: Path) -> None:
     explained = tcsmt.identify_data(recorded(tmp_path, flip=0x100))
     assert (explained.remaining, explained.exit_code, explained.values) == (0, 1, {})

@@ -75,3 +75,23 @@ def test_contradictory_arguments_are_refused(tmp_path: Path) -> None:
         tcsmt.probe("volta", "carry")
     with pytest.raises(tcsmt.TcsmtError, match=r"give FILE\.json"):
         tcsmt.probe("volta", "carry-bits").run("answers.csv")
+
+
+def test_what_the_probe_is_for_is_refused_before_solvers_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tcsmt.face.api.probe.from_properties", None)
+    with pytest.raises(tcsmt.TcsmtError, match="--emit cuda, not hip"):
+        tcsmt.probe("volta", emitted="hip")
+    with pytest.raises(tcsmt.TcsmtError, match="unknown form of a probe"):
+        tcsmt.probe("volta", emitted="cudo")
+    monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
+    with pytest.raises(tcsmt.TcsmtError, match="'/nowhere/nvcc' is not a program"):
+        tcsmt.probe("volta", run=True)
+
+
+def test_a_program_names_what_it_was_made_by(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a0,a1,a2,a3,b0,b1,b2,b3,c\n1,0,0,0,1,0,0,0,0.5\n")
+    made = tcsmt.probe("volta", vectors=rows, made_by="a script of mine")
+    made.save(tmp_path / "probe.cu")
+    assert (tmp_path / "probe.cu").read_text() == made.text("cuda")
+    assert "a script of mine" in made.text()

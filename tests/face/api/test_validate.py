@@ -54,3 +54,18 @@ def test_a_unit_without_an_instruction_is_the_one_that_data_fit(tmp_path: Path) 
     assert found.mismatches == 0
     with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
         tcsmt.validate(*files, against="volta")
+
+
+def test_each_data_set_is_said_when_it_is_done_and_examples_are_counted_over_all(tmp_path: Path) -> None:
+    row = {"a": ["0x3c00"] * 4, "b": ["0x3c00"] * 4, "c": "0x00000000", "d": "0x40800001"}
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"model": "volta", "rows": [row, row]}))
+    texts: list[str] = []
+    found = tcsmt.validate(tmp_path, examples=3, say=texts.append)
+    assert [text.split()[0] for text in texts] == ["data", "first", "second"]
+    assert "\n".join([*texts, found.conclusion]) == str(found)
+    assert str(found).count("measured 0x40800001") == 3 < found.mismatches == 4
+    texts.clear()
+    with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
+        tcsmt.validate(tmp_path, against="x86/vpdpbusd", say=texts.append)
+    assert "skipped: " in texts[1]

@@ -46,3 +46,27 @@ def test_bad_input(options: dict[str, Any], message: str) -> None:
         tcsmt.vectors(UNIT, **options)
     with pytest.raises(tcsmt.TcsmtError, match="unknown format of vectors 'jsn': did you mean json"):
         tcsmt.vectors(UNIT, "random", rows=1).as_bytes("jsn")
+
+
+def test_those_that_decide_are_in_the_file_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not where there is a file already; in the end all are."""
+    path = tmp_path / "rows.csv"
+    made = tcsmt.vectors(UNIT, rows=300, output=path)
+    whole = path.read_bytes()
+    assert whole == made.as_bytes("csv") and len(made) == 300
+    deciding = tcsmt.vectors(UNIT, "deciding")
+    monkeypatch.setattr("tcsmt.face.api.vectors.TestVectors.save", lambda self, path: None)
+    path.write_text("older")
+    tcsmt.vectors(UNIT, rows=300, output=path)
+    assert path.read_text() == "older"
+    path.unlink()
+    tcsmt.vectors(UNIT, rows=300, output=path)
+    assert path.read_bytes() == deciding.as_bytes("csv")
+
+
+def test_files_name_a_model_file_by_its_path(tmp_path: Path) -> None:
+    model = tmp_path / "mine.toml"
+    model.write_text('base = "volta/mma.m8n8k4.f32.f16.f16.f32"\nfraction_bits = 20\n')
+    for unit in (model, str(model)):
+        tcsmt.vectors(unit, "random", rows=5, output=tmp_path / "rows.json")
+        assert tcsmt.validate(tmp_path / "rows.json").mismatches == 0
