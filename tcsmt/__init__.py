@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
     from tcsmt.face.api.reproduce import Reproduction, reproduce
+    from tcsmt.face.api.run import SimulatedRows, run
     from tcsmt.face.api.units import Unit, read_model, unit, units
     from tcsmt.face.api.validate import Validation, validate
     from tcsmt.face.api.vectors import TestVectors, vectors
@@ -72,6 +73,7 @@ _HOMES = {
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
+    **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.face.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
@@ -108,6 +110,7 @@ __all__ = [
     "Reduction",
     "Report",
     "Reproduction",
+    "SimulatedRows",
     "SolvingOptions",
     "StoppedCheck",
     "TcsmtError",
@@ -143,6 +146,7 @@ __all__ = [
     "read_model",
     "reduction",
     "reproduce",
+    "run",
     "split_k",
     "unit",
     "units",

@@ -6,11 +6,10 @@ import click
 
 from tcsmt.face.api.formats import describe_format
 from tcsmt.face.api.terminal import TcsmtError
-from tcsmt.face.api.units import rows_listed, side_of
+from tcsmt.face.api.units import rows_listed, side_of, unit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
-from tcsmt.matrix_units.catalogue.description import description, row_as_json
+from tcsmt.face.cli.printing import show
 
 
 @click.command("describe")
@@ -36,20 +35,12 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
     """
     name = arch if instruction is None else f"{arch}/{instruction}"
     if number_format is not None:
-        values = describe_format(number_format, name)
-        if as_json:
-            echo_json(values.as_json())
-        else:
-            click.echo(str(values))
+        show(describe_format(number_format, name), as_json=as_json)
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
     side = side_of(name)
-    row = side.row
-    if as_json:
-        echo_json(row_as_json(row))
-        return
-    click.echo(description(row))
-    if side.listed:
-        others = [r.instruction for r in rows_listed(arch, claims=True) if r is not row]
+    show(unit(side), as_json=as_json)
+    if side.listed and not as_json:
+        others = [other.instruction for other in rows_listed(arch, claims=True) if other is not side.row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))

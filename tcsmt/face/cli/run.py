@@ -6,18 +6,13 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.taking import formats_in, rows_taking
+from tcsmt.face.api.run import run as run_unit
 from tcsmt.face.api.terminal import counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.face.cli.rounded import RoundedInputs
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
-from tcsmt.matrix_units.resolve import reference
-from tcsmt.prove.statements.explain import stage_lines
-from tcsmt.prove.statements.finding import shown
-from tcsmt.simulate.measured.row_files import read_rows, write_rows
-from tcsmt.simulate.rows import run_words, words_of_row
 
 
 @click.command()
@@ -60,28 +55,16 @@ def run(
       tcsmt run volta --input rows.csv --output results.csv
       tcsmt run a100/m16n8k8.f32.tf32 --input rows.npz --operands nearest-even
     """
-    row, *_ = rows_taking(model, formats_in(source), values=True)
     rounded = RoundedInputs()
-    inputs = read_rows(source, row.model, rounded, operands)
+    simulated = run_unit(model, source, operands=operands, rounded=rounded)
     rounded.finish()
-    d = run_words(row.model, inputs)
     if output is not None:
-        name = reference(model, row)
-        write_rows(output, row.model, inputs, d, name=name)
-        click.echo(f"{output}: {counted(len(d), 'row')} of {row.name}", err=True)
+        simulated.save(output)
+        click.echo(f"{output}: {counted(len(simulated), 'row')} of {simulated.row.name}", err=True)
         if as_json:
-            facts = {"model": row.name, "output": str(output), "rows": len(d), "rounded": rounded.said}
-            echo_json(facts)
-        if as_json or not explain:
-            return
-    results = [shown(row.model.d_format, int(word)) for word in d]
-    if as_json:
-        data = {"model": row.name, "d": results, "rounded": rounded.said}
-        echo_json(data)
-        return
-    click.echo(f"# {row.name}")
-    for number, result in enumerate(results):
-        click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
-        if explain:
-            words = words_of_row(inputs, number)
-            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, words)))
+            facts = {"output": str(output), "rows": len(simulated), "rounded": rounded.said}
+            echo_json({"model": simulated.row.name} | facts)
+    elif as_json:
+        echo_json(simulated.as_json())
+    if not as_json and (output is None or explain):
+        click.echo(simulated.text(stages=explain))
