@@ -29,7 +29,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, ranges
 
@@ -269,7 +269,7 @@ def check(
     options: SolvingOptions | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: ProgressCallback = unseen,
-    differs: Callable[[str], object] = lambda text: None,
+    differs: Callable[[str], None] = silent,
     stopped: Callable[[StoppedCheck], object] = lambda known: None,
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.

@@ -18,6 +18,7 @@ from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 
 __all__ = ["Identified", "identify"]
@@ -81,7 +82,7 @@ def identify(
     seed: int = 1,
     transcript: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(timeout=10.0),
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = silent,
 ) -> Identified:
     """Find every model that explains a black box, with few questions.
 

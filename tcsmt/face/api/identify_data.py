@@ -17,6 +17,7 @@ from tcsmt.identification.units.recorded import Survivors, family_of, survivors
 from tcsmt.identification.units.report import best_data, best_lines, lines, summary
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit
+from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
@@ -96,7 +97,7 @@ def identify_data(
     *,
     rows: int = 2000,
     seed: int = 1,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = silent,
 ) -> IdentifiedData:
     """Find every fused dot-add that explains recorded answers; nothing is asked.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, side_of
@@ -19,6 +21,8 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Side
+from tcsmt.simulate.measured.row_files import read_rows
+from tcsmt.simulate.rows import words_of_row
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.results import Result
 
@@ -74,26 +78,43 @@ class VectorError(TcsmtError):
 
 def explain(
     unit: UnitLike,
-    vector: Vector,
+    vector: Vector | os.PathLike[str],
     against: UnitLike | None = None,
     *,
+    row: int | None = None,
     rounded: Callable[[str], None] | None = None,
 ) -> Explanation:
     """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
 
     vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
-    not named is 0 (a block scale: 1). rounded: takes decimal numbers that a format does not hold as its
-    nearest value, and is told so of each; None: they are refused.
-    Raises :class:`tcsmt.TcsmtError` for unknown names and values.
+    not named is 0 (a block scale: 1). Or a ``Path``: a file of rows, as :func:`tcsmt.run` reads it, of which
+    ``row`` (counted from 0; None: the first) is drawn. rounded: takes decimal numbers that a format does not
+    hold as its nearest value, and is told so of each; None: they are refused.
+    Raises :class:`tcsmt.TcsmtError` for unknown names and values, and for a row that a file does not have.
 
     >>> import tcsmt
     >>> print(tcsmt.explain("volta", "a0=1 b0=1 c=0x1p-30"))  # doctest: +ELLIPSIS
     volta/mma.m8n8k4.f32.f16.f16.f32
     ...
     """
-    row = side_of(unit).row
-    values = vector_words(vector, row.model, rounded)
-    return Explanation(sheet_of(row, None if against is None else side_of(against).row, values))
+    left = side_of(unit).row
+    if isinstance(vector, os.PathLike):
+        values = _row_of_file(Path(vector), row or 0, left.model, rounded)
+    elif row is None:
+        values = vector_words(vector, left.model, rounded)
+    else:
+        raise TcsmtError("row chooses a row of a file, and the vector is none; give a Path")
+    return Explanation(sheet_of(left, None if against is None else side_of(against).row, values))
+
+
+def _row_of_file(
+    path: Path, number: int, model: Model, rounded: Callable[[str], None] | None
+) -> dict[str, int]:
+    """The words of one row, by the inputs' names. Raises :class:`.TcsmtError`."""
+    inputs = read_rows(path, model, rounded)
+    if not 0 <= number < len(inputs.c):
+        raise TcsmtError(f"row {number}: {path} has rows 0 to {len(inputs.c) - 1}")
+    return dict(zip(model.input_names, words_of_row(inputs, number), strict=True))
 
 
 def vector_words(

@@ -28,7 +28,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -140,7 +140,7 @@ def probe(
     emitted: str | None = None,
     run: bool = False,
     made_by: str = "",
-    say: Callable[[str], None] = lambda line: None,
+    say: Callable[[str], None] = silent,
     progress: ProgressCallback = unseen,
 ) -> Probe:
     """Vectors for an instruction: ``text()`` is a program that asks it, ``run()`` asks it on this machine.

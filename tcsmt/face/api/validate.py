@@ -26,6 +26,7 @@ from tcsmt.simulate.measured.datasets import (
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.invariants import present
+from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -139,7 +140,7 @@ def validate(
     *paths: str | os.PathLike[str],
     against: UnitLike | None = None,
     examples: int = 3,
-    say: Callable[[str], object] = lambda text: None,
+    say: Callable[[str], None] = silent,
 ) -> Validation:
     """Replay measured data sets against the catalogue's models, or against one that is given.
 
@@ -150,8 +151,8 @@ def validate(
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
 
     >>> import tcsmt
-    >>> tcsmt.vectors("volta", "edge", rows=10).save("edges.json")  # doctest: +SKIP
-    >>> tcsmt.validate("edges.json").mismatches  # doctest: +SKIP
+    >>> tcsmt.vectors("volta", "edge", rows=10).save("edges.json")
+    >>> tcsmt.validate("edges.json").mismatches
     0
     """
     side = None if against is None else side_of(against)

@@ -13,7 +13,7 @@ from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.check import StoppedCheck
 from tcsmt.face.api.check import check as check_implementation
 from tcsmt.face.api.implementations import PROTOCOLS
-from tcsmt.face.api.terminal import TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, shown, silent
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
@@ -124,7 +124,7 @@ def check(
         result = check_implementation(
             unit, implementation, device=device, command=command, protocol=protocol,
             answer_timeout=answer_timeout, rows=rows, seed=seed, options=solving if solve else None,
-            resume=resume, progress=progress, differs=lambda text: None if as_json else click.echo(text),
+            resume=resume, progress=progress, differs=silent if as_json else click.echo,
             stopped=stopped,
         )  # fmt: skip
     if output is not None:

@@ -6,15 +6,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.pictures import sheet_of, vector_words
-from tcsmt.face.api.terminal import TcsmtError
-from tcsmt.face.api.units import side_of
+from tcsmt.face.api.pictures import explain as explain_unit
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.picture import picture_options, show_sheet
 from tcsmt.face.cli.rounded import RoundedInputs, vector_option
-from tcsmt.matrix_units.models import Model
-from tcsmt.simulate.measured.row_files import read_rows
-from tcsmt.simulate.rows import words_of_row
 
 
 @click.command()
@@ -53,21 +48,11 @@ def explain(
         raise click.UsageError("give one of --input and --vector")
     if row is not None and source is None:
         raise click.UsageError("--row chooses a row of --input")
-    unit = side_of(model).row
     if source is not None:
-        values = _row_of(source, unit.model, row or 0)
+        noted = RoundedInputs()
+        picture = explain_unit(model, source, against, row=row, rounded=noted)
+        noted.finish()
     else:
         with vector_option() as rounded:
-            values = vector_words(vector or "", unit.model, rounded)
-    sheet = sheet_of(unit, side_of(against).row if against else None, values)
-    show_sheet(sheet, form, output, as_json=as_json)
-
-
-def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
-    rounded = RoundedInputs()
-    inputs = read_rows(source, model, rounded)
-    rounded.finish()
-    count = len(inputs.c)
-    if not 0 <= number < count:
-        raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")
-    return dict(zip(model.input_names, words_of_row(inputs, number), strict=True))
+            picture = explain_unit(model, vector or "", against, rounded=rounded)
+    show_sheet(picture.sheet, form, output, as_json=as_json)

@@ -108,3 +108,11 @@ def test_a_stopped_check_hands_over_what_is_known() -> None:
     assert str(stopped) == f"STOPPED after {stopped.rows} rows: {stopped.rows:,} of them differ"
     facts = {"stopped": True, "rows": stopped.rows, "mismatches": stopped.rows}
     assert stopped.as_json() == {"tcsmt": tcsmt.__version__, **facts}
+
+
+def test_what_follows_is_a_part_of_a_stopped_check() -> None:
+    known = tcsmt.check(UNIT, exact, rows=500)
+    stopped = StoppedCheck(7, 0, known)
+    assert stopped.as_json() == {**known.as_json(), "stopped": True}
+    assert [*stopped.as_json()][:5] == ["tcsmt", "stopped", "rows", "mismatches", "unit"]
+    assert str(stopped) == f"{known.conclusion}\nSTOPPED after 7 rows: every answer was the unit's"

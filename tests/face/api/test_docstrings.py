@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
@@ -12,14 +13,15 @@ import tcsmt
 MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
     "accuracy", "audit", "check", "compare", "designs", "error_steps", "export", "find", "formats",
     "identify", "identify_plan", "identify_probe", "pictures", "probe", "recipes", "reduced", "reproduce",
-    "result_flaws", "sweep", "units", "validate",
+    "result_flaws", "run", "sweep", "units", "validate", "vectors",
 ))]  # fmt: skip
 #: Whose example takes seconds.
 LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("name", [*MODULES, *LONG])
-def test_docstrings_run(name: str) -> None:
+def test_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # examples write files
     found = doctest.testmod(importlib.import_module(name))
     assert found.failed == 0
 

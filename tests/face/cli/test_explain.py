@@ -83,7 +83,7 @@ def test_files(tmp_path: Path) -> None:
         target = tmp_path / f"picture.{suffix}"
         assert tcsmt(VOLTA, "--input", source, "--output", target) == ""
         assert target.read_text().startswith(start)
-    assert "--row 2" in tcsmt(VOLTA, "--input", source, "--row", 2, code=2)
+    assert "row 2" in tcsmt(VOLTA, "--input", source, "--row", 2, code=2)
     assert "rows 0 to 1" in tcsmt(VOLTA, "--input", source, "--row", -1, code=2)
     assert "--row chooses" in tcsmt(VOLTA, "--vector", "", "--row", 0, code=2)
 
