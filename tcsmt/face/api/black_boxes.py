@@ -6,23 +6,22 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.api.implementations import of_arrays
 from tcsmt.face.api.units import Unit, UnitLike, side_of
-from tcsmt.identification.units.boxes import Box, Command, model_box
+from tcsmt.identification.units.boxes import Box, Command, row_box
 from tcsmt.identification.units.family import Family
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.resolve import NamedSide
-from tcsmt.outside.hardware.device import Device, device_box
+from tcsmt.outside.hardware.device import Device
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
+from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["BoxShape", "box_asked", "one_dataset"]
@@ -103,9 +102,11 @@ def box_asked(
             row = side.row
             if BoxShape.of_model(row.model) != shape or row.model.scale_format is not None:
                 raise TcsmtError(f"the formats, K or scales of {side.text} are not those of formats or like")
-            asked = model_box(row.model) if device is None else device_box(opened.enter_context(Device(row)))
+            run = partial(run_words, row.model) if device is None else opened.enter_context(Device(row)).run
+            asked = row_box(run, shape.formats[:3])
         elif function is not None:
-            asked = _of_arrays(function, shape.formats)
+            *operands, result = shape.formats
+            asked = row_box(of_arrays(Operands(*operands), result, function, "the box's answer"), operands)
         yield shape, asked
 
 
@@ -115,18 +116,3 @@ def one_dataset(path: Path) -> DataSet:
     if len(datasets) != 1:
         raise TcsmtError(f"{path} holds {len(datasets)} data sets; give a single one")
     return datasets[0]
-
-
-def _of_arrays(box: Callable[..., Any], formats: Sequence[AnyFormat]) -> Box:
-    """A function of arrays of shapes (1, k), (1, k) and (1,) as a box that takes and gives words."""
-    *operands, result = formats
-
-    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = [np.array([value], unsigned(fmt)) for fmt, value in zip(operands, (a, b, c), strict=True)]
-        arrays = [from_words(fmt, part) for fmt, part in zip(operands, words, strict=True)]
-        answer = to_words(result, as_numpy(box(*arrays), "the box's answer"), "the box's answer")
-        if answer.shape != (1,):
-            raise TcsmtError(f"the box's answer has shape {answer.shape}: must be (1,)")
-        return int(answer[0])
-
-    return ask

@@ -14,6 +14,7 @@ import numpy as np
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.units import Unit
 from tcsmt.identification.units.boxes import Command
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.packed_rows import batch, result_type
@@ -55,7 +56,9 @@ def given_asked(row: Row, given: Callable[..., Any]) -> NamedImplementation:
     """A function of arrays, or another unit, whose formats are the row's. Raises :class:`.TcsmtError`."""
     if isinstance(given, Unit):
         return NamedImplementation(given.name, _of_unit(row.model, given))
-    return NamedImplementation(getattr(given, "__name__", "the implementation"), of_arrays(row.model, given))
+    model, name = row.model, getattr(given, "__name__", "the implementation")
+    asked = of_arrays(model.operand_formats, model.d_format, given, "the implementation's result")
+    return NamedImplementation(name, asked)
 
 
 def program_asked(
@@ -105,23 +108,22 @@ def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) 
     return run
 
 
-def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
+def of_arrays(
+    operands: Operands[AnyFormat, AnyFormat], d: AnyFormat, function: Callable[..., Any], result: str
+) -> Implementation:
     """A function of arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
 
     Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
-    Its result is an array of D's dtype or of D's words, shape (rows,).
+    Its result, which errors call ``result``, is an array of D's dtype or of D's words, shape (rows,).
     """
 
     def run(words: Words) -> Array:
-        formats = model.operand_formats.named
-        arrays = {name: from_words(formats[name], part) for name, part in words.named.items()}
+        arrays = {name: from_words(operands.named[name], part) for name, part in words.named.items()}
         a, b, c = (arrays.pop(name) for name in "abc")
-        name = "the implementation's result"
-        words_of_d = to_words(model.d_format, as_numpy(function(a, b, c, **arrays), name), name)
+        words_of_d = to_words(d, as_numpy(function(a, b, c, **arrays), result), result)
         if words_of_d.shape != words.c.shape:
             raise TcsmtError(
-                f"the implementation's result has shape {words_of_d.shape}: must be {words.c.shape}, one "
-                "result for each row"
+                f"{result} has shape {words_of_d.shape}: must be {words.c.shape}, one result for each row"
             )
         return words_of_d
 

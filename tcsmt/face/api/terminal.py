@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
-from tcsmt.support.files import make_folder, replace_bytes, replace_text
+from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.progress import shown, silent, told, unseen
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.tables import columns
-from tcsmt.support.text import agreeing, counted
+from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
 __all__ = [
@@ -17,14 +17,12 @@ __all__ = [
     "TcsmtError",
     "UnknownName",
     "__version__",
-    "agreeing",
     "choose",
     "columns",
     "counted",
     "interrupted_once",
     "json_text",
     "make_folder",
-    "replace_bytes",
     "replace_text",
     "shown",
     "silent",

@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.simulate.rows import run_words
+from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Box", "BoxFailed", "Command", "model_box", "probed_box"]
+__all__ = ["Box", "BoxFailed", "Command", "model_box", "probed_box", "row_box"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,18 +38,19 @@ class BoxFailed(TcsmtError):
     """The box gave no usable answer, even after it was started again."""
 
 
-def model_box(model: Model) -> Box:
-    """A model that answers."""
+def row_box(run: Callable[[Words], Array], formats: Sequence[AnyFormat]) -> Box:
+    """What answers rows of words, asked a single row for each question. formats: of a, b and c."""
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = Operands(
-            np.array([a], unsigned(model.a_format)),
-            np.array([b], unsigned(model.b_format)),
-            np.array([c], unsigned(model.c_format)),
-        )
-        return int(run_words(model, words)[0])
+        row = (np.array([words], unsigned(fmt)) for fmt, words in zip(formats, (a, b, c), strict=True))
+        return int(run(Operands(*row))[0])
 
     return ask
+
+
+def model_box(model: Model) -> Box:
+    """A model that answers."""
+    return row_box(partial(run_words, model), (model.a_format, model.b_format, model.c_format))
 
 
 def probed_box(box: Box, formats: Sequence[Format], k: int) -> tuple[BlackBox, Callable[[], int]]:

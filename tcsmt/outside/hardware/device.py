@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
@@ -12,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.units.boxes import Box
-from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.packed_rows import batch, result_type
 from tcsmt.matrix_units.models import Operands
@@ -23,7 +20,7 @@ from tcsmt.outside.hardware.source import program
 from tcsmt.support.conversation import Conversation, ConversationEnded
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Device", "device_box"]
+__all__ = ["Device"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -82,14 +79,3 @@ class Device:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def device_box(device: Device) -> Box:
-    """An instruction of this machine as a black box."""
-    formats = device.row.model.operand_formats
-
-    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = Operands(*(np.array([x], unsigned(f)) for x, f in zip((a, b, c), formats.parts, strict=True)))
-        return int(device.run(words)[0])
-
-    return ask

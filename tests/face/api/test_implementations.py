@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.implementations import device_asked, of_arrays, program_asked, remembered
+from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
 from tcsmt.support.kept_answers import KeptAnswers
@@ -82,7 +82,7 @@ def test_results_that_do_not_fit_are_refused(function: Callable[..., Any], messa
 
 
 def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
-    model = row_named(UNIT).model
+    row = row_named(UNIT)
     asked = []
 
     def counted(a: Any, b: Any, c: Any) -> Any:
@@ -93,7 +93,7 @@ def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     for _ in range(2):
         with KeptAnswers(path, "a test") as kept:
-            found = remembered(model, of_arrays(model, counted), kept)(rows)
+            found = remembered(row.model, given_asked(row, counted).run, kept)(rows)
             assert found.tolist() == [84 + n for n in range(5)]
     assert asked == [5]
 

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from tcsmt.identification.units.boxes import BoxFailed, Command
+from tcsmt.identification.units.boxes import BoxFailed, Command, row_box
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.simulate.rows import run_words
 from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -46,3 +47,16 @@ def test_command_is_started_again(tmp_path):
     box = Command(f"{sys.executable} {script}", family_like(VOLTA).formats)
     assert [box([0] * 4, [0] * 4, 0) for _ in range(5)] == [0] * 5
     box.close()
+
+
+def test_what_answers_rows_is_asked_one_row_for_each_question():
+    asked = []
+
+    def run(words):
+        asked.append((words.a.tolist(), words.b.tolist(), words.c.tolist()))
+        return run_words(VOLTA, words)
+
+    one = 0x3C00
+    box = row_box(run, (VOLTA.a_format, VOLTA.b_format, VOLTA.c_format))
+    assert box([one, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000
+    assert asked == [([[one, 0, 0, 0]], [[0x4000, 0, 0, 0]], [0x3F800000])]

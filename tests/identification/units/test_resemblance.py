@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.face.api.implementations import of_arrays
+from tcsmt.face.api.implementations import given_asked
 from tcsmt.identification.units.resemblance import resemblance
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
@@ -98,7 +98,7 @@ def quiet(function: Callable[..., Array]) -> Callable[[Words], Array]:
         with np.errstate(all="ignore"):
             return function(*given)
 
-    return of_arrays(VOLTA.model, run)
+    return given_asked(VOLTA, run).run
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.outside.hardware import device as module
-from tcsmt.outside.hardware.device import Device, device_box
+from tcsmt.outside.hardware.device import Device
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import run_words
@@ -51,22 +51,3 @@ def test_a_device_that_fails_is_named(
     with Device(row) as device, pytest.raises(TcsmtError) as caught:
         device.run(words)
     assert said in str(caught.value)
-
-
-def test_a_device_is_asked_a_row_for_every_question() -> None:
-    """The device is stood in for: what is tested is the row that it gets."""
-    row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
-    asked = []
-
-    class Standin:
-        def __init__(self):
-            self.row = row
-
-        def run(self, words):
-            asked.append((words.a.tolist(), words.b.tolist(), words.c.tolist()))
-            return run_words(row.model, words)
-
-    box = device_box(Standin())
-    one = 0x3C00
-    assert box([one, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000
-    assert asked == [([[one, 0, 0, 0]], [[0x4000, 0, 0, 0]], [0x3F800000])]
