@@ -363,12 +363,14 @@ MACROS: dict[str, Macro] = {}
 class Macro:
     """An operation with a name and a definition in terms of the others; calling it makes a node.
 
-    width: of its value. definition: from argument terms to the value's term.
+    width: of its value. definition: from argument terms to the value's term. unspecified: from argument terms
+    to where a machine's own instruction may give any other value; None: nowhere.
     """
 
     name: str
     width: int
     definition: Callable[..., Term]
+    unspecified: Callable[..., Term] | None = None
 
     def __post_init__(self) -> None:
         MACROS[self.name] = self

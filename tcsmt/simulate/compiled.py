@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tcsmt.language.graphs.limbs import fitted
-from tcsmt.language.run.floats import check_floats
-from tcsmt.language.run.jit import functions
+from tcsmt.language.run.floats import check_floats, usual_floats
+from tcsmt.language.run.jit import functions, require_compiler
 from tcsmt.language.terms import FALSE, TRUE, Term, any_of, operands_first, substitute, umax
-from tcsmt.language.write.llvm import Emitter, container, declared, native, over_groups, schedule
+from tcsmt.language.write.llvm import Emitter, container, declared, native, over_groups, schedule, uses_floats
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.proved_forms import proved_form
+from tcsmt.simulate.prepared import PreparedWords, prepared
 from tcsmt.support.errors import TcsmtError
 
 __all__ = [
+    "ColumnCode",
     "MachineCode",
     "compiled",
     "in_threads",
@@ -78,37 +82,54 @@ def threads_in_use() -> int:
 
 
 class MachineCode:
-    """The machine code of one model, with two entries.
-
-    ``rows``: arrays of shape (rows, lanes), one dot-add for each row.
-    ``outer``: one vector of columns against many rows of A, through several chained steps.
-    """
+    """The machine code of one model; each function is compiled, or read from the cache, when it is needed."""
 
     def __init__(self, model: Model) -> None:
+        self._model = model
         self.operands = operands(model)
         self.output = unsigned(model.d_format)
-        ((root,),) = fitted([model.trace.output], native)
-        nodes = operands_first([root])
-        self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
-        operand_bits = container(max(model.a_format.width, model.b_format.width))
-        self.width = VECTOR // operand_bits
-        self.chains = model.c_format == model.d_format
-        source = _Source(
-            self.operands, root, lanes(model), self.width, min(operand_bits, 32), self.output.itemsize * 8
+        self.operand_bits = container(max(model.a_format.width, model.b_format.width))
+        self.width = VECTOR // self.operand_bits
+
+    def columns(self) -> ColumnCode:
+        """The code of products, in this thread: by floating-point instructions where such a form is proved,
+        unless somebody has changed the state of the floating-point unit.
+        """
+        by_floats = self._by_floats if usual_floats() else None
+        return by_floats or self._by_integers
+
+    @cached_property
+    def _by_floats(self) -> ColumnCode | None:
+        form = _prepared_form(self._model)
+        return None if form is None else ColumnCode(self._source(form))
+
+    @cached_property
+    def _by_integers(self) -> ColumnCode:
+        return ColumnCode(self._source(self._form))
+
+    @cached_property
+    def _form(self) -> _Form:
+        return _integer_form(self._model, self.operands)
+
+    def _source(self, form: _Form) -> _Source:
+        return _Source(
+            self.operands,
+            form,
+            lanes(self._model),
+            self.width,
+            min(self.operand_bits, 32),
+            self.output.itemsize * 8,
         )
-        texts = {"rows": source.rows(), **({"outer": source.outer()} if self.chains else {})}
-        addresses = functions(declared("\n".join(texts.values())), list(texts))
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        count = len(self.operands)
-        self._rows = ctypes.CFUNCTYPE(None, number, pointer, *[pointer] * count)(addresses["rows"])
-        if self.chains:
-            self._outer = ctypes.CFUNCTYPE(
-                None, number, number, pointer, number, *[pointer, number, number] * count
-            )(addresses["outer"])
+
+    @cached_property
+    def _rows(self) -> Callable[..., None]:
+        pointers = [ctypes.c_void_p] * len(self.operands)
+        return _function("rows", self._source(self._form).rows(), ctypes.c_void_p, *pointers)
 
     def rows(self, arrays: Sequence[Array]) -> Array:
         """The results for every row; ``arrays`` as in ``operands``: (rows, lanes), c (rows,)."""
-        self._check_environment()
+        if self._form.uses_floats:
+            check_floats()
         count = len(arrays[0])
         arrays = [
             np.ascontiguousarray(array, dtype=unsigned(operand.format))
@@ -136,21 +157,46 @@ class MachineCode:
             result[whole:] = tail[: count - whole]
         return result
 
-    def outer(
-        self, rows: int, steps: int, d: Array, d_group: int, inputs: Sequence[tuple[Array, int, int]]
+
+class ColumnCode:
+    """Machine code for one vector of columns against many rows of A, through several chained steps."""
+
+    def __init__(self, source: _Source) -> None:
+        self._form, self.width = source.form, source.width
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        inputs = [pointer, number, number] * len(source.inputs)
+        prepared = [pointer] * sum(len(own.terms) for own in self._form.prepared)
+        self._outer = _function("outer", source.outer(), number, pointer, number, *inputs, *prepared)
+
+    def prepare(self, name: str, words: Array) -> list[Array]:
+        """What :meth:`run` takes of a matrix of words of a or of b besides them: arrays of its shape."""
+        return [column for own in self._form.prepared if own.name == name for column in own.of(words)]
+
+    def run(
+        self,
+        rows: int,
+        steps: int,
+        d: Array,
+        d_group: int,
+        inputs: Sequence[tuple[Array, int, int]],
+        columns: Sequence[Array] = (),
     ) -> None:
         """For each of ``rows`` rows: ``width`` neighbouring columns, ``steps`` chained instructions.
 
         inputs: for every operand its array and the distances, in elements, from lane to lane and
-        from row to row. ``d`` is written at a distance of ``d_group`` from row to row.
+        from row to row. ``d`` is written at a distance of ``d_group`` from row to row. columns: what is
+        prepared of a and b, each array laid out as its operand's.
         """
-        self._check_environment()
-        flat = [value for array, *strides in inputs for value in (array.ctypes.data, *strides)]
-        self._outer(rows, steps, d.ctypes.data, d_group, *flat)
-
-    def _check_environment(self) -> None:
-        if self.floats:
+        if self._form.uses_floats:
             check_floats()
+        flat = [value for array, *strides in inputs for value in (array.ctypes.data, *strides)]
+        self._outer(rows, steps, d.ctypes.data, d_group, *flat, *(array.ctypes.data for array in columns))
+
+
+def _function(name: str, text: str, *arguments: Any) -> Callable[..., None]:
+    """A function of LLVM text; the number of groups comes before its arguments."""
+    address = functions(declared(text), [name])[name]
+    return ctypes.CFUNCTYPE(None, ctypes.c_int64, *arguments)(address)
 
 
 def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
@@ -178,20 +224,76 @@ def compiled(model: Model) -> bool:
 def kernel(model: Model) -> MachineCode:
     """The model's kernel, compiled or read from the cache. Raises TcsmtError without the extra."""
     if model not in _kernels:
+        require_compiler()
         _kernels[model] = MachineCode(model)
     return _kernels[model]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What a kernel computes: ``root``, the model's graph; or ``plain``, which gives the same words with
+    fewer instructions where ``guard`` is 0.
+
+    prepared: of a and b, what ``plain`` takes beside c, where that is not their words.
+    """
+
+    root: Term
+    plain: Term
+    guard: Term
+    prepared: list[PreparedWords]
+
+    @cached_property
+    def uses_floats(self) -> bool:
+        """Whether the state of the floating-point unit can change what this gives."""
+        return uses_floats(operands_first([self.root, self.plain, self.guard]))
+
+    @property
+    def of_prepared(self) -> list[Term]:
+        """``plain`` and ``guard``, of what is prepared."""
+        values = {
+            term: free
+            for own in self.prepared
+            for terms, inputs in zip(own.terms, own.inputs, strict=True)
+            for term, free in zip(terms, inputs, strict=True)
+        }
+        return substitute([self.plain, self.guard], values)
+
+
+def _integer_form(model: Model, inputs: Sequence[OperandArray]) -> _Form:
+    """The model's graph without NaNs and infinities, unless some word is one."""
+    ((root,),) = fitted([model.trace.output], native)
+    special = [
+        flag
+        for operand in inputs
+        for term in operand.terms
+        for flush in (FALSE, TRUE)
+        for x in ([decode(operand.format, term, flush=flush)] if isinstance(operand.format, Format) else [])
+        for flag in (x.infinite, x.nan)
+    ]
+    (plain,) = substitute([root], dict.fromkeys(special, FALSE))
+    return _Form(root, plain, any_of(_some_special(operand) for operand in inputs), [])
+
+
+def _prepared_form(model: Model) -> _Form | None:
+    """The form in floating-point operations, where one is proved."""
+    form = proved_form(model)
+    if form is None:
+        return None
+    (root,), (plain,), (guard,) = fitted([model.trace.output, form.result, form.guard], native)
+    own = prepared({"a": model.trace.a, "b": model.trace.b}, [plain, guard])
+    return None if own is None else _Form(root, plain, guard, own)
 
 
 @dataclass(frozen=True)
 class _Source:
     """What the functions of a kernel are written from.
 
-    root: the result. lanes: of the input variables. width: rows in a vector. least: bits of the narrowest
-    words. bits: of a result.
+    lanes: of the input variables. width: rows in a vector. least: bits of the narrowest words. bits: of a
+    result.
     """
 
     inputs: list[OperandArray]
-    root: Term
+    form: _Form
     lanes: dict[Term, int]
     width: int
     least: int
@@ -238,11 +340,17 @@ class _Source:
                         vector = _load(e, operand, place)
                     e.register[term] = e.fitted(operand.bits, e.container(term.width), vector)
 
-        result = self._result(e, read, "step")
+        def read_prepared(e: Emitter) -> None:
+            e.register[addend.terms[0]] = "%c.word"
+            self._read_prepared(e, starts)
+
+        result = self._result(e, read, "step", read_prepared if self.form.prepared else None)
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
         names = [operand.name for operand in self.inputs]
         parameters = "".join(f", ptr noalias %{n}, i64 %{n}.lane, i64 %{n}.group" for n in names)
-        kind = e.type(e.container(self.root.width))
+        for own in self.form.prepared:
+            parameters += "".join(f", ptr noalias %{own.name}.{number}" for number in range(len(own.terms)))
+        kind = e.type(e.container(self.form.root.width))
         body = f"""{before.text}
   br label %step
 step:
@@ -258,26 +366,45 @@ finish:
         signature = f"i64 %steps, ptr noalias %d, i64 %d.group{parameters}"
         return over_groups("outer", signature, body, last="finish")
 
-    def _result(self, e: Emitter, read: Callable[[Emitter], None], block: str) -> str:
+    @property
+    def _lanes_with_prepared(self) -> dict[Term, int]:
+        """Of the input variables, and of what is prepared of them."""
+        columns = (lanes for own in self.form.prepared for lanes in own.inputs)
+        return {term: lane for lanes in columns for lane, term in enumerate(lanes)} | self.lanes
+
+    def _read_prepared(self, e: Emitter, starts: Mapping[str, str]) -> None:
+        """What is prepared of a, the same in every column, and of b: lanes lie side by side."""
+        for own in self.form.prepared:
+            each = 1 if own.name == "a" else self.width
+            moved = e.emit(f"mul i64 %s, {len(own.words) * each}")
+            base = e.emit(f"add i64 {starts[own.name]}, {moved}")
+            for number, (bits, lanes) in enumerate(zip(own.bits, own.inputs, strict=True)):
+                pointer = f"%{own.name}.{number}"
+                for lane, term in enumerate(lanes):
+                    place = e.emit(f"add i64 {base}, {lane * each}")
+                    if own.name == "b":
+                        vector = e.load(pointer, bits, place)
+                    else:
+                        vector = e.repeated(bits, e.load(pointer, bits, place, f"i{bits}"))
+                    e.register[term] = e.fitted(bits, e.container(term.width), vector)
+
+    def _result(
+        self,
+        e: Emitter,
+        read: Callable[[Emitter], None],
+        block: str,
+        read_prepared: Callable[[Emitter], None] | None = None,
+    ) -> str:
         """The result's register, in the block ``done``; ``e`` writes the one named ``block``.
 
-        A graph without NaNs and infinities serves, unless an input of the vector is one: then
-        everything is read and computed once more.
+        The form serves, unless its guard says no for some row of the vector: then everything is read and
+        computed once more. read_prepared: reads what the form takes, where that is something else.
         """
-        special = [
-            flag
-            for operand in self.inputs
-            for term in operand.terms
-            for flush in (FALSE, TRUE)
-            for x in (
-                [decode(operand.format, term, flush=flush)] if isinstance(operand.format, Format) else []
-            )
-            for flag in (x.infinite, x.nan)
-        ]
-        (plain,) = substitute([self.root], dict.fromkeys(special, FALSE))
-        guard = any_of(_some_special(operand) for operand in self.inputs)
-        read(e)
-        e.run(schedule([plain, guard], self.lanes))
+        root, plain, guard = self.form.root, self.form.plain, self.form.guard
+        if read_prepared is not None:
+            plain, guard = self.form.of_prepared
+        (read_prepared or read)(e)
+        e.run(schedule([plain, guard], self._lanes_with_prepared))
         if guard is FALSE:
             e.lines += ["  br label %done", "done:"]
             return e.register[plain]
@@ -288,11 +415,11 @@ finish:
             pointer = f"%{operand.name}"
             again.lines.append(f'  {pointer}.again = call ptr asm sideeffect "", "=r,0"(ptr {pointer})')
         read(again)
-        again.run(schedule([self.root], self.lanes))
+        again.run(schedule([root], self.lanes))
         e.lines += [f"  br i1 {nonzero}, label %special, label %done", "special:", *again.lines]
         e.lines += ["  br label %done", "done:"]
-        kind = e.type(e.container(self.root.width))
-        return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
+        kind = e.type(e.container(root.width))
+        return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[root]}, %special]")
 
     def _gathered(self, e: Emitter, operand: OperandArray, base: str) -> tuple[int, list[str]]:
         """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
@@ -323,7 +450,7 @@ finish:
         return bits, vectors
 
     def _store(self, e: Emitter, value: str, place: str) -> None:
-        e.store("%d", self.bits, place, e.fitted(e.container(self.root.width), self.bits, value))
+        e.store("%d", self.bits, place, e.fitted(e.container(self.form.root.width), self.bits, value))
 
 
 def _some_special(operand: OperandArray) -> Term:

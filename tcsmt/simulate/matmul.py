@@ -7,7 +7,7 @@ instruction's c (or its zero) already enters the maximum exponent at or above th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.simulate.compiled import MachineCode, compiled, in_threads, kernel
+from tcsmt.simulate.compiled import ColumnCode, compiled, in_threads, kernel
 from tcsmt.simulate.rows import WORTH_COMPILING, Words, are_nan, run_words, with_one_nan
 from tcsmt.support.errors import TcsmtError
 
@@ -114,9 +114,10 @@ def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
     if jit.available() and model.c_format == model.d_format and (
         dot_adds >= WORTH_COMPILING or compiled(model)
     ):  # fmt: skip
-        made = kernel(model)
+        made = kernel(model).columns()
         columns = range(0, c.shape[1], made.width)
-        in_threads(lambda column: _panel(made, model, matrices, result, column, seen), columns)
+        of_a = made.prepare("a", matrices.a)
+        in_threads(lambda column: _panel(made, model, matrices, of_a, result, column, seen), columns)
         return result
     rows = max(1, WORTH_COMPILING // c.shape[1])
     for first in range(0, c.shape[0], rows):
@@ -139,8 +140,15 @@ def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
     return result
 
 
-def _panel(made: MachineCode, model: Model, matrices: Words, d: Array, column: int, seen: Progress) -> None:
-    """All rows of as many columns as a vector holds."""
+#: Bytes of what is prepared of a panel's columns that all rows take before what comes next of it.
+_NEAR = 1 << 15
+
+
+def _panel(
+    made: ColumnCode, model: Model, matrices: Words, of_a: Sequence[Array], d: Array, column: int,
+    seen: Progress,
+) -> None:  # fmt: skip
+    """All rows of as many columns as a vector holds. of_a: what is prepared of A."""
     m, width = d.shape[0], made.width
     count = min(width, d.shape[1] - column)
     columns = slice(column, column + count)
@@ -150,24 +158,31 @@ def _panel(made: MachineCode, model: Model, matrices: Words, d: Array, column: i
         filled[:, :count] = array[:, columns]
         return filled
 
-    sums = np.empty((m, width), dtype=d.dtype)
     panels = {
         name: matrix if name in _ROWS_ALONG_K else panel(matrix) for name, matrix in matrices.named.items()
     }
     steps = matrices.a.shape[1] // model.k
-    portion = max(1, _PORTION // (steps * width))
-    for first in range(0, m, portion):
-        rows = min(portion, m - first)
-        inputs = []
-        for name, words in panels.items():
-            if name == "c":
-                inputs.append((words[first:], 0, width))
-            elif name in _ROWS_ALONG_K:
-                inputs.append((words[first:], 1, words.shape[1]))
-            else:
-                inputs.append((words, width, 0))
-        made.outer(rows, steps, sums[first:], width, inputs)
-        seen.add(rows * count * steps)
+    of_b = made.prepare("b", panels["b"])
+    near = max(1, steps * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR))
+    portion = max(1, _PORTION // (near * width))
+    after, sums = np.empty((m, width), dtype=d.dtype), panels.pop("c")
+    for step in range(0, steps, near):
+        chained = min(near, steps - step)
+        for first in range(0, m, portion):
+            rows = min(portion, m - first)
+            inputs = []
+            for name, words in panels.items():
+                if name in _ROWS_ALONG_K:
+                    start = step * (words.shape[1] // steps)
+                    inputs.append((words[first:, start:], 1, words.shape[1]))
+                else:
+                    inputs.append((words[step * (len(words) // steps) :], width, 0))
+            inputs.insert(2, (sums[first:], 0, width))
+            place = step * model.k
+            prepared = [*(words[first:, place:] for words in of_a), *(words[place:] for words in of_b)]
+            made.run(rows, chained, after[first:], width, inputs, prepared)
+            seen.add(rows * count * chained)
+        sums, after = after, sums
     d[:, columns] = sums[:, :count]
 
 

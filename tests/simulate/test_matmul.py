@@ -23,9 +23,11 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.question import Question, Side
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.simulate import matmul
+from tcsmt.simulate import compiled, matmul
+from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tests.oracles import exact
 from tests.support.sampling import mostly_long
 
 MODELS = (
@@ -235,3 +237,72 @@ def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_gemm.os, "sysconf", lambda name: 4)
     with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
         tcsmt.gemm(one, one.T, unit="hopper")
+
+
+FLOATS = ("hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+#: From zeros and subnormal numbers to the largest; c from far below to far above the products.
+EXPONENTS = ((0, 0, 0), (-30, 2, -60), (-9, 9, 0), (4, 15, 40), (-20, 16, -126))
+
+
+def special(fmt: Any, words: Any) -> Any:
+    """Which words are NaNs or infinities."""
+    names = np.array([fmt.is_nan(word) or fmt.is_infinite(word) for word in range(1 << fmt.width)])
+    return names[words]
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+@pytest.mark.parametrize("m", mostly_long([48, 4800], [48]))
+@pytest.mark.parametrize("name", FLOATS)
+def test_products_by_floats_are_an_oracles(name: str, m: int) -> None:
+    """Chains of instructions on the form in floating-point operations, against exact integers."""
+    model = row_named(name).model
+    assert kernel(model).columns().prepare("a", np.zeros((1, 1), np.uint16))
+    rng = np.random.default_rng(7)
+    n, length = 40, 2 * model.k
+    for low, high, of_c in EXPONENTS:
+        a, b, c = matrices(model, m, length, n)
+        for fmt, words in ((model.a_format, a), (model.b_format, b)):
+            fields = np.clip(rng.integers(low, high + 1, words.shape) + fmt.bias, 0, fmt.e_max + fmt.bias)
+            words &= (1 << fmt.fraction_bits) - 1 | 1 << fmt.sign_bit
+            words |= (fields << fmt.fraction_bits).astype(words.dtype)
+            words[special(fmt, words) | (rng.random(words.shape) < 0.1)] = 0
+        a[:8] &= 1 << model.a_format.sign_bit  # rows of zeros of either sign
+        fields = np.clip(rng.integers(of_c - 3, of_c + 40, c.shape) + 127, 0, 254).astype(np.uint32)
+        c = c & 0x807FFFFF | fields << 23
+        c[rng.random(c.shape) < 0.1] &= 0x80000000
+        result = matmul.chain_words(model, Operands(a, b, c), matmul.Progress(1, None))
+        word = c.reshape(-1)
+        for step in range(2):
+            lanes = range(step * model.k, (step + 1) * model.k)
+            columns = {f"a{i}": np.repeat(a[:, lane], n) for i, lane in enumerate(lanes)}
+            columns |= {f"b{i}": np.tile(b[lane], m) for i, lane in enumerate(lanes)}
+            word = exact.results(model, columns | {"c": word}).astype(np.uint32)
+        assert np.array_equal(result.reshape(-1), word)
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+@pytest.mark.parametrize("name", FLOATS)
+def test_products_by_floats_of_any_words_are_the_integer_forms(name: str) -> None:
+    """NaNs and infinities everywhere, and several blocks of steps."""
+    model = row_named(name).model
+    a, b, c = matrices(model, 20, 40 * model.k, 70)
+    keep = np.random.default_rng(1).random(c.shape) < 0.5
+    c[keep] = 0x3F800000
+    for fmt, words in ((model.a_format, a), (model.b_format, b)):
+        words[special(fmt, words) & (np.random.default_rng(2).random(words.shape) < 0.9)] = 0
+    x = Operands(a, b, c)
+    by_floats = matmul.chain_words(model, x, matmul.Progress(1, None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "usual_floats", lambda: False)
+        by_integers = matmul.chain_words(model, x, matmul.Progress(1, None))
+    assert np.array_equal(by_floats, by_integers)
+    nan = np.isnan(by_floats.view(np.float32))
+    assert 0 < nan.mean() < 1
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+def test_a_thread_that_flushes_subnormals_runs_on_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, words = kernel(row_named(FLOATS[1]).model), np.zeros((1, 32), np.uint8)
+    assert made.columns().prepare("b", words)
+    monkeypatch.setattr(compiled, "usual_floats", lambda: False)
+    assert not made.columns().prepare("b", words)

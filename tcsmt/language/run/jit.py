@@ -16,7 +16,7 @@ from typing import Any
 from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["available", "functions", "version"]
+__all__ = ["available", "functions", "require_compiler", "version"]
 
 #: Features of the processor that the code must not use, as LLVM names them.
 _WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
@@ -39,10 +39,15 @@ def version() -> str:
     return f"LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
-def functions(text: str, names: Sequence[str]) -> dict[str, int]:
-    """The addresses of the module's functions. Raises TcsmtError without the extra."""
+def require_compiler() -> None:
+    """Raise TcsmtError without the extra."""
     if not available():
         raise TcsmtError("the compiled simulator needs llvmlite: pip install 'tcsmt[fast]'")
+
+
+def functions(text: str, names: Sequence[str]) -> dict[str, int]:
+    """The addresses of the module's functions. Raises TcsmtError without the extra."""
+    require_compiler()
     import llvmlite.binding as llvm
 
     code = _object_code(text)

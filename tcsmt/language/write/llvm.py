@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term, operands_first
 
-__all__ = ["Emitter", "container", "native", "schedule"]
+__all__ = ["Emitter", "container", "native", "schedule", "uses_floats"]
 
 
 def container(width: int, least: int = 16) -> int:
@@ -395,16 +395,41 @@ def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
     return e.binary("shl", bits, args[0], e.call("umin", bits, zeros, last))
 
 
+def _multiply(e: Emitter, node: Term, args: list[str]) -> str:
+    factors = ", ".join(e.convert("bitcast", 32, "float", value) for value in args)
+    return e.convert("bitcast", "float", 32, e.emit(f"fmul {e.type('float')} {factors}"))
+
+
+def _to_integer(e: Emitter, node: Term, args: list[str]) -> str:
+    """Out of range LLVM's conversion has no value at all; frozen, it has some."""
+    number = e.convert("bitcast", 32, "float", args[0])
+    return e.emit(f"freeze {e.type(32)} {e.convert('fptosi', 'float', 32, number)}")
+
+
+def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
+    return e.convert("bitcast", "float", 32, e.convert("sitofp", 32, "float", args[0]))
+
+
 _MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "fma": _fma,
+    "from_integer": _from_integer,
     "leading_zeros": _leading_zeros,
+    "multiply": _multiply,
     "normalised": _normalised,
+    "to_integer": _to_integer,
 }
+#: Those that the state of the floating-point unit can change.
+_FLOATS = frozenset({"fma", "from_integer", "multiply"})
 
 
 def native(name: str) -> bool:
     """Whether a macro is one or a few instructions."""
     return _family(name) in _MACROS
+
+
+def uses_floats(nodes: Iterable[Term]) -> bool:
+    """Whether the state of the floating-point unit can change what these operations give."""
+    return any(node.op == "macro" and _family(str(node.data)) in _FLOATS for node in nodes)
 
 
 def _family(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from tcsmt.matrix_units.catalogue import disputes, status_text
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.proved_forms import proved_form
 
 __all__ = ["description", "row_as_json"]
 
@@ -46,6 +47,10 @@ def description(row: Row) -> str:
             f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
             f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",
         ]
+    if proved_form(m) is not None:
+        lines.append(
+            "  simulator: products of matrices by floating-point instructions, proved to give the same words"
+        )
     lines.append("  parameters:")
     lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
     return "\n".join(lines)

@@ -49,3 +49,10 @@ def test_an_accepted_row_says_that_it_is_disputed() -> None:
     measured = row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
     assert row_as_json(measured)["disputed_by"] == []
     assert "\n  status: accepted\n" in description(measured)
+
+
+def test_a_unit_with_a_form_in_floating_point_operations_says_so() -> None:
+    assert "\n  simulator: products of matrices by floating-point instructions" in description(
+        row_named("hopper")
+    )
+    assert "simulator:" not in description(row_named("ampere/mma.m16n8k16.f16.f16.f16.f16"))

@@ -1,0 +1,92 @@
+"""Prove forms in floating-point operations equal to their models' graphs, and keep the digests.
+
+    python results/make/float_forms.py [--only TEXT]
+
+Each unit of the catalogue that has a form is asked about. Bitwuzla has to refute every lemma, and CaDiCaL its
+clauses, by a refutation that is checked; with --certificates they are kept in a folder. The digests of what
+is proved are written to ``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from tcsmt.matrix_units.catalogue import rows
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tcsmt.matrix_units.models.proved_forms import PROVED, digests
+from tcsmt.prove.engine.deduction import NotDeduced
+from tcsmt.prove.engine.float_form_proof import deduced
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.verdict import Equivalent
+
+HEAD = """\
+# Forms in floating-point operations that are proved to give their models' words: the digests of both graphs.
+# Made by results/make/float_forms.py; tests/prove/engine/test_float_form_proof.py asks again.
+"""
+
+
+def forms() -> Iterator[tuple[str, Model, FloatForm]]:
+    """Each form once, with the first unit that has it."""
+    seen = set()
+    for row in rows(claims=True):
+        form = float_form(row.model)
+        if form is not None and digests(row.model, form) not in seen:
+            seen.add(digests(row.model, form))
+            yield row.name, row.model, form
+
+
+def proved(solving: Solving, model: Model, form: FloatForm) -> str:
+    """What is missing from the proof; "" if nothing is."""
+    try:
+        lemmas = deduced(model, form)
+    except NotDeduced as why:
+        return f"not deduced: {why}"
+    for lemma in lemmas:
+        answer = solving.ask(lemma.goal)
+        verdict = solving.proof(lemma.what, lemma.goal, answer, answer.seconds)
+        if not isinstance(verdict, Equivalent):
+            return f"{lemma.what}: {answer.answer}; {verdict.reason}"
+    return ""
+
+
+def main() -> None:
+    """Prove what is not proved yet; write the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", default="", help="only units whose names contain this")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for each lemma")
+    parser.add_argument("--certificates", type=Path, help="a folder for the refutations")
+    options = parser.parse_args()
+    entries = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"] if PROVED.is_file() else []
+    with tempfile.TemporaryDirectory() as folder:
+        solving = Solving(
+            SolvingOptions(
+                timeout=options.limit, confirm=True, certificate=options.certificates or Path(folder)
+            )
+        )
+        for name, model, form in forms():
+            entry = {"unit": name, **dict(zip(("model", "form"), digests(model, form), strict=True))}
+            if options.only not in name or entry in entries:
+                continue
+            start = time.perf_counter()
+            missing = proved(solving, model, form)
+            print(f"{name}: {missing or 'proved'}, {time.perf_counter() - start:.0f} s", flush=True)
+            if not missing:
+                entries.append(entry)
+                PROVED.write_text(written(entries), encoding="utf-8")
+
+
+def written(entries: list[dict[str, str]]) -> str:
+    """The file."""
+    blocks = ["\n".join(["[[forms]]", *(f'{k} = "{v}"' for k, v in entry.items()), ""]) for entry in entries]
+    return "\n".join([HEAD, *blocks])
+
+
+if __name__ == "__main__":
+    main()

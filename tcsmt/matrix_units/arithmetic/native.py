@@ -1,0 +1,90 @@
+"""Operations on binary32 words that processors have as one instruction, each with its own definition.
+
+What a processor's instruction gives is left open where :attr:`.Macro.unspecified` says so: which word a NaN
+is, and what a number is that no integer of 32 bits holds. A graph that uses these operations has to give the
+same words whatever they are there; :func:`unspecified` makes that a statement for solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tcsmt.language.terms import MACROS, Macro, Term, const, expand, operands_first, substitute, var
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, SignMagnitude
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+
+__all__ = ["from_integer", "multiply", "product", "to_integer", "unspecified"]
+
+_WIDE = FORMATS["f32"]
+_NEAREST = ROUNDINGS["RNE"]
+_NAN = _WIDE.nan_word or 0
+#: Bits of an integer.
+_BITS = 32
+
+
+def product(x: Term, y: Term) -> Number:
+    """The exact product that :func:`multiply` rounds."""
+    return dp.multiply(dp.decode(_WIDE, x), dp.decode(_WIDE, y))
+
+
+def _multiply(x: Term, y: Term) -> Term:
+    exact = product(x, y)
+    size = SignMagnitude(exact.sign, exact.significand, exact.exponent.plus(-exact.fraction_bits))
+    magnitude = dp.round_to(_WIDE, size, _NEAREST)
+    return dp.encode(_WIDE, exact.sign, magnitude, exact.infinite, exact.sign, exact.nan, _NAN)
+
+
+def _is_nan(x: Term, y: Term) -> Term:
+    return product(x, y).nan
+
+
+def _to_integer(x: Term) -> Term:
+    number = dp.decode(_WIDE, x)
+    places = number.exponent.within(0, _WIDE.e_max)[4:0]
+    wide = number.significand.zext(_WIDE.fraction_bits + _BITS) << places.zext(_WIDE.fraction_bits + _BITS)
+    size = wide[wide.width - 1 : _WIDE.fraction_bits]
+    size = _below(number.exponent, 0).ite(0, size)
+    return _too_large(x).ite(const(1 << (_BITS - 1), _BITS), number.sign.ite(-size, size))
+
+
+def _too_large(x: Term) -> Term:
+    return ~_below(dp.decode(_WIDE, x).exponent, _BITS - 1)
+
+
+def _below(exponent: Exponent, limit: int) -> Term:
+    return exponent.term.ult(limit - exponent.low)
+
+
+def _from_integer(x: Term) -> Term:
+    sign = x[_BITS - 1]
+    return sign.concat(
+        dp.round_to(_WIDE, SignMagnitude(sign, sign.ite(-x, x), Exponent.constant(0)), _NEAREST)
+    )
+
+
+#: x·y, rounded to nearest even.
+multiply = Macro("multiply.f32", _WIDE.width, _multiply, _is_nan)
+#: The number without its fraction, as an integer of 32 bits in two's complement.
+to_integer = Macro("to_integer.f32", _BITS, _to_integer, _too_large)
+#: An integer of 32 bits in two's complement, rounded to nearest even.
+from_integer = Macro("from_integer.f32", _WIDE.width, _from_integer)
+
+
+def unspecified(roots: Iterable[Term]) -> list[Term]:
+    """The roots, with a free variable for each result that is left open; no macro is left.
+
+    What holds of them for all values of all variables holds on every processor.
+    """
+    roots = list(roots)
+    open_words: dict[Term, Term] = {}
+    for node in operands_first(roots):
+        if node.op != "macro":
+            continue
+        macro = MACROS[str(node.data)]
+        args = substitute(node.args, open_words)
+        if macro.unspecified is not None:
+            free = var(f"open {len(open_words)}", node.width)
+            open_words[node] = macro.unspecified(*args).ite(free, macro.definition(*args))
+    return expand(substitute(roots, open_words))

@@ -1,0 +1,94 @@
+"""What a graph computes of each operand word by itself: once for each word of a matrix, before products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tcsmt.language.run.arrays import Program
+from tcsmt.language.terms import Term, operands_first, substitute, var
+from tcsmt.language.write.llvm import container
+
+__all__ = ["PreparedWords", "prepared"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Of words up to this width, all are prepared at first, and then looked up.
+_LISTED = 16
+#: Bits of the narrowest elements.
+_LEAST = 16
+
+
+@dataclass(frozen=True)
+class PreparedWords:
+    """What is computed of an operand's words. terms: for each result, one term for each lane."""
+
+    name: str
+    words: tuple[Term, ...]
+    terms: tuple[tuple[Term, ...], ...]
+
+    @cached_property
+    def inputs(self) -> list[list[Term]]:
+        """Variables that stand for the results."""
+        return [
+            [var(f"{self.name}.{number}, lane {lane}", term.width) for lane, term in enumerate(lanes)]
+            for number, lanes in enumerate(self.terms)
+        ]
+
+    @property
+    def bits(self) -> list[int]:
+        """Of the elements that hold each result."""
+        return [max(_LEAST, container(lanes[0].width)) for lanes in self.terms]
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([lanes[0] for lanes in self.terms])
+
+    def _computed(self, words: Array) -> list[Array]:
+        results = self._program.run({str(self.words[0].data): words})
+        return [
+            result.astype(f"u{bits // 8}", copy=False)
+            for result, bits in zip(results, self.bits, strict=True)
+        ]
+
+    @cached_property
+    def _listed(self) -> list[Array]:
+        return self._computed(np.arange(1 << self.words[0].width))
+
+    def of(self, words: Array) -> list[Array]:
+        """The results for an array of words, each of its shape."""
+        if self.words[0].width <= _LISTED:
+            return [np.take(column, words) for column in self._listed]
+        return [column.reshape(words.shape) for column in self._computed(words.reshape(-1))]
+
+
+def prepared(operands: Mapping[str, Sequence[Term]], roots: Sequence[Term]) -> list[PreparedWords] | None:
+    """What is computed of single operand words, as far as it goes; None where lanes differ in it.
+
+    operands: the variables of each, in lane order. Terms of no other variable are computed of one word; those
+    that something else is made of are the results.
+    """
+    owner: dict[Term, Term | None] = {term: term for terms in operands.values() for term in terms}
+    results: dict[Term, dict[Term, None]] = {term: {} for term in owner}
+    nodes = operands_first(roots)
+    for node in nodes:
+        owners = {owner[arg] for arg in node.args if arg.op != "const"}
+        if node not in owner:
+            owner[node] = owners.pop() if len(owners) == 1 else None
+    for node in nodes:
+        if owner[node] is None:
+            for arg in node.args:
+                own = owner[arg]
+                if own is not None:
+                    results[own][arg] = None
+    found = []
+    for name, words in operands.items():
+        first = list(results[words[0]])
+        lanes = [substitute(first, {words[0]: word}) for word in words]
+        if any(set(own) != set(results[word]) for own, word in zip(lanes, words, strict=True)):
+            return None
+        found.append(PreparedWords(name, tuple(words), tuple(zip(*lanes, strict=True))))
+    return found

@@ -1,0 +1,69 @@
+"""Forms in floating-point operations: which models have one, and that they give the models' words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tcsmt.language.run.arrays import Program
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tests.oracles import exact
+from tests.oracles.against_mmasim import draw
+
+UNITS = ("hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+KINDS = ("normal", "packed", "ties", "uniform")
+
+
+def form_of(name: str) -> tuple[Model, FloatForm]:
+    """A unit's model and form."""
+    model = row_named(name).model
+    form = float_form(model)
+    assert form is not None
+    return model, form
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", UNITS)
+def test_gives_the_words_of_an_oracle_that_shares_no_code(name: str, kind: str) -> None:
+    model, form = form_of(name)
+    words = draw(model, 4096, kind, np.random.default_rng(3))
+    columns = [*words.a.T, *words.b.T, words.c]
+    values = dict(zip(model.input_names, columns, strict=True))
+    guard, result = Program([form.guard, form.result]).run(values)
+    expected = exact.results(model, values)
+    assert guard.mean() < (1.0 if kind == "uniform" else 0.05)
+    assert np.array_equal(result[~guard], expected[~guard].astype(np.uint32))
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
+    """One of them in one place, among zeros and ordinary numbers."""
+    model, form = form_of(name)
+    assert isinstance(model, FusedDotAdd)
+    guard = Program([form.guard])
+    rng = np.random.default_rng(5)
+    usual = draw(model, 8, "packed", rng)
+    for place, fmt in enumerate(model.input_formats.values()):
+        special = [fmt.nan_word, fmt.infinity_word] if fmt.has_infinity else [fmt.nan_word]
+        for word in special:
+            for columns in ([*usual.a.T, *usual.b.T, usual.c], [np.zeros(8, np.uint32)] * (2 * model.k + 1)):
+                columns = [column.copy() for column in columns]
+                columns[place][:] = word
+                (flags,) = guard.run(dict(zip(model.input_names, columns, strict=True)))
+                assert flags.all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"products": "normalised"}, {"zero_c": "fields"}, {"n_fma": 8}, {"fraction_bits": 40},
+        {"alignment_sticky": True}, {"a_format": "bf16"}, {"negative_zero": True}, {"carry_bits": 3},
+    ],
+)  # fmt: skip
+def test_what_has_no_form(changes: dict[str, object]) -> None:
+    model, _ = form_of(UNITS[0])
+    assert float_form(replace(model, **changes)) is None  # type: ignore[arg-type]

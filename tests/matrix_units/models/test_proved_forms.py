@@ -1,0 +1,37 @@
+"""What is kept of proved forms is of the graphs that are there now, and of no other."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from tcsmt.language.terms import const
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tcsmt.matrix_units.models.proved_forms import PROVED, digests, proved_form
+
+ENTRIES = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"]
+
+
+@pytest.mark.parametrize("name", [entry["unit"] for entry in ENTRIES])
+def test_each_entry_is_of_the_graphs_of_today(name: str) -> None:
+    model, (entry,) = row_named(name).model, (entry for entry in ENTRIES if entry["unit"] == name)
+    form = float_form(model)
+    assert form is not None
+    assert digests(model, form) == (entry["model"], entry["form"])
+    assert proved_form(model) is not None
+
+
+def test_another_model_or_form_is_not_taken() -> None:
+    model = row_named(ENTRIES[0]["unit"]).model
+    assert isinstance(model, FusedDotAdd)
+    form = float_form(model)
+    assert isinstance(form, FloatForm)
+    kept = {(entry["model"], entry["form"]) for entry in ENTRIES}
+    assert digests(model, replace(form, guard=const(0, 1))) not in kept
+    other = replace(model, fraction_bits=model.fraction_bits - 1)
+    assert float_form(other) is not None
+    assert proved_form(other) is None
