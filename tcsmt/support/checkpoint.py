@@ -84,8 +84,8 @@ class Kept(ABC):
     nobody has it.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = path = None if path is None else Path(path)
         self._lock = _lock_beside(path) if path is not None else None
         if path is None or not path.exists():
             return
@@ -131,7 +131,7 @@ class Checkpoint(Kept):
     ``option`` is what gave the path, for the message.
     """
 
-    def __init__(self, path: Path | None, layout: Layout, option: str = "") -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, layout: Layout, option: str = "") -> None:
         self.layout, self.option = layout, option
         self.records: dict[str, Record] = {}
         self.before: Record = {}

@@ -164,7 +164,7 @@ def compare(
     one, two = ((row.name, row.model) for row in rows)
     domain, lemmas = domain or Domain(finite=False), Lemmas(solving, lasting=True)
     if exhaustive:
-        with Checkpoint(None if checkpoint is None else Path(checkpoint), LAYOUT, "--checkpoint") as file:
+        with Checkpoint(checkpoint, LAYOUT, "--checkpoint") as file:
             found = compare_exhaustively(
                 one,
                 two,

@@ -20,7 +20,7 @@ from tcsmt.analysis.search.records import bound_json
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named
 from tcsmt.compose.recipes.split import F32
-from tcsmt.face.api.result_flaws import TYPE1, check_effort
+from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row

@@ -14,9 +14,9 @@ from tcsmt.analysis.search.records import comparison_json, error_text
 from tcsmt.analysis.search.walk import parting, walk
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.error_bound import others_lines, others_of
 from tcsmt.face.api.pictures import DrawnResult
-from tcsmt.face.api.result_flaws import TYPE1, check_effort
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.face.api.effort import check_effort
 from tcsmt.face.api.pictures import Explanation, Vector, vector_words
-from tcsmt.face.api.result_flaws import check_effort
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
 

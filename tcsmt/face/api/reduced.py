@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tcsmt.analysis.sweeps.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
@@ -98,7 +97,7 @@ def reduced(
     for size in sizes:
         narrow_format(size)
     limits, workers = Limits(inputs, seconds, options), Workers(options.jobs, options.scheduler)
-    with Checkpoint(None if output is None else Path(output), _LAYOUT, "--output") as file:
+    with Checkpoint(output, _LAYOUT, "--output") as file:
         surveyed = survey(chosen, labels, sizes, file, limits, workers, progress)
     entries = {
         key: {**entry, "earlier": True} if key in surveyed.earlier and entry["verdict"] in PROOFS else entry

@@ -12,6 +12,7 @@ from tcsmt.analysis.search.records import flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.pictures import DrawnResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
@@ -32,12 +33,9 @@ from tcsmt.prove.statements.verdict import (
     reason_of,
     verdict_text,
 )
-from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.errors import Exit, choose
 
-__all__ = ["TYPE1", "AccuracyFlaw", "check_effort", "find"]
-
-#: The exponents of Ootomo and Yokota's Type 1, where no domain is given.
-TYPE1 = Domain(exponents=(-15, 14))
+__all__ = ["AccuracyFlaw", "find"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,14 +138,6 @@ def find(
     if solving.certificates is not None and isinstance(found.verdict, Equivalent):
         certified = certify_flaw(solving.certificates, question, flaw, row)
     return AccuracyFlaw(question, row, found, certified)
-
-
-def check_effort(k: int | None, search: float = 1.0, most: int = 64) -> None:
-    """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
-    if k is not None and not 1 <= k <= most:
-        raise TcsmtError(f"k = {k}: must be from 1 to {most}")
-    if not 0 < search <= 1e6:
-        raise TcsmtError(f"search = {search:g}: must be over 0 and up to 1000000 seconds")
 
 
 def _case_lines(case: Case) -> Iterator[str]:

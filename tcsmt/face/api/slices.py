@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tcsmt.analysis.certified import certify_slices
@@ -71,7 +70,7 @@ def slices(
     solving = Solving(options)
     asked = prover(*SOURCES) + (" confirmed" if options.confirm else "")
     wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
-    with Checkpoint(None if output is None else Path(output), _LAYOUT, "--output") as kept:
+    with Checkpoint(output, _LAYOUT, "--output") as kept:
         # what no code has proved yet comes before what other code has
         order = sorted(wanted, key=lambda family: family[0].name in kept.records)
         for number, family in enumerate(order, 1):

@@ -34,7 +34,7 @@ from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
-__all__ = ["SplitAnalysis", "analyses", "asked_of", "split"]
+__all__ = ["SplitAnalysis", "asked_of", "split"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +98,9 @@ def split(
     try_all: bool = False,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
+    told: Callable[[str], None] = silent,
+    noted: Callable[[str], None] = silent,
+    progress: ProgressCallback = unseen,
 ) -> list[SplitAnalysis]:
     """What each split of a binary32 number into narrower words keeps, and where its residual underflows.
 
@@ -108,54 +111,39 @@ def split(
 
     formats: of the words: ``"f16"``, ``"tf32"``, ``"bf16"`` (none: all). prove: have a solver prove, for all
     inputs, that the error is what the closed form says. try_all: try all 2^32 inputs on two back ends (three
-    minutes for each split on one core). output: a JSON file; a second call with it goes on
-    from there. options: of solvers; a proof is not confirmed where they leave it open.
+    minutes for each split on one core). output: a JSON file; a second call with it goes on from there.
+    options: of solvers; a proof is not confirmed where they leave it open. told: takes the text of each
+    analysis as it comes. noted: is told what is being done. progress: of the inputs that are tried.
 
     Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
     """
-    return list(
-        analyses(
-            [formats] if isinstance(formats, str) else formats, options, prove=prove, try_all=try_all,
-            output=None if output is None else Path(output),
-        )
-    )  # fmt: skip
-
-
-def analyses(
-    formats: Iterable[str],
-    options: SolvingOptions,
-    *,
-    prove: bool,
-    try_all: bool,
-    output: Path | None,
-    said: Callable[[str], None] = silent,
-    progress: ProgressCallback = unseen,
-) -> Iterator[SplitAnalysis]:
-    """What :func:`split` returns, one after the other; said: is told what is being done."""
     if options.certificate is not None and not prove:
         raise TcsmtError("a certificate is of a proof: it needs prove=True, or --prove")
-    chosen, solving = splits(formats), Solving(options)
+    chosen, solving = splits([formats] if isinstance(formats, str) else formats), Solving(options)
     if output is not None:
-        make_folder(output.parent)
+        make_folder(Path(output).parent)
+    results: list[SplitAnalysis] = []
     with Checkpoint(output, _LAYOUT, "--output") as file:
         for one in chosen:
             (data, before), name = _begun(one, file, options), name_of(one)
             _keep(file, data, before)
             if prove and "proof" not in data:
-                said(f"{name}: proving")
+                noted(f"{name}: proving")
                 data["proof"], before["about"]["proof"] = proved(one, solving), _about(one)
                 _keep(file, data, before)
             if try_all and "by" not in data.get("all_inputs", {}):
-                said(f"{name}: all inputs")
+                noted(f"{name}: all inputs")
                 data["all_inputs"], before["about"]["all_inputs"] = _all_inputs(one, progress), _about(one)
                 _keep(file, data, before)
             certified = None
             if solving.certificates is not None and all(
                 found["verdict"] == "equivalent" for found in data["proof"]
             ):
-                said(f"{name}: writing the certificate")
+                noted(f"{name}: writing the certificate")
                 certified = certify_split(solving.certificates, one)
-            yield SplitAnalysis(data, certified)
+            results.append(SplitAnalysis(data, certified))
+            told(str(results[-1]))
+    return results
 
 
 _LAYOUT = Layout(

@@ -75,7 +75,7 @@ def variants(
     if largest < LENGTHS[0]:
         raise TcsmtError(f"largest = {largest}: must be {LENGTHS[0]} or more")
     results: list[Record] = []
-    with Checkpoint(None if output is None else Path(output), _LAYOUT, "--output") as kept:
+    with Checkpoint(output, _LAYOUT, "--output") as kept:
         asked = content()
         before = [point for point in kept.records.values() if point.get("asked") == asked]
         for point in points(largest, before):

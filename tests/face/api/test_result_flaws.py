@@ -7,8 +7,6 @@ import json
 import pytest
 
 import tcsmt
-from tcsmt import TcsmtError
-from tcsmt.face.api.result_flaws import check_effort
 
 
 def test_flaws() -> None:
@@ -21,20 +19,3 @@ def test_flaws() -> None:
         tcsmt.accuracy.find("sing", "markidis", "volta")
     with pytest.raises(tcsmt.TcsmtError, match="k = 65: must be from 1 to 64"):
         tcsmt.accuracy.find("sign", "markidis", "volta", k=65)
-
-
-def test_lengths_and_search_times_in_range_are_allowed() -> None:
-    for k, search in ((None, 1e6), (1, 1e-9), (64, 5.0)):
-        check_effort(k, search)
-    check_effort(65, 1.0, most=100)
-
-
-@pytest.mark.parametrize(("k", "search", "said"), [
-    (0, 1.0, "k = 0: must be from 1 to 64"), (65, 1.0, "k = 65: must be from 1 to 64"),
-    (-3, 1.0, "k = -3"), (4, 0.0, "search = 0: must be over 0"), (4, -1.0, "search = -1"),
-    (4, 1.1e6, "up to 1000000 seconds"), (4, float("nan"), "search = nan"),
-    (None, float("inf"), "search = inf"),
-])  # fmt: skip
-def test_lengths_and_search_times_out_of_range_are_refused(k: int | None, search: float, said: str) -> None:
-    with pytest.raises(TcsmtError, match=said):
-        check_effort(k, search)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import click
 
 from tcsmt.face.api.asked import SolvingOptions
-from tcsmt.face.api.splits import analyses
-from tcsmt.face.api.terminal import Exit, shown, unseen
+from tcsmt.face.api.splits import split as analyse
+from tcsmt.face.api.terminal import Exit, shown, silent, unseen
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
 
@@ -53,17 +54,12 @@ def split(
     """
     if solving.certificate is not None and not prove:
         raise click.UsageError("--certificate needs --prove")
-    found = []
     with shown(lines=False) if go_through else nullcontext(unseen) as progress:
-        for one in analyses(
-            formats, solving, prove=prove, try_all=go_through, output=output,
-            said=lambda text: click.echo(text, err=True), progress=progress,
-        ):  # fmt: skip
-            found.append(one)
-            if not as_json:
-                click.echo(one)
+        analyses = analyse(
+            formats, prove=prove, try_all=go_through, output=output, options=solving, progress=progress,
+            told=silent if as_json else click.echo, noted=partial(click.echo, err=True),
+        )  # fmt: skip
     if as_json:
-        echo_json({"splits": [one.as_json() for one in found]})
-    wrong = any(one.holds is False for one in found)
-    unknown = any(one.holds is None for one in found if "proof" in one.record)
-    sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if unknown else Exit.ANSWERED)
+        echo_json({"splits": [analysis.as_json() for analysis in analyses]})
+    codes = {analysis.exit_code for analysis in analyses}
+    sys.exit(next((code for code in (Exit.DIFFERS, Exit.UNKNOWN) if code in codes), Exit.ANSWERED))
