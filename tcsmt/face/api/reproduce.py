@@ -59,7 +59,7 @@ def reproduce(
     output: str | os.PathLike[str] | None = None,
     timeout: float = 60.0,
     told: Callable[[str], None] = silent,
-    noted: Callable[[str], None] = silent,
+    say: Callable[[str], None] = silent,
 ) -> Reproduction:
     """Run a paper's experiments again, and set our results beside the published ones.
 
@@ -71,7 +71,7 @@ def reproduce(
     paper: ``"valpey"``, ``"fasi"``, ``"mma-sim"``, ``"khattak"`` or ``"ootomo"``; the last one looks for a
     sweep's records, ``sweep.json``, in the folder. output: a folder for PAPER.json and the plots; a run that
     was stopped leaves PAPER.partial.json there, from which the next one goes on. timeout: of each query to a
-    solver, in seconds. told: takes the text as it comes. noted: is told what was written and what is missing.
+    solver, in seconds. told: takes the text as it comes. say: is told what was written and what is missing.
 
     Raises :class:`tcsmt.TcsmtError` for another name, and for a folder that cannot be written or in which
     another run of the paper is writing.
@@ -90,17 +90,17 @@ def reproduce(
     with Checkpoint(None if folder is None else folder / f"{name}.partial.json", _LAYOUT) as kept:
         for experiment in described.experiments:
             before = _before(kept, experiment.name, data["code"])
-            result = experiment.run(Run(data, before, options, folder, noted))
+            result = experiment.run(Run(data, before, options, folder, say))
             for text in experiment.text(_keeping(experiment.name, result, len(before), data, kept)):
                 told(text)
         data["models"] = models_named(data) | described.models()
         if folder is not None:
             path = folder / f"{name}.json"
             replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-            noted(f"written: {path}")
+            say(f"written: {path}")
         kept.finish()
     if folder is not None:
-        _draw(described.plots, folder / name, data, noted)
+        _draw(described.plots, folder / name, data, say)
     return Reproduction(name, data)
 
 
@@ -134,13 +134,13 @@ def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Ch
 
 
 def _draw(
-    plots: Mapping[str, Plot], start: Path, data: Mapping[str, Any], noted: Callable[[str], None]
+    plots: Mapping[str, Plot], start: Path, data: Mapping[str, Any], say: Callable[[str], None]
 ) -> None:
     """Every plot; start: how the files' names begin."""
     try:
         for suffix, draw in plots.items():
             path = start.with_name(f"{start.name}-{suffix}.svg")
             draw(path, data)
-            noted(f"written: {path}")
+            say(f"written: {path}")
     except TcsmtError as error:
-        noted(f"no plots: {error}")
+        say(f"no plots: {error}")

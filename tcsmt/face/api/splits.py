@@ -99,7 +99,7 @@ def split(
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
     told: Callable[[str], None] = silent,
-    noted: Callable[[str], None] = silent,
+    say: Callable[[str], None] = silent,
     progress: ProgressCallback = unseen,
 ) -> list[SplitAnalysis]:
     """What each split of a binary32 number into narrower words keeps, and where its residual underflows.
@@ -113,7 +113,7 @@ def split(
     inputs, that the error is what the closed form says. try_all: try all 2^32 inputs on two back ends (three
     minutes for each split on one core). output: a JSON file; a second call with it goes on from there.
     options: of solvers; a proof is not confirmed where they leave it open. told: takes the text of each
-    analysis as it comes. noted: is told what is being done. progress: of the inputs that are tried.
+    analysis as it comes. say: is told what is being done. progress: of the inputs that are tried.
 
     Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
     """
@@ -128,18 +128,18 @@ def split(
             (data, before), name = _begun(one, file, options), name_of(one)
             _keep(file, data, before)
             if prove and "proof" not in data:
-                noted(f"{name}: proving")
+                say(f"{name}: proving")
                 data["proof"], before["about"]["proof"] = proved(one, solving), _about(one)
                 _keep(file, data, before)
             if try_all and "by" not in data.get("all_inputs", {}):
-                noted(f"{name}: all inputs")
+                say(f"{name}: all inputs")
                 data["all_inputs"], before["about"]["all_inputs"] = _all_inputs(one, progress), _about(one)
                 _keep(file, data, before)
             certified = None
             if solving.certificates is not None and all(
                 found["verdict"] == "equivalent" for found in data["proof"]
             ):
-                noted(f"{name}: writing the certificate")
+                say(f"{name}: writing the certificate")
                 certified = certify_split(solving.certificates, one)
             results.append(SplitAnalysis(data, certified))
             told(str(results[-1]))

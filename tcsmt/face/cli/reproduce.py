@@ -35,7 +35,7 @@ def reproduce(paper: str, output: Path | None, as_json: bool, solving: SolvingOp
     """
     result = reproduced(
         paper, output=output, timeout=solving.timeout, told=partial(click.echo, err=as_json),
-        noted=partial(click.echo, err=True),
+        say=partial(click.echo, err=True),
     )  # fmt: skip
     if as_json:
         click.echo(json.dumps(result.as_json(), indent=1, ensure_ascii=False))

@@ -20,7 +20,7 @@ class Run:
     """What an experiment is run with.
 
     data: what those before it gave, by their names. before: the parts of its result that an interrupted run
-    of the same code had. options: of solvers. folder: where the results go, if anywhere. noted: is told what
+    of the same code had. options: of solvers. folder: where the results go, if anywhere. say: is told what
     is missing.
     """
 
@@ -28,7 +28,7 @@ class Run:
     before: Sequence[Any] = ()
     options: SolvingOptions = field(default_factory=SolvingOptions)
     folder: Path | None = None
-    noted: Callable[[str], None] = silent
+    say: Callable[[str], None] = silent
 
 
 def _nothing(result: Any) -> Iterable[str]:

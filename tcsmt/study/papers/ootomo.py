@@ -641,11 +641,11 @@ def _concluded(run: Run) -> list[dict[str, Any]]:
 def _swept(run: Run) -> list[Record]:
     """The records that ``accuracy sweep --output`` left in the folder, where it has run."""
     if run.folder is None:
-        run.noted("the conclusions about a sweep need --output FOLDER, with sweep.json in it")
+        run.say("the conclusions about a sweep need --output FOLDER, with sweep.json in it")
         return []
     path = run.folder / "sweep.json"
     if not path.exists():
-        run.noted(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}")
+        run.say(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}")
         return []
     records: list[Record] = json.loads(path.read_text(encoding="utf-8"))["records"]
     return records

@@ -14,7 +14,7 @@ from tcsmt.support.errors import TcsmtError
 
 
 def _conclusions(run: Run) -> list[dict[str, object]]:
-    run.noted("no sweep")
+    run.say("no sweep")
     return [
         {"section": "1", "published": "one", "ours": run.data["value"]["ours"], "agrees": True},
         {"section": "2", "published": "two", "ours": "three", "agrees": False},
@@ -61,7 +61,7 @@ def _paper(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_paper")
 def test_text_data_and_files(tmp_path: Path) -> None:
     told, noted = list[str](), list[str]()
-    result = tcsmt.reproduce("made", output=tmp_path / "new", told=told.append, noted=noted.append)
+    result = tcsmt.reproduce("made", output=tmp_path / "new", told=told.append, say=noted.append)
     assert "\n".join(told) == str(result) == TEXT
     assert result.data["parts"] == [1, 2] and result.data["models"] == {"a model": "its digest"}
     assert [judged["agrees"] for judged in result.conclusions] == [True, False]

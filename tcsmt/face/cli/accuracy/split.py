@@ -57,7 +57,7 @@ def split(
     with shown(lines=False) if go_through else nullcontext(unseen) as progress:
         analyses = analyse(
             formats, prove=prove, try_all=go_through, output=output, options=solving, progress=progress,
-            told=silent if as_json else click.echo, noted=partial(click.echo, err=True),
+            told=silent if as_json else click.echo, say=partial(click.echo, err=True),
         )  # fmt: skip
     if as_json:
         echo_json({"splits": [analysis.as_json() for analysis in analyses]})
