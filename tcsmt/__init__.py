@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.compare import Comparison, compare
     from tcsmt.face.api.designs import design
     from tcsmt.face.api.export import Exported, export
-    from tcsmt.face.api.find import find, properties
+    from tcsmt.face.api.find import find
     from tcsmt.face.api.formats import FormatValues, describe_format
     from tcsmt.face.api.identify import Identified, identify
     from tcsmt.face.api.identify_data import IdentifiedData, identify_data
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.kernels import epilogue, gemm, reduction
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
+    from tcsmt.face.api.properties import properties
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
     from tcsmt.face.api.units import Unit, read_model, unit, units
@@ -59,7 +60,7 @@ _HOMES = {
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
     "design": "tcsmt.face.api.designs",
     **dict.fromkeys(("Exported", "export"), "tcsmt.face.api.export"),
-    **dict.fromkeys(("find", "properties"), "tcsmt.face.api.find"),
+    "find": "tcsmt.face.api.find",
     **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.face.api.formats"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.face.api.identify"),
     **dict.fromkeys(("IdentifiedData", "identify_data"), "tcsmt.face.api.identify_data"),
@@ -72,6 +73,7 @@ _HOMES = {
     **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.face.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
+    "properties": "tcsmt.face.api.properties",
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
     **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.face.api.units"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.text import counted
+from tcsmt.support.results import json_text
 
 __all__ = ["SHARED", "AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"]
 
@@ -40,16 +38,6 @@ SHARED = (
 class AtlasReport(Atlas):
     """The comparisons of all pairs: ``groups``, ``verdicts``, ``unknown``; print it, or see ``page()``."""
 
-    @property
-    def verdicts(self) -> list[Mapping[str, Any]]:
-        """What is known of each pair, as data."""
-        return list(self.records.values())
-
-    @property
-    def unknown(self) -> bool:
-        """Whether a pair has no verdict."""
-        return any(record["verdict"] == "unknown" for record in self.verdicts)
-
     def page(self) -> str:
         """An HTML page."""
         return as_page(self)
@@ -58,14 +46,8 @@ class AtlasReport(Atlas):
         """What a folder of results has, by the files' names."""
         return {"atlas.json": _json_file(self), "atlas.txt": f"{self}\n", "atlas.html": self.page()}
 
-    def __str__(self) -> str:
-        return as_table(self).removesuffix("\n")
-
-    def __repr__(self) -> str:
-        return f"<AtlasReport of {counted(len(self.groups), 'group')}, {counted(len(self.records), 'pair')}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    def _lines(self) -> list[str]:
+        return as_table(self).removesuffix("\n").split("\n")
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,14 +74,8 @@ class ChainedAtlasReport(ChainedAtlas):
         texts = {"chained.json": _json_file(self), "chained.txt": f"{self}\n"}
         return texts | {"chained.html": self.page(), "chained.svg": self.picture()}
 
-    def __str__(self) -> str:
-        return as_chained_table(self).removesuffix("\n")
-
-    def __repr__(self) -> str:
-        return f"<ChainedAtlasReport of {counted(len(self.groups), 'group')}>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    def _lines(self) -> list[str]:
+        return as_chained_table(self).removesuffix("\n").split("\n")
 
 
 def atlas(
@@ -210,4 +186,4 @@ def _write(report: AtlasReport | ChainedAtlasReport, folder: Path | None) -> Non
 
 
 def _json_file(report: AtlasReport | ChainedAtlasReport) -> str:
-    return json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
+    return json_text(report.as_json()) + "\n"

@@ -23,7 +23,15 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.shared_inputs import words_given_to
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, in_a_word, reason_of
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    in_a_word,
+    reason_of,
+    truth,
+)
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -51,7 +59,7 @@ class Comparison(DrawnResult):
     @property
     def equal(self) -> bool | None:
         """True: proved equal; False: there is a witness; None: unknown."""
-        return {Equivalent: True, Distinguished: False, Unknown: None}[type(self.verdict)]
+        return truth(self.verdict, proved=True)
 
     @property
     def reason(self) -> str:

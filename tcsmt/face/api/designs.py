@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.implementations.design_texts import design_side
+from tcsmt.outside.implementations.design_texts import design_side, named_values
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 
-__all__ = ["design", "rows_compared"]
+__all__ = ["DesignFiles", "design", "named_values", "read", "rows_compared"]
 
 
 def design(
@@ -82,7 +82,12 @@ def design(
         query=query_timeout,
         progress=progress,
     )
-    return Unit(read_design(given if like is None else given.like(side_of(like).row.model)))
+    return read(given, like)
+
+
+def read(files: DesignFiles, like: UnitLike | None = None) -> Unit:
+    """A design as a unit; like: the one whose formats and k it has where it states none."""
+    return Unit(read_design(files if like is None else files.like(side_of(like).row.model)))
 
 
 def rows_compared(left: UnitLike, right: UnitLike, options: DesignFiles | None = None) -> tuple[Row, Row]:

@@ -30,11 +30,11 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.verdict import (
     Distinguished,
     Equivalent,
-    Unknown,
     Verdict,
     exit_of,
     in_a_word,
     reason_of,
+    truth,
     verdict_text,
 )
 from tcsmt.support.errors import Exit
@@ -60,7 +60,7 @@ class AccuracyComparison(DrawnResult):
     @property
     def ever_worse(self) -> bool | None:
         """True: there is a witness; False: proved that there is none; None: unknown."""
-        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+        return truth(self.verdict, proved=False)
 
     @property
     def reason(self) -> str:

@@ -12,20 +12,9 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.study.properties.discovery import choose_row, load
-from tcsmt.study.properties.discovery import properties as found_in
 from tcsmt.study.properties.investigation import Investigation, Report
 
-__all__ = ["Report", "find", "properties"]
-
-
-def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]:
-    """Every property that can be asked, by name, with its title; ``folders``: with modules of your own.
-
-    >>> import tcsmt
-    >>> tcsmt.properties()["carry-bits"][:43]
-    'How many carry bits the accumulator needs: '
-    """
-    return {name: one.title for name, one in found_in([Path(folder) for folder in folders]).items()}
+__all__ = ["Report", "find"]
 
 
 def find(
@@ -38,9 +27,9 @@ def find(
 ) -> Report:
     """Ask a property of a unit; of an architecture's units, the first one to which it applies.
 
-    property: a name of :func:`properties`. folders: with property modules of your own. options: of solvers; a
-    proof is not confirmed where they leave it open. progress: called with the report so far, at first without
-    findings.
+    property: a name of :func:`tcsmt.properties`. folders: with property modules of your own. options: of
+    solvers; a proof is not confirmed where they leave it open. progress: called with the report so far, at
+    first without findings.
     Returns the report: ``conclusion``, ``findings``, ``unknown``, text by ``str``.
     Raises :class:`tcsmt.TcsmtError` where the property does not exist, or does not apply.
 

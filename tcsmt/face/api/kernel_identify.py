@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -28,6 +30,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import make_folder
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
@@ -237,6 +240,12 @@ class KernelPlan(Result):
     def b(self) -> Any:
         """(K, N), of B's format: an input in each column."""
         return self._filled(self.found.b, self.product.b.T, self.product.b_format).T
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``A.npy`` and ``B.npy`` into a folder, which is made."""
+        make_folder(Path(folder))
+        for name, matrix in (("A", self.a), ("B", self.b)):
+            np.save(Path(folder, f"{name}.npy"), np.ascontiguousarray(matrix))
 
     @staticmethod
     def _filled(inputs: Any, like: Any, fmt: AnyFormat) -> Any:

@@ -12,7 +12,7 @@ from tcsmt.analysis.exactness.certified import certify_kernel
 from tcsmt.analysis.exactness.kernels import ExactKernel, exact_kernel
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.compose.kernels.invariance import DomainGroups, Invariance, invariance
-from tcsmt.compose.kernels.reduction import Reduction, reduction_named
+from tcsmt.compose.kernels.reduction import Reduction, reduction_named, separate
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.prove.engine.engine import Decision, finding_of
 from tcsmt.prove.engine.options import SolvingOptions
@@ -195,7 +195,7 @@ def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:
 
 def kernel_invariant(
     unit: UnitLike,
-    reductions: Sequence[Reduction | str],
+    reductions: Sequence[Reduction | str] | str,
     domain: Domain | None = None,
     *,
     k: int | None = None,
@@ -206,12 +206,12 @@ def kernel_invariant(
 ) -> KernelInvariant:
     """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
 
-    reductions: two or more, as :func:`tcsmt.reduction` reads them; of parts that are added in any order
-    (``split-k:3,any``), every order is one of them. domain: of the inputs; None: all words.
-    k: products; None: the shortest K at which as few reductions as possible are the same sums.
-    epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower domains
-    in which more reductions agree, and for integers that all of them add up exactly.
-    options: of solvers; proofs are confirmed where they leave it open.
+    reductions: two or more, as :func:`tcsmt.reduction` reads them, or a text of them with commas between; of
+    parts that are added in any order (``split-k:3,any``), every order is one of them. domain: of the inputs;
+    None: all words. k: products; None: the shortest K at which as few reductions as possible are the same
+    sums. epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower
+    domains in which more reductions agree, and for integers that all of them add up exactly. options: of
+    solvers; proofs are confirmed where they leave it open.
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for what no kernel does.
 
     >>> import tcsmt
@@ -220,7 +220,8 @@ def kernel_invariant(
     (('chained',), ('split-k:2', 'promote:4'))
     """
     solving = Solving(options.confirming(True))
-    given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
+    several = separate(reductions) if isinstance(reductions, str) else reductions
+    given = [reduction_named(one) if isinstance(one, str) else one for one in several]
     last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
     found = invariance(
         side_of(unit).row, given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,

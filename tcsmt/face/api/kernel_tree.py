@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.taking import kernel_taking
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -111,23 +113,24 @@ def _blocks(region: TreeRegion) -> str:
 
 
 def kernel_tree(
-    multiply: Callable[[Any, Any], Any],
+    multiply: Callable[[Any, Any], Any] | Kernel | str,
     k: int,
     *,
-    operands: str = "f32",
+    operands: str | None = None,
     shape: tuple[int, int] | None = None,
     products: int = PRODUCTS,
     unit: UnitLike | None = None,
     progress: ProgressCallback = unseen,
 ) -> KernelTree:
-    """Read the order in which a function that multiplies matrices adds up the products of an element.
+    """Read the order in which a function or a kernel that multiplies matrices adds up an element's products.
 
     Every tree is held against random products before it is returned: it gives all bits of their results.
 
     multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of floating-point
-    numbers. k: K. operands: the format of A and B. shape: M and N; None: K and K. Libraries choose the order
-    by the shape. products: random products, 1000 or more. unit: what makes sums of more than two parts; None:
-    it is looked for in the catalogue. progress: takes what is done, of how many, and what it is.
+    numbers; or a kernel, such as ``"h100+split-k:2"``. k: K. operands: the format of A and B; None: that of
+    the kernel's unit, or ``f32``. shape: M and N; None: K and K. Libraries choose the order by the shape.
+    products: random products, 1000 or more. unit: what makes sums of more than two parts; None: that of the
+    kernel, or it is looked for in the catalogue. progress: takes what is done, of how many, and what it is.
     Raises :class:`tcsmt.TcsmtError` for results that no tree gives, with the reason, and for formats whose
     range is too small.
 
@@ -140,13 +143,19 @@ def kernel_tree(
       then one at a time: p2..p7
     - likewise from p8 on
     """
+    fmt = None if operands is None else format_named(operands)
+    if isinstance(multiply, str):
+        multiply = kernel_taking(multiply, dict.fromkeys("ab", fmt))
+    if isinstance(multiply, Kernel):
+        kernel, multiply = multiply, multiply.multiply
+        fmt, unit = fmt or kernel.unit.model.a_format, unit or kernel.unit
+    fmt = fmt or FORMATS["f32"]
     if k < 2:
         raise TcsmtError(f"k = {k}: must be 2 or more")
     if shape is not None and min(shape) < 1:
         raise TcsmtError(f"shape {shape}: M and N must be 1 or more")
     if products < PRODUCTS:
         raise TcsmtError(f"products = {products}: must be {PRODUCTS} or more")
-    fmt = format_named(operands)
     if not isinstance(fmt, Format) or not fmt.signed:
         raise TcsmtError(f"format {fmt.name}: must be a signed floating-point format")
     given = shape or (k, k)

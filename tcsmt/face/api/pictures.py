@@ -41,6 +41,10 @@ class Explanation(Result):
     def _facts(self) -> dict[str, Any]:
         return self.sheet.as_json()
 
+    def as_text(self, width: int = 110, *, colour: bool = False) -> str:
+        """Lines of at most so many characters, with a terminal's colours where wanted."""
+        return as_text(self.sheet, width, colour=colour)
+
     def as_svg(self) -> str:
         """An SVG document."""
         return as_svg(self.sheet)
@@ -50,7 +54,7 @@ class Explanation(Result):
         return as_html(self.sheet)
 
     def _lines(self) -> list[str]:
-        return as_text(self.sheet, 110).split("\n")
+        return self.as_text().split("\n")
 
     @property
     def _title(self) -> str:
@@ -64,12 +68,17 @@ class DrawnResult(Result):
     """A result whose witness is drawn, too: in notebooks, below the text."""
 
     def sheet(self) -> Sheet | None:
-        """The picture of the witness; None where there is none."""
+        """What is drawn of the witness; None where there is none."""
         raise NotImplementedError
 
-    def _repr_html_(self) -> str:
+    def picture(self) -> Explanation | None:
+        """The picture of the witness; None where there is none."""
         sheet = self.sheet()
-        return super()._repr_html_() + ("" if sheet is None else as_svg(sheet))
+        return None if sheet is None else Explanation(sheet)
+
+    def _repr_html_(self) -> str:
+        picture = self.picture()
+        return super()._repr_html_() + ("" if picture is None else picture.as_svg())
 
 
 class VectorError(TcsmtError):

@@ -24,13 +24,12 @@ from tcsmt.prove.statements.certified import Certified, certificate_json, certif
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.verdict import (
-    Distinguished,
     Equivalent,
-    Unknown,
     Verdict,
     exit_of,
     in_a_word,
     reason_of,
+    truth,
     verdict_text,
 )
 from tcsmt.support.errors import Exit, choose
@@ -58,7 +57,7 @@ class AccuracyFlaw(DrawnResult):
     @property
     def has_flaw(self) -> bool | None:
         """True: there is a witness; False: proved that there is none; None: unknown."""
-        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+        return truth(self.verdict, proved=False)
 
     @property
     def reason(self) -> str:

@@ -10,11 +10,11 @@ import click
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.atlas import SHARED, chained_atlas
 from tcsmt.face.api.atlas import atlas as compare_all
-from tcsmt.face.api.terminal import Exit, TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import ARCHITECTURE
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import show
 
 
 @click.command(cls=options.SolvingCommand)
@@ -81,9 +81,6 @@ def atlas(
                 output=output, options=solving, progress=progress,
             )
         )  # fmt: skip
-    if as_json:
-        echo_json(report.as_json())
-    else:
-        click.echo(str(report))
+    show(report, as_json=as_json)
     say_certified(solving, report.verdicts)
-    sys.exit(Exit.UNKNOWN if report.unknown else Exit.ANSWERED)
+    sys.exit(report.exit_code)

@@ -11,7 +11,7 @@ import click
 
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.compare import compare as compare_units
-from tcsmt.face.api.designs import rows_compared
+from tcsmt.face.api.designs import DesignFiles, rows_compared
 from tcsmt.face.api.terminal import shown, unseen
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
@@ -19,8 +19,6 @@ from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import show
-from tcsmt.face.pictures.text import as_text
-from tcsmt.outside.implementations.designs import DesignFiles
 
 
 @click.command(cls=options.SolvingCommand)
@@ -88,7 +86,7 @@ def compare(
         )  # fmt: skip
     say_dumped(solving, found.scripts)
     show(found, as_json=as_json)
-    sheet = found.sheet() if explain and not as_json else None
-    if sheet is not None:
-        click.echo("\n" + as_text(sheet, 110))
+    picture = found.picture() if explain and not as_json else None
+    if picture is not None:
+        click.echo(f"\n{picture}")
     sys.exit(found.exit_code)

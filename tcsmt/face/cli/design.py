@@ -7,14 +7,12 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import __version__, replace_text, shown
-from tcsmt.face.api.units import side_of
+from tcsmt.face.api.designs import DesignFiles, read
+from tcsmt.face.api.terminal import replace_text, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.matrix_units.files.model_files import model_toml
-from tcsmt.outside.implementations.designs import DesignFiles, read_design
 
 
 @click.command()
@@ -42,12 +40,11 @@ def design(
       tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
     """
     with shown(lines=False) as progress:
-        given = replace(design, files=(*design.files, *files), progress=progress)
-        row = read_design(given if like is None else given.like(side_of(like).row.model))
+        unit = read(replace(design, files=(*design.files, *files), progress=progress), like)
     if output is not None:
-        replace_text(output, model_toml(row))
-        click.echo(f"{output}: {row.name}, k = {row.model.k}", err=True)
+        replace_text(output, unit.as_toml())
+        click.echo(f"{output}: {unit.name}, k = {unit.k}", err=True)
     if as_json:
-        echo_json({"tcsmt": __version__, **row.as_json()})
+        echo_json(unit.row.as_json())
     elif output is None:
-        click.echo(model_toml(row), nl=False)
+        click.echo(unit.as_toml(), nl=False)

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from tcsmt.outside.implementations.design_texts import named_values
-from tcsmt.outside.implementations.designs import DesignFiles
+from tcsmt.face.api.designs import DesignFiles, named_values
 
 __all__ = ["of_design"]
 

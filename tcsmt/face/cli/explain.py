@@ -8,7 +8,7 @@ import click
 
 from tcsmt.face.api.pictures import explain as explain_unit
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.picture import picture_options, show_sheet
+from tcsmt.face.cli.picture import picture_options, show_picture
 from tcsmt.face.cli.rounded import RoundedInputs, vector_option
 
 
@@ -55,4 +55,4 @@ def explain(
     else:
         with vector_option() as rounded:
             picture = explain_unit(model, vector or "", against, rounded=rounded)
-    show_sheet(picture.sheet, form, output, as_json=as_json)
+    show_picture(picture, form, output, as_json=as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,70 +32,53 @@ class _Name(click.ParamType[str]):
 
 class _Architecture(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
-        from tcsmt.matrix_units.catalogue.naming import THIS_PROCESSOR
-        from tcsmt.matrix_units.catalogue.processors import PROCESSORS
+        from tcsmt.face.api.names import architectures
 
-        names = (*ARCHITECTURES, *gpus(), *aliases(), *PROCESSORS, THIS_PROCESSOR)
-        return [name.replace(" ", "-") for name in names]
+        return architectures()
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The text as it is; what a processor's name stands for is said first."""
-        from tcsmt.matrix_units.catalogue import stands_for
-        from tcsmt.support.errors import TcsmtError
+        from tcsmt.face.api.names import meaning
 
-        with suppress(TcsmtError):  # said where the name is used
-            meant = stands_for(value.partition("+")[0])
-            if meant:
-                click.echo(meant, err=True)
+        if text := meaning(value):
+            click.echo(text, err=True)
         return value
 
 
 class _Unit(_Architecture):
-    def known(self) -> Iterable[str]:
-        from tcsmt.matrix_units.catalogue import rows
-
-        return [*ARCHITECTURE.known(), *(row.name for row in rows())]
-
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Architectures and GPUs; after a slash the instructions; model files too."""
-        if "/" not in incomplete:
-            items = ARCHITECTURE.shell_complete(ctx, param, incomplete)
-            return [*items, CompletionItem(incomplete, type="file")]
-        from tcsmt.matrix_units.catalogue import rows
-        from tcsmt.support.errors import TcsmtError
+        from tcsmt.face.api.names import instructions
 
-        architecture, _, part = incomplete.partition("/")
-        try:
-            instructions = [row.instruction for row in rows(architecture)]
-        except TcsmtError:
-            return [CompletionItem(incomplete, type="file")]
-        names = [name for name in instructions if part.lower() in name.lower()]
-        return [CompletionItem(f"{architecture}/{name}") for name in names]
+        architecture, slash, part = incomplete.partition("/")
+        names = instructions(architecture) if slash else []
+        if names:
+            return [CompletionItem(f"{architecture}/{n}") for n in names if part.lower() in n.lower()]
+        items = [] if slash else super().shell_complete(ctx, param, incomplete)
+        return [*items, CompletionItem(incomplete, type="file")]
 
 
 class _Property(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.study.properties.discovery import properties
+        from tcsmt.face.api.properties import property_list
 
-        return properties()
+        return [one.name for one in property_list().properties]
 
 
 class _Algorithm(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.compose.recipes.emulation.named import EMULATIONS
-        from tcsmt.compose.recipes.named import RECIPES
+        from tcsmt.face.api.recipes import recipes
 
-        return [*RECIPES, *EMULATIONS]
+        return recipes()
 
 
 class _Solver(_Name):
     def known(self) -> Iterable[str]:
-        from tcsmt.prove.engine.options import CHOICES
+        from tcsmt.face.api.asked import SOLVERS
 
-        return CHOICES
+        return SOLVERS
 
 
 #: An architecture, an alias such as ``sm_90``, or a GPU.

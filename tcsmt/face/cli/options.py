@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.asked import OPERAND_RULES, SOLVERS, SolvingOptions
 from tcsmt.face.cli.names import SOLVER
-from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
-from tcsmt.prove.engine.options import CHOICES, SolvingOptions
 
 __all__ = [
     "SolvingCommand",
@@ -55,8 +54,9 @@ class SolvingCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The command's own options, then those of solving."""
         for title, of_solving in (("Options", False), ("Solvers and processes", True)):
-            params = [one for one in self.get_params(ctx) if isinstance(one, _SolvingOption) is of_solving]
-            records = [record for one in params if (record := one.get_help_record(ctx)) is not None]
+            options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+            own = (option for option in options if isinstance(option, _SolvingOption) is of_solving)
+            records = [record for option in own if (record := option.get_help_record(ctx)) is not None]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -68,7 +68,7 @@ class _SolvingOption(click.Option):
 
 #: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
 _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(CHOICES)}."}),
+    "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
     "timeout": ("--timeout", {"show_default": True, "help": "Time limit of each query, in seconds."}),
     "memory": ("--memory", {"show_default": True, "help": "Memory limit of each solver process, in MiB."}),
     "confirm": ("--confirm/--no-confirm", {

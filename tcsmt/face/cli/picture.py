@@ -11,25 +11,21 @@ from typing import Any
 
 import click
 
+from tcsmt.face.api.pictures import Explanation
 from tcsmt.face.api.terminal import choose, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import json_text
-from tcsmt.face.pictures.drawing import Sheet
-from tcsmt.face.pictures.html import as_html
-from tcsmt.face.pictures.svg import as_svg
-from tcsmt.face.pictures.text import as_text
 
-_WIDTH = 110
-_FORMATS: dict[str, Callable[[Sheet], str]] = {
-    "text": lambda sheet: as_text(sheet, _WIDTH) + "\n",
-    "svg": as_svg,
-    "html": as_html,
+_FORMATS: dict[str, Callable[[Explanation], str]] = {
+    "text": lambda picture: picture.as_text() + "\n",
+    "svg": Explanation.as_svg,
+    "html": Explanation.as_html,
 }
 _SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 
 
 def picture_options(command: Any) -> Any:
-    """How a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_sheet`."""
+    """How a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_picture`."""
     for option in (
         options.as_json,
         click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
@@ -44,15 +40,15 @@ def picture_options(command: Any) -> Any:
     return command
 
 
-def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: bool) -> None:
-    """Print the sheet, or write it where there is an ``output``."""
+def show_picture(picture: Explanation, form: str | None, output: Path | None, *, as_json: bool) -> None:
+    """Print the picture, or write it where there is an ``output``."""
     if as_json:
-        text = json_text(sheet.as_json()) + "\n"
+        text = json_text(picture.as_json()) + "\n"
     elif form is None and output is None and sys.stdout.isatty():
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
-        text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
+        text = picture.as_text(width, colour=not os.environ.get("NO_COLOR")) + "\n"
     else:
-        text = _FORMATS[form or form_of(output)](sheet)
+        text = _FORMATS[form or form_of(output)](picture)
     if output is not None:
         replace_text(output, text)
     else:

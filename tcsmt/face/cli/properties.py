@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.properties import property_list
 from tcsmt.face.cli import options
-from tcsmt.face.cli.printing import echo_json
-from tcsmt.study.properties.discovery import properties as find_properties
+from tcsmt.face.cli.printing import answer
 
 
 @click.command()
@@ -21,11 +21,4 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
     Examples:
       tcsmt properties
     """
-    found = find_properties(folders).values()
-    if as_json:
-        data = [{"name": p.name, "title": p.title, "file": str(p.path)} for p in found]
-        echo_json({"properties": data})
-        return
-    width = max(len(p.name) for p in found)
-    for p in found:
-        click.echo(f"{p.name:<{width}}  {p.title}")
+    answer(property_list(folders), as_json=as_json)

@@ -23,6 +23,7 @@ __all__ = [
     "record_text",
     "said_by",
     "sure",
+    "truth",
     "verdict_text",
 ]
 
@@ -128,7 +129,12 @@ def in_a_word(verdict: Verdict) -> str:
 
 def exit_of(verdict: Verdict) -> Exit:
     """What a command exits with: 0 for a proof, 1 for an input, 3 for neither."""
-    return Exit.of({Equivalent: True, Distinguished: False, Unknown: None}[type(verdict)])
+    return Exit.of(truth(verdict, proved=True))
+
+
+def truth(verdict: Verdict, *, proved: bool) -> bool | None:
+    """Whether a statement holds: a proof makes it ``proved``, an input the opposite; None: unknown."""
+    return None if isinstance(verdict, Unknown) else isinstance(verdict, Equivalent) is proved
 
 
 def answer_json(verdict: Verdict, present: str, absent: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,8 +15,10 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.errors import Exit
 from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
 
 __all__ = ["Atlas", "Group", "groups", "run"]
 
@@ -50,13 +52,32 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     ]
 
 
-@dataclass(frozen=True)
-class Atlas:
+@dataclass(frozen=True, repr=False)
+class Atlas(Result):
     """Groups, the domain, and the record of each pair that has one, by key."""
 
     groups: tuple[Group, ...]
     domain: Domain
     records: dict[str, dict[str, Any]]
+
+    @property
+    def verdicts(self) -> list[Mapping[str, Any]]:
+        """What is known of each pair, as data."""
+        return list(self.records.values())
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a pair has no verdict."""
+        return any(record["verdict"] == "unknown" for record in self.verdicts)
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every pair has a verdict; 3: some pair is unknown."""
+        return Exit.UNKNOWN if self.unknown else Exit.ANSWERED
+
+    @property
+    def _title(self) -> str:
+        return f"of {counted(len(self.groups), 'group')}, {counted(len(self.records), 'pair')}"
 
     def record(self, left: DistinctUnit, right: DistinctUnit) -> dict[str, Any] | None:
         """What is known of a pair."""
@@ -85,10 +106,9 @@ class Atlas:
         ]
         return min(records, key=_size, default=None)
 
-    def as_json(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
         return {
-            "tcsmt": __version__,
             "prover": prover(),
             "domain": str(self.domain),
             "models": {

@@ -34,9 +34,10 @@ from tcsmt.study.survey.ladder import columns_in, includes, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.version import __version__
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
 
 __all__ = ["ChainedAtlas", "ChainedGroup", "ChainedUnit", "OnDomain", "chained_groups", "run_chained"]
 
@@ -175,8 +176,8 @@ class OnDomain:
         return "differs" if any(words[first] != words[second] for words in self.words) else "unknown"
 
 
-@dataclass(frozen=True)
-class ChainedAtlas:
+@dataclass(frozen=True, repr=False)
+class ChainedAtlas(Result):
     """Groups, and what is known of each on the domains of its ladder, in order.
 
     integers: what is known of the sums of integers of each class, by its name: records with ``bits`` (sums
@@ -202,10 +203,18 @@ class ChainedAtlas:
             for first, second in combinations(range(len(group.units)), 2)
         )
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def exit_code(self) -> Exit:
+        """0: every pair has a verdict; 3: some pair is unknown."""
+        return Exit.UNKNOWN if self.unknown else Exit.ANSWERED
+
+    @property
+    def _title(self) -> str:
+        return f"of {counted(len(self.groups), 'group')}"
+
+    def _facts(self) -> dict[str, Any]:
         """Everything: an input not given is zero; words: the result of each class on an input."""
         return {
-            "tcsmt": __version__,
             "prover": prover(),
             "models": {row.name: row.model.digest for group in self.groups for row in group.rows},
             "groups": [

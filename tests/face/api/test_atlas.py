@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_a_unit_and_itself_are_one_class(tmp_path: Path) -> None:
     )
     assert again.integers == found.integers
     assert store.read_text() == kept
+
+
+def test_reports_print_and_say_whether_a_pair_is_unknown() -> None:
+    options = tcsmt.SolvingOptions(confirm=False)
+    name = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    found = tcsmt.atlas([name, f"{name}@valpey"], options=options)
+    assert str(found).startswith(f"f32.f16.f16.f32, K = 4 (all words)\n  1: {name}\n  2: {name}@valpey\n")
+    assert repr(found) == "<AtlasReport of 1 group, 1 pair>"
+    assert found.exit_code == 0 and [*found.as_json()] == ["tcsmt", "prover", "domain", "models", "groups"]
+    unknown = replace(found, records={key: {"verdict": "unknown", "reason": "?"} for key in found.records})
+    assert unknown.unknown and unknown.exit_code == 3
 
 
 def test_refusals(tmp_path: Path) -> None:

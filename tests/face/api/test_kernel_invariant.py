@@ -35,9 +35,10 @@ def test_sums_of_integers_that_wrap_are_invariant() -> None:
 
 def test_reductions_are_data_or_text() -> None:
     given = [tcsmt.reduction("chained"), "split-k:2"]
-    found = tcsmt.kernel_invariant(
-        "volta", given, k=8, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
-    )
+    options = tcsmt.SolvingOptions(confirm=False)
+    found = tcsmt.kernel_invariant("volta", given, k=8, narrow=False, options=options)
+    listed = tcsmt.kernel_invariant("volta", "chained,split-k:2", k=8, narrow=False, options=options)
+    assert listed.groups == found.groups
     assert found.groups == (("chained",), ("split-k:2",))
     assert found.invariant is False and found.integers == 0
     (pair,) = found.as_json()["domains"][0]["pairs"]

@@ -89,6 +89,17 @@ def test_trees_name_the_unit_of_their_sums() -> None:
     ]  # fmt: skip
 
 
+def test_a_kernel_is_read_by_its_name() -> None:
+    """Its unit says what makes sums of several products, and in which format A and B are."""
+    found = tcsmt.kernel_tree("volta+split-k:2", 16, shape=(4, 2))
+    assert found.format.name == "f16"
+    assert str(found.tree).startswith("2 sums, added:  [f32 sums]\n- sum of p0..p3  [as volta/mma.")
+    with pytest.raises(tcsmt.TcsmtError, match="unknown reduction 'nothing'"):
+        tcsmt.kernel_tree("volta+nothing", 16)
+    with pytest.raises(tcsmt.TcsmtError, match="volta: no instruction takes A in bf16"):
+        tcsmt.kernel_tree("volta", 16, operands="bf16")
+
+
 @pytest.mark.parametrize(
     ("k", "options", "message"),
     [

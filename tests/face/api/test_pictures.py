@@ -13,6 +13,9 @@ def test_explain() -> None:
     one = tcsmt.explain("volta", {"a0": 1.5, "b0": "0x3e00", "c": -0.25})
     assert str(one) == str(tcsmt.explain("volta", "a0=1.5 b0=0x3e00 c=-0.25"))
     assert one.as_svg().startswith("<svg") and "<html" in one.as_html() and one.as_json()["pictures"]
+    narrow = one.as_text(80)
+    assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, str(one).splitlines()))
+    assert "\x1b[" in one.as_text(colour=True) and "\x1b[" not in one.as_text()
     two = tcsmt.explain("volta", "a0=0x3e00 b0=0x7600 c=0xbde40000", against="ampere")
     assert len(two.as_json()["pictures"]) == 2
     with pytest.raises(tcsmt.TcsmtError, match="unknown input 'z0'"):

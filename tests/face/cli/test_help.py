@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -41,3 +42,16 @@ def test_examples_parse(path: tuple[str, ...]) -> None:
             rest = rest[1:]
         with chosen.make_context(line, rest):
             pass
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_sections_of_options_list_options_alone(path: tuple[str, ...]) -> None:
+    """Arguments are in the line of usage."""
+    command = ALL[path]
+    context = click.Context(command)
+    formatter = context.make_formatter()
+    command.format_options(context, formatter)
+    names = [line.split()[0] for line in formatter.getvalue().splitlines() if re.match(r"  \S", line)]
+    assert "-h," in names or "--help" in names
+    listed = [name for name in names if not name.startswith("-")]
+    assert listed == ([*command.summaries] if isinstance(command, Lazy) else [])

@@ -7,20 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.face.api.pictures import sheet_of
-from tcsmt.face.cli.picture import form_of, show_sheet
-from tcsmt.face.pictures.drawing import Sheet
-from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.files.vectors import vector_of
+import tcsmt
+from tcsmt.face.api.pictures import Explanation
+from tcsmt.face.cli.picture import form_of, show_picture
 from tcsmt.support.errors import TcsmtError
 
 STARTS = {"text": "volta/", "svg": "<svg", "html": "<!doctype html>"}
 
 
 @pytest.fixture
-def sheet() -> Sheet:
-    row = row_named("volta")
-    return sheet_of(row, None, vector_of("a0=1.5 b0=2", row.model))
+def picture() -> Explanation:
+    return tcsmt.explain("volta", "a0=1.5 b0=2")
 
 
 def test_the_suffix_says_the_format() -> None:
@@ -32,29 +29,30 @@ def test_the_suffix_says_the_format() -> None:
 
 @pytest.mark.parametrize("form", STARTS)
 def test_a_picture_is_printed_or_written(
-    form: str, sheet: Sheet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    form: str, picture: Explanation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show_sheet(sheet, form, None, as_json=False)
+    show_picture(picture, form, None, as_json=False)
     printed = capsys.readouterr().out
     assert printed.startswith(STARTS[form])
     file = tmp_path / "x.picture"  # the option counts more than the suffix
-    show_sheet(sheet, form, file, as_json=False)
+    show_picture(picture, form, file, as_json=False)
     assert file.read_text() == printed
     assert capsys.readouterr().out == ""
 
 
-def test_json_is_the_sheet_with_the_version(sheet: Sheet, capsys: pytest.CaptureFixture[str]) -> None:
-    show_sheet(sheet, "svg", None, as_json=True)
+def test_json_is_the_picture_with_the_version(
+    picture: Explanation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_picture(picture, "svg", None, as_json=True)
     data = json.loads(capsys.readouterr().out)
-    assert data.pop("tcsmt")
-    assert data == json.loads(json.dumps(sheet.as_json()))
+    assert data == json.loads(json.dumps(picture.as_json())) and data["tcsmt"]
 
 
 def test_colours_are_for_terminals_that_want_them(
-    sheet: Sheet, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    picture: Explanation, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     for name, coloured in (("", True), ("1", False)):
         monkeypatch.setenv("NO_COLOR", name)
-        show_sheet(sheet, None, None, as_json=False)
+        show_picture(picture, None, None, as_json=False)
         assert ("\x1b[" in capsys.readouterr().out) is coloured

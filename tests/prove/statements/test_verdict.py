@@ -19,6 +19,7 @@ from tcsmt.prove.statements.verdict import (
     record_text,
     said_by,
     sure,
+    truth,
     verdict_text,
 )
 
@@ -127,6 +128,12 @@ def test_who_stands_for_a_record(confirmed: str, scripts: list[str], expected: b
 def test_records_without_their_scripts_are_refused() -> None:
     with pytest.raises(KeyError):
         sure({"confirmed": ""})
+
+
+@pytest.mark.parametrize("proved", [True, False])
+def test_a_proof_makes_a_statement_what_an_input_does_not(proved: bool) -> None:
+    verdicts = (PROOF, GRAPH, WITNESS, UNKNOWN)
+    assert [truth(verdict, proved=proved) for verdict in verdicts] == [proved, proved, not proved, None]
 
 
 def test_exit_codes_are_those_of_cmp() -> None:

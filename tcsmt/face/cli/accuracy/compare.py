@@ -14,7 +14,7 @@ from tcsmt.face.cli.accuracy.inputs import arch_option, search_option
 from tcsmt.face.cli.domain import domain_of_algorithm
 from tcsmt.face.cli.dumped import say_dumped
 from tcsmt.face.cli.names import ALGORITHM
-from tcsmt.face.cli.picture import form_of, show_sheet
+from tcsmt.face.cli.picture import form_of, show_picture
 from tcsmt.face.cli.printing import show
 
 
@@ -56,13 +56,13 @@ def compare(
     form = form_of(output)
     found = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
     say_dumped(solving, found.scripts)
-    sheet = found.sheet() if explain or output is not None else None
+    picture = found.picture() if explain or output is not None else None
     show(found, as_json=as_json)
-    if explain and sheet is not None and not as_json:
+    if explain and picture is not None and not as_json:
         click.echo()
-        show_sheet(sheet, None, None, as_json=False)
-    if output is not None and sheet is not None:
-        show_sheet(sheet, form, output, as_json=False)
+        show_picture(picture, None, None, as_json=False)
+    if output is not None and picture is not None:
+        show_picture(picture, form, output, as_json=False)
     elif output is not None:
         click.echo(f"no witness: {output} is not written", err=True)
     sys.exit(found.exit_code)

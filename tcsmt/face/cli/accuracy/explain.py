@@ -9,7 +9,7 @@ import click
 from tcsmt.face.api.error_steps import explain as explain_algorithms
 from tcsmt.face.cli.accuracy.inputs import arch_option
 from tcsmt.face.cli.names import ALGORITHM
-from tcsmt.face.cli.picture import picture_options, show_sheet
+from tcsmt.face.cli.picture import picture_options, show_picture
 from tcsmt.face.cli.rounded import vector_option
 
 
@@ -40,4 +40,4 @@ def explain(
     """
     with vector_option() as rounded:
         found = explain_algorithms(one, arch, vector, two, k=k, rounded=rounded)
-    show_sheet(found.sheet, form, output, as_json=as_json)
+    show_picture(found, form, output, as_json=as_json)

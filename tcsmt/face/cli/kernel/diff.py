@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.arrays import read_array
 from tcsmt.face.api.kernel_diff import kernel_diff
 from tcsmt.face.api.terminal import TcsmtError, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import answer
-from tcsmt.matrix_units.files.arrays import read_array
 
 _ARRAY = click.Path(path_type=Path)
 

@@ -6,16 +6,14 @@ import sys
 from pathlib import Path
 
 import click
-import numpy as np
 
-from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.arrays import read_array
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.kernel_identify import kernel_identify
 from tcsmt.face.api.terminal import interrupted_once, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
-from tcsmt.matrix_units.files.arrays import read_array
 
 _PATH = click.Path(path_type=Path)
 
@@ -83,23 +81,22 @@ def identify(
     """
     a, b, d = read_array(a_path), read_array(b_path), read_array(d_path)
 
-    def tell(kernel: Kernel) -> None:
+    def tell(kernel: str) -> None:
         if sys.stderr.isatty():
-            click.echo(f"gives all of D: {kernel.name}", err=True)
+            click.echo(f"gives all of D: {kernel}", err=True)
 
     with interrupted_once(), shown(lines=False) as progress:
         found = kernel_identify(
             a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
             c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,
-            operands=operands, seed=seed, time_limit=time_limit, progress=progress, explained=tell,
+            operands=operands, seed=seed, time_limit=time_limit, progress=progress,
+            explained=lambda kernel: tell(kernel.name),
         )  # fmt: skip
         made = None
         if plan is not None and found.kernels:
             made = found.plan(options=solving, seed=seed, progress=progress)
     if made is not None and plan is not None:
-        plan.mkdir(parents=True, exist_ok=True)
-        for name, matrix in (("A", made.a), ("B", made.b)):
-            np.save(plan / f"{name}.npy", np.ascontiguousarray(matrix))
+        made.save(plan)
     if as_json:
         echo_json(found.as_json() | ({"plan": made.as_json()} if made is not None else {}))
     else:

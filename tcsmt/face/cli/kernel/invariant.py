@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.compose.kernels.reduction import separate
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.kernel_invariant import kernel_invariant
 from tcsmt.face.api.terminal import shown
@@ -61,7 +60,7 @@ def invariant(
     """
     with shown(lines=False) as progress:
         found = kernel_invariant(
-            unit, separate(reductions), domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
+            unit, reductions, domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
             progress=progress,
         )  # fmt: skip
     answer(found, as_json=as_json)

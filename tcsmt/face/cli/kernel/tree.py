@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tcsmt.face.api.kernel_tree import PRODUCTS, kernel_tree
-from tcsmt.face.api.taking import kernel_taking
 from tcsmt.face.api.terminal import shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import answer
-from tcsmt.matrix_units.arithmetic.formats import format_named
 
 
 @click.command()
@@ -63,16 +59,9 @@ def tree(
     """
     if (function is None) == (kernel is None):
         raise click.UsageError("give one of --python and --kernel")
-    multiply: Any
-    if function is not None:
-        multiply, fmt, unit = function_named(function), format_name or "f32", None
-    else:
-        operand = None if format_name is None else format_named(format_name)
-        made = kernel_taking(str(kernel), dict.fromkeys("ab", operand))
-        multiply, unit = made.multiply, made.unit
-        fmt = format_name or unit.model.a_format.name
+    multiply = str(kernel) if function is None else function_named(function)
     with shown(lines=False) as progress:
         found = kernel_tree(
-            multiply, k, operands=fmt, shape=shape, products=products, unit=unit, progress=progress
+            multiply, k, operands=format_name, shape=shape, products=products, progress=progress
         )
     answer(found, as_json=as_json)
