@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api import accuracy
     from tcsmt.face.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
     from tcsmt.face.api.audit import Audited, audit
+    from tcsmt.face.api.catalogue import units
     from tcsmt.face.api.certificates import check_certificate
     from tcsmt.face.api.check import Check, StoppedCheck, check
     from tcsmt.face.api.claims import ClaimsReport, claims
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.properties import properties
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
-    from tcsmt.face.api.units import Unit, read_model, unit, units
+    from tcsmt.face.api.units import Unit, read_model, unit
     from tcsmt.face.api.validate import Validation, validate
     from tcsmt.face.api.vectors import TestVectors, vectors
     from tcsmt.prove.engine.options import SolvingOptions
@@ -54,6 +55,7 @@ _HOMES = {
     "accuracy": "tcsmt.face.api",
     **dict.fromkeys(("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.face.api.atlas"),
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
+    "units": "tcsmt.face.api.catalogue",
     "check_certificate": "tcsmt.face.api.certificates",
     **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
@@ -76,7 +78,7 @@ _HOMES = {
     "properties": "tcsmt.face.api.properties",
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
     **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
-    **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.face.api.units"),
+    **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.face.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
     "Report": "tcsmt.study.properties.investigation",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.outside.exports.languages import Exported, exported
+from tcsmt.outside.exports.languages import LANGUAGES, Exported, exported
 
-__all__ = ["Exported", "export"]
+__all__ = ["LANGUAGES", "Exported", "export"]
 
 
 def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:

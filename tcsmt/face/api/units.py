@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from tcsmt.compose import names
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.face.api.arrays import as_numpy, library_of
-from tcsmt.matrix_units.catalogue import Row, rows, selected, sequences_of
+from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
@@ -24,10 +24,8 @@ __all__ = [
     "UnitLike",
     "read_model",
     "rows_listed",
-    "sequences_listed",
     "side_of",
     "unit",
-    "units",
 ]
 
 
@@ -185,11 +183,6 @@ def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
     return rows(arch, claims=claims)
 
 
-def sequences_listed(arch: str | None) -> list[Row]:
-    """The sequences of an architecture's instructions that are units, too; none of the whole catalogue."""
-    return [] if arch is None or arch == ARCHITECTURE else sequences_of(arch)
-
-
 def unit(name: UnitLike) -> Unit:
     """The unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a model file.
 
@@ -201,34 +194,6 @@ def unit(name: UnitLike) -> Unit:
     <Unit hopper/mma.m16n8k16.f32.f16.f16.f32>
     """
     return Unit(side_of(name).row)
-
-
-def units(
-    arch: str | None = None,
-    *,
-    a_format: str | None = None,
-    b_format: str | None = None,
-    c_format: str | None = None,
-    d_format: str | None = None,
-    k: int | None = None,
-    evidence: str | None = None,
-    claims: bool = False,
-) -> list[Unit]:
-    """The catalogue's units, an architecture's most used instruction first.
-
-    arch: an architecture, a GPU, a processor (``cpu`` is this machine's), or ``ieee``. The others: only units
-    with these formats, this K, this evidence.
-    claims: include published models that are refuted or disputed.
-
-    Raises :class:`tcsmt.TcsmtError` for unknown names.
-
-    >>> import tcsmt
-    >>> [u.name for u in tcsmt.units("volta", d_format="f32")]
-    ['volta/mma.m8n8k4.f32.f16.f16.f32', 'volta/mma.m8n8k4.f32.f16.f16.f16']
-    """
-    found = rows_listed(arch, claims=claims)
-    wanted = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
-    return [Unit(row) for row in selected(found, formats=wanted, k=k, evidence=evidence)]
 
 
 def read_model(path: str | os.PathLike[str]) -> Unit:

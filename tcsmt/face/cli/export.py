@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from tcsmt.face.api import scripts
 from tcsmt.face.api.terminal import TcsmtError, make_folder, replace_text
-from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -72,15 +70,15 @@ def export(
     extra = [one for one, value in of_unit.items() if value]
     if extra:
         raise TcsmtError(f"{extra[0]} is of a UNIT, which is not given with {given[0]}")
-    scripts = _hard(benchmarks) if benchmarks is not None else _curated(queries or Path())
+    set_of = scripts.curated() if benchmarks is None else scripts.hard()
     written = []
-    for title, path, text in scripts:
+    for script in set_of:
+        path = Path(benchmarks or queries or "", script.file)
         make_folder(path.parent)
-        replace_text(path, text)
+        replace_text(path, script.text)
         if not as_json:
             click.echo(path)
-        status = re.search(r"\(set-info :status (\w+)\)", text)
-        written.append({"name": title, "file": str(path), "status": status[1] if status else "unknown"})
+        written.append({"name": script.name, "file": str(path), "status": script.status})
     if as_json:
         echo_json({"scripts": written})
 
@@ -89,11 +87,12 @@ def _unit(
     unit: str, language: str | None, output: Path | None, name: str | None, pipeline: bool,
     testbench: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from tcsmt.outside.exports.languages import LANGUAGES, exported
+    from tcsmt.face.api.export import LANGUAGES
+    from tcsmt.face.api.export import export as exported
 
     if language is None:
         raise TcsmtError(f"--as is missing: one of {', '.join(LANGUAGES)}")
-    made = exported(side_of(unit).row, language, name=name, pipeline=pipeline)
+    made = exported(unit, language, name=name, pipeline=pipeline)
     files = {}
     if testbench is not None:
         if made.testbench is None:
@@ -110,17 +109,3 @@ def _unit(
         click.echo(made.text, nl=False)
     for path in files.values():
         click.echo(f"{path}: {made.unit}", err=True)
-
-
-def _curated(folder: Path) -> Iterator[tuple[str, Path, str]]:
-    from tcsmt.study.properties.scripts import scripts
-
-    for name, text in scripts():
-        yield name, folder / f"{name}.smt2", text
-
-
-def _hard(folder: Path) -> Iterator[tuple[str, Path, str]]:
-    from tcsmt.study.papers.hard_queries import hard_queries
-
-    for query in hard_queries():
-        yield f"{query.family}/{query.name}", folder / query.path, query.text

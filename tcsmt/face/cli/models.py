@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.face.api.terminal import columns, counted
-from tcsmt.face.api.units import rows_listed, sequences_listed, side_of
+from tcsmt.face.api.catalogue import EVIDENCE, unit_list
+from tcsmt.face.api.terminal import counted
+from tcsmt.face.api.units import unit
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ARCHITECTURE, UNIT
-from tcsmt.face.cli.printing import echo_json
-from tcsmt.matrix_units.catalogue import selected
-from tcsmt.matrix_units.catalogue.description import row_as_json
-from tcsmt.matrix_units.catalogue.listing import as_markdown as markdown
-from tcsmt.matrix_units.catalogue.listing import as_text
-from tcsmt.matrix_units.catalogue.row import EVIDENCE
-from tcsmt.matrix_units.files.model_files import model_toml
+from tcsmt.face.cli.printing import show
 
 
 @click.command("models")
@@ -63,22 +58,12 @@ def models(
     if toml is not None:
         if any([arch, *formats.values(), k, evidence, as_json, as_markdown]):
             raise click.UsageError("--toml UNIT takes no other option")
-        click.echo(model_toml(side_of(toml).row), nl=False)
+        click.echo(unit(toml).as_toml(), nl=False)
         return
-    found = rows_listed(arch, claims=claims)
-    chosen = selected(found, formats=formats, k=k, evidence=evidence)
-    whole = selected(sequences_listed(arch), formats=formats, k=k, evidence=evidence)
-    if as_json:
-        listed = {"units": chosen} | ({"sequences": whole} if whole else {})
-        echo_json({name: [row_as_json(row) for row in given] for name, given in listed.items()})
-        return
-    if not chosen:
-        click.echo(f"none of {counted(len(found), 'unit')} fits", err=True)
-        return
-    if as_markdown:
-        click.echo(markdown(chosen))
-        return
-    click.echo("\n".join(as_text(chosen)))
-    if whole:
-        click.echo("\nsequences of these instructions, which are units, too:")
-        click.echo("\n".join(columns([(row.name, row.note.partition("; ")[0]) for row in whole])))
+    units = unit_list(arch, **formats, k=k, evidence=evidence, claims=claims)
+    if as_json or (units.rows and not as_markdown):
+        show(units, as_json=as_json)
+    elif units.rows:
+        click.echo(units.as_markdown())
+    else:
+        click.echo(f"none of {counted(units.count, 'unit')} fits", err=True)

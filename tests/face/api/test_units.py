@@ -35,17 +35,6 @@ def test_names_paths_models_and_units_mean_the_same(tmp_path: Path) -> None:
     assert VOLTA in str(volta) and volta.as_json()["instruction"] == "mma.m8n8k4.f32.f16.f16.f32"
 
 
-def test_units_are_filtered() -> None:
-    """By architecture, GPU, format, K and evidence."""
-    all_of_them = tcsmt.units()
-    assert len(all_of_them) < len(tcsmt.units(claims=True))
-    measured = tcsmt.units("h200", a_format="e4m3", evidence="measured here")
-    assert measured and all(u.a_format == "e4m3" and u.evidence == "measured here" for u in measured)
-    assert {u.name for u in all_of_them if u.k == 4} == {u.name for u in tcsmt.units(k=4)}
-    with pytest.raises(tcsmt.TcsmtError, match="unknown evidence 'sure'"):
-        tcsmt.units(evidence="sure")
-
-
 def test_public_names() -> None:
     """Completion shows every public name, and each is there."""
     assert set(tcsmt.__all__) < set(dir(tcsmt))

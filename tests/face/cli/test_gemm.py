@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import tcsmt
 from tcsmt.compose.kernels import batched
-from tcsmt.face.cli import gemm as command
+from tcsmt.face.api import stored_products
 from tcsmt.face.cli import main
 from tcsmt.support.checkpoint import Checkpoint, Layout
 
@@ -54,12 +54,12 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     calls = []
 
     def interrupted(*args: Any, **more: Any) -> Any:
-        calls.append(args[1].shape)
+        calls.append(more["b"].shape)
         if len(calls) == 3:
             raise KeyboardInterrupt
         return batched.batched(*args, **more)
 
-    monkeypatch.setattr(command, "multiply", interrupted)
+    monkeypatch.setattr(stored_products, "batched", interrupted)
     stopped = CliRunner().invoke(main, options)
     assert stopped.exit_code == 130
     assert not (tmp_path / "d.npy").exists()

@@ -1,0 +1,191 @@
+"""Matrix products in files: columns are written as they are computed, and a stopped run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from tcsmt.compose.kernels.batched import batched, stack_of
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction
+from tcsmt.face.api.taking import formats_of, rows_taking
+from tcsmt.face.api.units import UnitLike
+from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.results import Result
+from tcsmt.support.sources import digest_of_sources
+
+__all__ = ["StoredProduct", "stored_product"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: The record of a checkpoint.
+_FINISHED = "finished"
+
+
+@dataclass(frozen=True, repr=False)
+class StoredProduct(Result):
+    """A matrix product in a file.
+
+    kernel: what computes it. stack: the dimensions before those of the matrices. shape: M, K and N. path: of
+    the file. digest: SHA-256 of its words. seconds: of this run, which began at a column.
+    """
+
+    kernel: Kernel
+    stack: tuple[int, ...]
+    shape: tuple[int, int, int]
+    path: Path
+    digest: str
+    seconds: float
+    resumed_at_column: int
+
+    def _facts(self) -> dict[str, Any]:
+        kernel = self.kernel
+        return {
+            "model": kernel.unit.name, "shape": list(self.shape), "stack": list(self.stack),
+            "reduction": str(kernel.reduction), "epilogue": str(kernel.epilogue),
+            "format": kernel.schedule.d_format.name, "output": str(self.path), "sha256": self.digest,
+            "seconds": round(self.seconds, 3), "resumed_at_column": self.resumed_at_column,
+        }  # fmt: skip
+
+    def _lines(self) -> list[str]:
+        (m, k, n), kernel = self.shape, self.kernel
+        many = f"{' x '.join(map(str, self.stack))} times " if self.stack else ""
+        return [
+            f"{kernel.unit.name}: {many}({m} x {k}) · ({k} x {n}), {kernel.reduction}, {self.seconds:.2f} s",
+            f"{self.path}: sha256 of the words {self.digest}",
+        ]
+
+    @property
+    def _title(self) -> str:
+        return f"of {self.kernel.name} in {self.path}"
+
+
+def stored_product(
+    output: str | os.PathLike[str],
+    a: Array,
+    b: Array,
+    c: Array | None = None,
+    *,
+    unit: UnitLike,
+    bias: Array | None = None,
+    random: Array | None = None,
+    scale_a: Array | None = None,
+    scale_b: Array | None = None,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    operands: str | None = None,
+    reduction: Reduction = CHAINED,
+    epilogue: Epilogue = PLAIN,
+    columns: int | None = None,
+    progress: ProgressCallback = unseen,
+) -> StoredProduct:
+    """What :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from there.
+
+    output: the file; beside it, until it is whole, are its columns so far and a note of how many there are.
+    a_format, b_format: of words of A and B whose dtypes do not say it. columns: so many are computed at a
+    time; None: some gigabytes' worth. progress: called with columns done, and of how many.
+    Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where another run has the file.
+    """
+    for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b"), (random, "random")):
+        if array is not None and array.ndim < 2:
+            raise TcsmtError(f"{name} has shape {array.shape}: must be a matrix, or a stack of matrices")
+    m, n = a.shape[-2], b.shape[-1]
+    if c is not None and c.shape[-2:] != (m, n):
+        raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
+    formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
+    row = rows_taking(unit, formats, scaled=scale_a is not None, values=True)[0]
+    stack = stack_of(a=a, b=b, c=c, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
+    a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
+    portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
+    if reduction.tiled:  # where K is cut depends on the columns before
+        if columns is not None:
+            raise TcsmtError(f"--columns {columns}: {reduction} needs all columns at once")
+        portion = n
+    job = [
+        row.name,
+        row.model.digest,
+        digest_of_sources("language", "matrix_units/arithmetic", "simulate", "compose/kernels"),
+        str(reduction),
+        str(epilogue),
+        portion,
+        operands or "",
+        *map(_identity, (a, b, c, scale_a, scale_b, bias, random)),
+    ]
+    started = time.perf_counter()
+    kernel = Kernel(row, reduction, epilogue)
+    dtype = dtype_of(kernel.schedule.d_format)
+    with _PartialFile(Path(output), json.dumps(job), (*stack, m, n), dtype) as partial:
+        resumed = partial.columns
+        for first in range(resumed, n, portion):
+            last = min(first + portion, n)
+
+            def report(part: int, whole: int, first: int = first, last: int = last) -> None:
+                progress(first + (last - first) * part // whole, n, "columns")
+
+            named = {"b": b, "c": c, "scale_b": scale_b, "bias": bias, "random": random}
+            product = batched(
+                a, **{name: None if x is None else x[..., first:last] for name, x in named.items()},
+                model=row.model, reduction=reduction, epilogue=epilogue, scale_a=scale_a, operands=operands,
+                progress=report,
+            )  # fmt: skip
+            partial.add(last, product)
+        seconds = time.perf_counter() - started
+        digest = partial.finish()
+    return StoredProduct(kernel, stack, (m, a.shape[-1], n), Path(output), digest, seconds, resumed)
+
+
+class _PartialFile:
+    """The output while it grows: an .npy beside it, and a checkpoint of how many columns are finished."""
+
+    def __init__(self, output: Path, job: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.output, self.job = output, job
+        self.path = output.with_name(f"{output.name}.partial")
+        self.checkpoint = Checkpoint(output.with_name(f"{output.name}.partial.json"), Layout())
+        record = self.checkpoint.records.get(_FINISHED, {})
+        same = record.get("job") == job and self.path.exists()
+        self.columns = int(record["columns"]) if same else 0
+        stored = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
+        mode = "r+" if self.columns else "w+"
+        try:
+            self.array = np.lib.format.open_memmap(self.path, mode, dtype=stored, shape=shape)
+        except (OSError, ValueError) as error:
+            self.checkpoint.close()
+            raise TcsmtError(f"cannot write {self.path}: {error}") from None
+
+    def add(self, last: int, block: Array) -> None:
+        """Keep the columns up to ``last``."""
+        self.array[..., self.columns : last] = block.view(self.array.dtype)
+        self.array.flush()
+        self.columns = last
+        self.checkpoint.keep(_FINISHED, {"job": self.job, "columns": last})
+
+    def finish(self) -> str:
+        """The whole output under its own name; the SHA-256 of its words."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.array).tobytes()).hexdigest()
+        self.path.replace(self.output)
+        self.checkpoint.finish()
+        return digest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.checkpoint.close()
+
+
+def _identity(array: Array | None) -> str:
+    """What tells this array from another one."""
+    if array is None:
+        return ""
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    return f"{array.dtype}{array.shape}{digest}"
