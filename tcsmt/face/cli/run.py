@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from tcsmt.face.api.asked import OPERAND_RULES
 from tcsmt.face.api.run import run as run_unit
 from tcsmt.face.api.terminal import counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.face.cli.rounded import RoundedInputs
-from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
 
 
 @click.command()
