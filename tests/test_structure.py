@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -45,6 +46,16 @@ def test_the_package_has_eleven_wings() -> None:
 def test_no_wing_hides_a_public_name() -> None:
     """Importing a folder ``tcsmt/units`` would put it in the place of the call ``tcsmt.units``."""
     assert not set(WINGS) & set(dir(tcsmt))
+
+
+def test_commands_may_import_nothing_below_the_interface() -> None:
+    """The contract names all that there is: a wing or a room that is added is named there, too."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (contract,) = (one for one in contracts if one.get("source_modules") == ["tcsmt.face.cli"])
+    rooms = {path.parent.name for path in (ROOT / "tcsmt" / "face").glob("*/__init__.py")} - {"api", "cli"}
+    below = {*WINGS[1:], *(f"face.{room}" for room in rooms), "investigation"}
+    assert {*contract["forbidden_modules"]} == {f"tcsmt.{name}" for name in below}
+    assert contract["type"] == "forbidden" and not contract.get("ignore_imports")
 
 
 @cache
