@@ -49,7 +49,10 @@ def with_one_nan(model: Model) -> Model | None:
 
 
 def are_nan(model: Model, words: Array) -> Array:
-    """Which results of a unit that :func:`with_one_nan` has another one for are NaNs."""
+    """Which results of a unit that :func:`with_one_nan` has another one for are NaNs.
+
+    words: of ``unsigned(model.d_format)``, of any shape, which is that of the booleans returned.
+    """
     fmt = float_format(model.d_format)
     magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
     result: Array = magnitude > words.dtype.type(fmt.infinity_word)
@@ -121,7 +124,10 @@ def _columns(model: Model, operands: Words) -> dict[str, Array]:
 
 
 def words_of_row(operands: Words, number: int) -> tuple[int, ...]:
-    """The inputs of one row, in the order of :attr:`.Model.input_names`."""
+    """The words of one row, in the order of :attr:`.Model.input_names`.
+
+    operands: a, b of shape (rows, k), c of (rows,), scales of (rows, scales). number: from 0.
+    """
     return tuple(int(word) for word in operands.map(lambda words: words[number]).flat())
 
 

@@ -59,7 +59,7 @@ class Link:
 
     @property
     def indices(self) -> Array:
-        """The indices of K that this instruction adds."""
+        """The indices of K that this instruction adds: integers of shape (count,)."""
         return self.chain[-self.count :]
 
     @property

@@ -71,7 +71,7 @@ class Product:
 
     @property
     def nan(self) -> Array:
-        """Where D is a NaN."""
+        """Where D is a NaN: booleans of shape (M, N)."""
         return _are_nan(self.d_format, self.d)
 
     @property
@@ -91,7 +91,8 @@ class Product:
     def far(self, words: Array, places: Array) -> float:
         """How far these are from D's elements at some places, as a part of their size, on average.
 
-        words: as for :meth:`missed`. NaNs and infinities that D does not have are infinitely far.
+        words: as for :meth:`missed`. places: rows and columns of D, of shape (places, 2). NaNs and infinities
+        that D does not have are infinitely far.
         """
         wanted = self.d[places[:, 0], places[:, 1]]
         fmt = self.d_format
@@ -139,7 +140,10 @@ class SampledElements:
         return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
 
     def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
-        """Each order in which parts can be added; or, where tiles differ, how, and which each element has."""
+        """Each order in which parts can be added; or, where tiles differ, how, and which each element has.
+
+        The second value: None, or for each element the number of its order, of shape (elements,).
+        """
         if not reduction.tiled or self.places is None:
             return reduction.orders(self.a.shape[1], k), None
         own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]

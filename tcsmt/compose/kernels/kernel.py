@@ -58,7 +58,7 @@ class Kernel:
         random: Any = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Array:
-        """D of matrices, as for :func:`tcsmt.compose.kernels.gemm.gemm`."""
+        """D (M, N) of A (M, K) and B (K, N), as for :func:`tcsmt.compose.kernels.gemm.gemm`."""
         return gemm(
             a, b, c, model=self.unit.model, reduction=self.reduction, epilogue=self.epilogue, bias=bias,
             random=random, progress=progress,

@@ -30,27 +30,27 @@ class ArraySteps:
     of_chain: Chain
 
     def chain(self, indices: Indices, c: Array | None) -> Array:
-        """As ``of_chain`` has it."""
+        """As ``of_chain`` has it: words of ``shape``."""
         return self.of_chain(indices, c)
 
     def constant(self, fmt: AnyFormat, word: int) -> Array:
-        """An array of the same word."""
+        """An array of ``shape`` and of ``unsigned(fmt)``, of the same word."""
         return np.full(self.shape, word, unsigned(fmt))
 
     def add(self, fmt: AnyFormat, x: Array, y: Array) -> Array:
-        """x + y; y may have fewer dimensions."""
+        """x + y: words of ``unsigned(fmt)``; x has ``shape``, to which y broadcasts."""
         return outside.add(fmt, x, np.ascontiguousarray(np.broadcast_to(y, self.shape)))
 
     def multiply_add(self, fmt: Format, x: Array, y: Array, z: Array) -> Array:
-        """x·y + z."""
+        """x·y + z: words of ``shape`` and of ``unsigned(fmt)``."""
         return outside.multiplied_and_added(fmt, x, y, z)
 
     def convert(self, x: Array, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Array:
-        """Each word in another format."""
+        """Each word in another format, of the same shape."""
         return outside.converted(x, source, target, rounding, saturate=saturate)
 
     def convert_randomly(
         self, x: Array, source: Format, target: Format, random: Array, bits: int, saturate: bool
     ) -> Array:
-        """Each word in another format, by its own random bits."""
+        """Each word in another format, by its own random bits: integers below 2^bits, of the same shape."""
         return outside.stochastic(x, source, target, random, bits, saturate=saturate)

@@ -33,7 +33,10 @@ _BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), (
 
 
 def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
-    """x + y, to nearest even; integers wrap."""
+    """x + y, to nearest even; integers wrap.
+
+    x, y: words of one shape and of ``unsigned(fmt)``, as those returned.
+    """
     if isinstance(fmt, IntegerFormat):
         return x + y
     if fmt == FORMATS["bf16"]:  # binary32 has more than twice its bits: rounding twice is rounding once
@@ -53,7 +56,7 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
 
 
 def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
-    """x·y + z, rounded once to nearest even."""
+    """x·y + z, rounded once to nearest even: words of one shape and of ``unsigned(fmt)``."""
     return _run(multiply_add(fmt), x, y, z)
 
 
@@ -95,7 +98,11 @@ def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
 def stochastic(
     words: Array, source: Format, target: Format, random: Array, bits: int, *, saturate: bool
 ) -> Array:
-    """Converted by adding so many random bits below the last kept bit, and truncating."""
+    """Converted by adding so many random bits below the last kept bit, and truncating.
+
+    words: of ``unsigned(source)``. random: integers below 2^bits, of the same shape. Returns words of this
+    shape and of ``unsigned(target)``.
+    """
     program = _random_program(source, target, bits, saturate)
     (result,) = program.run({"x": words.reshape(-1), "r": random.reshape(-1)})
     return result.astype(unsigned(target), copy=False).reshape(words.shape)

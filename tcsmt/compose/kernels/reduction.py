@@ -115,7 +115,7 @@ class Level:
         return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else ()
 
     def cut(self, indices: Array, k: int) -> list[Array]:
-        """The indices of K, in parts that are not empty. k: the instruction's K."""
+        """The indices of K, of shape (length,), in parts that are not empty. k: the instruction's K."""
         length = len(indices)
         match self.kind:
             case "split-k":

@@ -240,7 +240,10 @@ def reduced(
     fmt: AnyFormat,
     c: FormattedWords[Words] | None = None,
 ) -> FormattedWords[Words]:
-    """The sum over some indices of K. k: the instruction's; fmt: of its results. c: enters first."""
+    """The sum over some indices of K. k: the instruction's; fmt: of its results. c: enters first.
+
+    indices: integers of shape (length,). Words are those of ``steps``: terms, or arrays of one shape.
+    """
     if not reduction.levels:
         return FormattedWords(fmt, steps.chain(indices, None if c is None else c.words))
     level, inner = reduction.levels[0], Reduction(reduction.levels[1:])

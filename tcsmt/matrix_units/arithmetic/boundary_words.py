@@ -38,7 +38,7 @@ def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Arr
     """Fraction fields of one kind.
 
     place: from 0, the last bit of the fraction, to ``fraction_bits``, its implicit bit. bits: fraction
-    fields, for the kinds that have given bits.
+    fields, for the kinds that have given bits. Both have the shape of the result, which is uint64.
     """
     ones = _ones(fmt)
     place, bits = place.astype(np.uint64), bits.astype(np.uint64)
@@ -76,7 +76,10 @@ def _tables(fmt: Format, kinds: tuple[FractionKind, ...]) -> tuple[Array, Array]
 def mixed_fractions(
     fmt: Format, kinds: tuple[FractionKind, ...], kind: Array, place: Array, bits: Array
 ) -> Array:
-    """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``."""
+    """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``.
+
+    kind, place, bits: integers of one shape, which is that of the result, uint64.
+    """
     varied, fixed = _tables(fmt, kinds)
     number = kind * max(1, fmt.fraction_bits) + place
     result: Array = bits.astype(np.uint64) & varied[number] ^ fixed[number]

@@ -23,7 +23,7 @@ def integer_dtype(fmt: IntegerFormat) -> np.dtype[Any]:
 def integer_words(fmt: IntegerFormat, array: Array, name: str) -> Array:
     """The words (uint64) of an array of numbers: integers or floats, which the format must hold exactly.
 
-    Raises :class:`.TcsmtError`, which calls the array ``name``.
+    array: of any shape, which is that of the result. Raises :class:`.TcsmtError`, which calls it ``name``.
     """
     if array.dtype.kind == "f":
         wide = array.astype(np.float64)
@@ -49,7 +49,7 @@ def integer_words(fmt: IntegerFormat, array: Array, name: str) -> Array:
 
 
 def integers_of_words(fmt: IntegerFormat, words: Array) -> Array:
-    """Words as an array of :func:`integer_dtype`: their numbers."""
+    """The numbers of words, an array of the same shape and of :func:`integer_dtype`."""
     dtype = integer_dtype(fmt)
     if dtype.kind == "u":
         return words.astype(dtype)
@@ -59,7 +59,10 @@ def integers_of_words(fmt: IntegerFormat, words: Array) -> Array:
 
 
 def first_element(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
-    """What errors call the first wrong element, and its value."""
+    """What errors call the first wrong element, such as ``a[0, 3]``, and its value.
+
+    wrong: booleans of the array's shape, one of which is true.
+    """
     where = tuple(np.argwhere(wrong)[0].tolist())
     element = array[where]
     return f"{name}{list(where) or ''}", element.item() if hasattr(element, "item") else element

@@ -168,7 +168,10 @@ def _rounded(
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:
-    """Words as an array of the format's dtype. Bits above the word's, which no unit reads, are cleared."""
+    """Words (unsigned integers) as an array of the same shape and of the format's dtype.
+
+    Bits above the word's, which no unit reads, are cleared.
+    """
     if isinstance(fmt, IntegerFormat):
         return integers_of_words(fmt, words)
     stored = words.astype(unsigned(fmt))

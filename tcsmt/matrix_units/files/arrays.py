@@ -16,7 +16,7 @@ _MAGIC = b"\x93NUMPY"
 
 
 def read_array(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
-    """The array of an .npy file, mapped into memory; nothing is ever unpickled.
+    """The array of an .npy file, of its shape and dtype, mapped into memory; nothing is ever unpickled.
 
     NumPy stores ml_dtypes' arrays without their names: these are read as words, unsigned integers.
     Raises :class:`.TcsmtError`, which names the file.

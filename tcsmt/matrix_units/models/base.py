@@ -147,7 +147,10 @@ class Model(ABC):
         return self.apply(self.operands([var(name, fmt.width) for name, fmt in self.input_formats.items()]))
 
     def operands(self, words: Sequence[Word]) -> Operands[tuple[Word, ...], Word]:
-        """What stands for each input, in the order of :attr:`input_names`, as one value."""
+        """What stands for each input, in the order of :attr:`input_names`, as one value.
+
+        words: as many as there are inputs: terms, integers, or arrays of one shape.
+        """
         return Operands.split(words, self.k, self.scales)
 
     @property

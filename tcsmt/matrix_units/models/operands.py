@@ -31,7 +31,10 @@ class Operands(Generic[Lanes_co, One_co]):
 
     @classmethod
     def split(cls, words: Sequence[Word], k: int, scales: int) -> Operands[tuple[Word, ...], Word]:
-        """Of all inputs in order: k of a, k of b, c, and so many scales of a and of b."""
+        """Of all inputs in order: k of a, k of b, c, and so many scales of a and of b.
+
+        Raises ValueError for another number of words.
+        """
         if len(words) != 2 * k + 1 + 2 * scales:
             raise ValueError(f"{len(words)} words for k = {k} and {scales} scales of each side")
         rest = iter(words)

@@ -20,7 +20,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def as_dataset(
     row: Row, provenance: Mapping[str, object], inputs: Words, answers: Array, asks: Sequence[str]
 ) -> str:
-    """JSON: where the answers come from, and each row with what it asks."""
+    """JSON: where the answers come from, and each row with what it asks.
+
+    inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). asks: of each row.
+    """
     model, rows = row.model, []
     for number, (d, asked) in enumerate(zip(answers.tolist(), asks, strict=True)):
         words = hex_words(model, words_of_row(inputs, number))

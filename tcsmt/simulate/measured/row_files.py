@@ -71,7 +71,8 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: s
     rounded: takes decimal numbers in text as the nearest values, and is told which (see :func:`.to_word`).
     operands: how a, b and c are rounded, in text and in arrays, whose values must else be exact
     (:data:`.OPERAND_RULES`).
-    Raises :class:`.TcsmtError`.
+    Returns words: a, b of shape (rows, k), c of (rows,), scales of (rows, scales), unsigned integers of the
+    formats' sizes. Raises :class:`.TcsmtError`, also for a file without rows.
     """
     read = _READERS[choose("suffix of an input file", uncompressed(path).suffix.lower(), _READERS)]
     inputs = read(path, model, rounded, operand_rule(operands))
@@ -92,7 +93,10 @@ def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str =
 
 
 def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "") -> bytes:
-    """The content of such a file. Raises :class:`.TcsmtError` for other suffixes."""
+    """The content of such a file. Raises :class:`.TcsmtError` for other suffixes.
+
+    inputs: words as :func:`read_rows` returns them. d: words of shape (rows,). name: of the unit.
+    """
     return _WRITERS[choose("suffix of an output file", suffix, _WRITERS)](model, inputs, d, name)
 
 
@@ -115,7 +119,7 @@ def model_named_in(path: Path) -> str:
 def read_results(path: Path, model: Model) -> Array:
     """The results (d) of a file, not of JSON, that :func:`read_rows` reads, as words: hexadecimal in text.
 
-    Raises :class:`.TcsmtError`.
+    Returns an array of shape (rows,) and of ``unsigned(model.d_format)``. Raises :class:`.TcsmtError`.
     """
     fmt = model.d_format
     if uncompressed(path).suffix.lower() == ".npz":

@@ -128,7 +128,7 @@ def multiply(
 ) -> dict[str, Array]:
     """A·B in so many words on each unit (all of one operand format), as binary64 numbers.
 
-    rounding: of the words, RTZ or RNE.
+    a: (M, K), b: (K, N), binary64; of each unit's label an array (M, N). rounding: of the words, RTZ or RNE.
     """
     model = next(iter(models.values()))
     fmt = float_format(model.a_format)
@@ -197,7 +197,7 @@ def figure_seven(
 
 
 def norm(x: Array) -> float:
-    """The infinity norm of a matrix."""
+    """The infinity norm of a matrix (M, N)."""
     return float(np.linalg.norm(x, np.inf))
 
 

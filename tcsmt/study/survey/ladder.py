@@ -74,7 +74,10 @@ def includes(wide: Domain, narrow: Domain) -> bool:
 def columns_in(
     domain: Domain, formats: Mapping[str, AnyFormat], trace: Trace, count: int, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Boundary inputs in a domain, at most ``count``: the usual ones, each word moved into it."""
+    """Boundary inputs in a domain, at most ``count``: the usual ones, each word moved into it.
+
+    Words by input name, unsigned integers, all of one shape (rows,) with rows <= count.
+    """
     columns = rows(formats, count, rng)
     if not domain.finite and domain.exponents is None:
         _put_special_words(columns, formats, rng)

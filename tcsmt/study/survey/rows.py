@@ -46,7 +46,10 @@ def edges(row: Row, seed: int, count: int = _EDGES) -> Vectors:
 
 
 def random_rows(model: Model, count: int, seed: int) -> Iterator[Words]:
-    """Batches of rows, so many in all, the same for a seed: half near boundaries, half of random words."""
+    """Batches of rows, so many in all, the same for a seed: half near boundaries, half of random words.
+
+    Of each batch, a and b have the shape (rows, k), c (rows,), scales (rows, scales).
+    """
     rng = np.random.default_rng([seed, 1])
     formats = model.input_formats
     while count > 0:

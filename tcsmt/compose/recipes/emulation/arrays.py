@@ -194,7 +194,10 @@ def _of_residues(
 
 
 def residue_digits(scheme: Residues, modulus: int, numbers: Array) -> list[Array]:
-    """The residues of integers, nearest to zero, or their digits, the lowest first."""
+    """The residues of integers, nearest to zero, or their digits, the lowest first.
+
+    Each is an array of the shape and dtype of the numbers.
+    """
     low = modulus // 2
     residues = (numbers + low) % modulus - low
     if not scheme.base:
@@ -213,7 +216,7 @@ def integers_of(fmt: AnyFormat, words: Array) -> Array:
 
 
 def crt(scheme: Residues, residues: Sequence[Array]) -> Array:
-    """The integers nearest to zero with these residues, Python's own."""
+    """The integers nearest to zero with these residues, Python's own: an array of the residues' one shape."""
     whole = sum(
         residue.astype(object) * weight for residue, weight in zip(residues, scheme.weights, strict=True)
     )
