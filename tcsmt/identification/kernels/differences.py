@@ -48,7 +48,7 @@ class Differences:
 
     @cached_property
     def differ(self) -> Array:
-        """Where the words differ, and not only as two NaNs do."""
+        """Where the words differ, and not only as two NaNs do: booleans of shape (M, N)."""
         result: Array = (self.left != self.right) & ~(self._nan(self.left) & self._nan(self.right))
         return result
 
@@ -64,7 +64,7 @@ class Differences:
 
     @cached_property
     def ulps(self) -> Array:
-        """The distance of each pair, uint64; where one is a NaN, and the other is not, the largest uint64."""
+        """The distance of each pair, uint64 (M, N); where one alone is a NaN, the largest uint64."""
         first, second = (self._ordered(words) for words in (self.left, self.right))
         low, high = np.minimum(first, second), np.maximum(first, second)
         distance = high.view(np.uint64) - low.view(np.uint64)  # modulo 2^64: exact, as it is below 2^64

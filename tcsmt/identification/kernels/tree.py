@@ -202,7 +202,7 @@ def first_product(part: int | SumTree) -> int:
 
 
 def sizes_of(tree: SumTree, k: int) -> Array:
-    """How many products the smallest sum has that has both of two (1 on the diagonal)."""
+    """How many products the smallest sum has that has both of two (1 on the diagonal): int64 (k, k)."""
     sizes = np.ones((k, k), np.int64)
 
     def fill(subtree: SumTree) -> list[int]:

@@ -123,7 +123,10 @@ def _joined(before: TreeComparison, more: TreeComparison, products: int) -> Tree
 def first_fitting(
     product: MatrixProduct, trees: Sequence[SumTree], elements: Array, seed: int
 ) -> SumTree | None:
-    """The first of some trees that gives some results of a few products."""
+    """The first of some trees that gives some results of a few products.
+
+    elements: booleans of the product's shape (M, N): of which results are some looked at.
+    """
     few = np.zeros(elements.shape, bool)
     few[tuple(np.random.default_rng(seed).permutation(np.argwhere(elements))[:_FEW].T)] = True
     for tree in trees:

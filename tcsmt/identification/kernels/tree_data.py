@@ -76,7 +76,10 @@ class OrderData:
     tiny: Array
 
     def results(self, tree: SumTree, rows: Array, columns: Array) -> Array:
-        """What some elements are by the order of a tree."""
+        """What some elements are by the order of a tree.
+
+        rows, columns: of each element, integers of shape (elements,), as the values returned.
+        """
         own, other = (rows, columns) if self.by_rows else (columns, rows)
         mask = self.mask[other]
         large, small = order_results(tree, self.large[own] * mask, self.small[own] * mask)

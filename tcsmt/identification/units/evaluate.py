@@ -39,7 +39,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def distinct(*keys: Array) -> tuple[list[Array], Array]:
-    """The distinct tuples of non-negative integers, as columns, and the number of each row's."""
+    """The distinct tuples of non-negative integers, as columns, and the number of each row's.
+
+    keys: integers of one shape (rows,), as the numbers returned.
+    """
     spans = [int(key.max()) + 1 if len(key) else 1 for key in keys]
     size = prod(spans)
     whole: Array = np.zeros(len(keys[0]), np.int32 if size < 1 << 31 else np.int64)
@@ -131,7 +134,10 @@ class ChainResults:
 def chain(
     family: Family, routes: BlockRoutes, rows: SplitRows, row: Array | slice, route: Array
 ) -> ChainResults:
-    """The blocks of routes, each word the next one's c. row, route: of every pair, by their numbers."""
+    """The blocks of routes, each word the next one's c.
+
+    row, route: of every pair, by their numbers: integers of shape (pairs,).
+    """
     front, back = rows.front[row], rows.back[row]
     words, word = _numbered(routes.starts)
     word = word[route]
@@ -291,7 +297,8 @@ def with_c(family: Family, words: Array, word: Array, parameters: Array, paramet
     """The results of pairs whose c is added last.
 
     words, word: what the blocks leave, and the number of each pair's. parameters, parameter: columns 7, 9, 10
-    and 11, and the number of each pair's. c: of the pairs.
+    and 11, and the number of each pair's. c: words of the pairs. Numbers, c and the words returned have the
+    shape (pairs,).
     """
     values, value = _numbered(c)
     (w, v, e), pair = distinct(word, value, parameter)

@@ -35,7 +35,7 @@ class Grid:
         self._after = [prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]
 
     def every(self, number: int) -> Array:
-        """All rows of a structure, in order; the last column is 0."""
+        """All rows of a structure, in order, int32 (rows,); the last column is 0."""
         structure = self.family.structures[number]
         sizes = list(self.sizes)
         sizes[1] -= structure.order == "every"
@@ -46,17 +46,17 @@ class Grid:
         return whole
 
     def with_last_rounding(self, numbers: Array) -> Array:
-        """Every row with every value of the last column."""
+        """Every row with every value of the last column. numbers: int32 (rows,)."""
         return (numbers[:, None] + np.arange(self.sizes[5], dtype=np.int32)).reshape(-1)
 
     def digit(self, numbers: Array, column: int) -> Array:
-        """A column of rows."""
+        """A column of rows. numbers: int32 of any shape, as the column."""
         place = _DIGITS.index(column)
         digits: Array = numbers // np.int32(self._after[place]) % np.int32(self.sizes[place])
         return digits
 
     def table(self, numbers: Array, structure: int) -> Table:
-        """The rows as those of a structure."""
+        """The rows as those of a structure: int16 (rows, columns). numbers: int32 (rows,)."""
         table = np.zeros((len(numbers), len(COLUMNS)), np.int16)
         table[:, 0] = structure
         for column in _DIGITS:
@@ -64,7 +64,7 @@ class Grid:
         return table
 
     def rows(self, numbers: Array) -> SplitRows:
-        """The rows for the evaluator."""
+        """The rows for the evaluator. numbers: int32 (rows,)."""
         front, rest = np.divmod(numbers, np.int32(self._after[2]))
         back, last = np.divmod(rest, np.int32(self.sizes[5]))
         return SplitRows(self._fronts, front, self._backs, back, last)

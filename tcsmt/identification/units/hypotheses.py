@@ -119,7 +119,7 @@ class Remaining:
         return np.concatenate([table for own, table in self.parts if own == kind])
 
     def taken(self, rows: Array) -> Remaining:
-        """Some of them, by their numbers, or a mask."""
+        """Some of them, by their numbers, integers (taken,), or a mask, booleans (rows,)."""
         numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
         parts, start = [], 0
         for kind, table in self.parts:
@@ -143,7 +143,7 @@ class Remaining:
         return self.taken(np.sort(rows[random.permutation(len(rows))[:count]]))
 
     def predictions(self, questions: Questions) -> Array:
-        """The word of every hypothesis on every question."""
+        """The word of every hypothesis on every question: uint64 (hypotheses, questions)."""
         empty = np.zeros((0, len(questions)), np.uint64)
         words = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
         return np.concatenate([empty, *words])

@@ -83,7 +83,7 @@ class IeeeHypotheses:
         return IeeeOpening(self.family, random, progress)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question."""
+        """The word of every row on every question: uint64 (rows, questions)."""
         return self.family.predictions(table, questions)
 
     def canonical(self, table: Table) -> Table:

@@ -66,7 +66,8 @@ def _room(units: Units) -> tuple[int, int]:
 def is_plain(units: Units, questions: Questions) -> Array:
     """Which questions have operands and sums that are all zero or normal, in every order and rounding.
 
-    Every term is a multiple of the smallest normal number, so that every sum is; and there is room above.
+    Booleans of shape (questions,). Every term is a multiple of the smallest normal number, so that every sum
+    is; and there is room above.
     """
     a, b, c = units.a_format, units.b_format, units.c_format
     low, high = _room(units)

@@ -107,7 +107,7 @@ class Steps:
     product_exponent: int = 0
 
     def run(self, several: Sequence[Words]) -> list[Array]:
-        """The words; operations of one depth and step are computed at once."""
+        """The words of each, uint64 (rows,); operations of one depth and step are computed at once."""
         layers: dict[tuple[int, str, int], dict[Operation, None]] = {}
         waiting = [step for step in several if isinstance(step, Operation)]
         while waiting:
@@ -183,7 +183,7 @@ def _program(steps: Steps, step: Step, lanes: int, writes: str | None, down: boo
 
 
 def flushed(fmt: Format, words: Array, *, keep_sign: bool) -> Array:
-    """The words as a unit reads them that reads subnormal ones as zero."""
+    """The words as a unit reads them that reads subnormal ones as zero: uint64, of the same shape."""
     (result,) = _flush(fmt, keep_sign).run({"word": words.reshape(-1)})
     return np.asarray(result).astype(np.uint64).reshape(words.shape)
 

@@ -63,7 +63,7 @@ class IntegerHypotheses:
         return _All(self)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question."""
+        """The word of every row on every question: uint64 (rows, questions)."""
         sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
         words = Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
         words_of_rows = [run_words(self.model(row), words).astype(np.uint64) for row in table]

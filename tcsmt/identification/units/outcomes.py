@@ -38,7 +38,7 @@ class Outcomes:
     rounding: Array | None
 
     def fitting(self, answer: int) -> Array:
-        """Which pairs can give the answer; the sign of a zero is not looked at."""
+        """Which pairs can give the answer, booleans (pairs,); the sign of a zero is not looked at."""
         own = _without_sign_of_zero(self.family, np.array([answer], np.uint64))
 
         def can(words: Array) -> Array:
@@ -50,7 +50,7 @@ class Outcomes:
     def certain(self) -> Array:
         """Which pairs give an answer whatever the columns from 6 on are, ``c_rounding`` apart.
 
-        Where the answer is a zero, its sign depends on them.
+        Booleans (pairs,). Where the answer is a zero, its sign depends on them.
         """
         fmt = self.family.d_format
         return ~self.doubtful & ~self._any(lambda words: neither_zero_nor_normal(fmt, words))
@@ -83,7 +83,7 @@ def outcomes(
 ) -> Outcomes:
     """What rows can answer to questions, whatever the columns from 6 on are.
 
-    routes: numbers of structures, and of questions. row, route: of the pairs, by their numbers.
+    routes: numbers of structures, and of questions. row, route: of the pairs (pairs,), by their numbers.
     rounded: column 11 (``c_rounding``) is known. The questions must be ordinary: every word is zero
     or normal (see :func:`ordinary_rows`). The other columns matter to them only where a zero's exponent
     can be a block's largest, or a result on the way is subnormal or special (such pairs are doubtful),
