@@ -365,7 +365,9 @@ def test_a_flaw_that_is_there_has_no_certificate(tmp_path: Path) -> None:
     assert not (tmp_path / "statements").exists()
 
 
-def test_a_flaw_whose_lemmas_take_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flaws_whose_lemmas_take_too_long_say_why_they_have_no_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is proved, has no certificate, and says why; no goal is given to the SAT solver twice."""
     asked: list[str] = []
 
@@ -387,7 +389,7 @@ def test_a_flaw_whose_lemmas_take_too_long(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.long
-def test_a_split(tmp_path: Path) -> None:
+def test_certificates_of_splits_are_refused_for_other_splits(tmp_path: Path) -> None:
     split = next(one for one in SPLITS if name_of(one) == "2 x bf16 RTZ")
     made = certify_split(Certificates(tmp_path), split)
     assert made.path is not None, made.why
@@ -422,7 +424,7 @@ def test_words_that_are_not_the_same_prove_nothing(tmp_path: Path) -> None:
     assert "same words" in checked(tmp_path).flaw
 
 
-def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
+def test_refuted_comparisons_have_no_certificate(tmp_path: Path) -> None:
     found = accuracy.compare(
         "single-f16", "markidis", "volta", k=1, domain=Domain(exponents=(0, 0)), search=0.5,
         options=SolvingOptions(certificate=tmp_path),
@@ -432,7 +434,7 @@ def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
     assert not (tmp_path / "statements").exists()
 
 
-def test_a_negative_constant_with_a_lemma_of_its_own(tmp_path: Path) -> None:
+def test_negative_constants_are_refused_though_their_lemma_holds(tmp_path: Path) -> None:
     """Its lemma holds, as the negative number is a large word; the bound that follows would be too small."""
     algorithm, row = algorithm_named("single-bf16", "hopper", 4)
     domain = Domain(exponents=(0, 0), bits=(10, 10), c_zero=True, positive=True)

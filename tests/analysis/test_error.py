@@ -39,7 +39,7 @@ def test_words_in_fixed_point() -> None:
     assert counts[True] > 100 and counts[False] > 100
 
 
-def test_the_nearer_of_two_words() -> None:
+def test_the_nearer_of_two_words_is_nearer_on_all_inputs() -> None:
     """All words of which twice one, and the sum of two, fit."""
     small = np.arange(-8, 8)
     grid = np.meshgrid(small, small, small)
@@ -51,7 +51,7 @@ def test_the_nearer_of_two_words() -> None:
     assert sizes.tolist() == [abs(x) for x in range(-16, 16)]
 
 
-def test_the_distance_of_numbers() -> None:
+def test_an_ulp_is_the_distance_of_neighbouring_numbers() -> None:
     drawn = Drawn.of("ulp", 1 << 10)
     wide = drawn.algorithm.wide
     for word in range(wide.infinity_word):

@@ -28,7 +28,7 @@ def test_by_name(name: str, unit: str, formats: list[str]) -> None:
     assert subject.step == row.model.k
 
 
-def test_what_the_unit_does_not_take() -> None:
+def test_algorithms_that_the_unit_does_not_take_are_refused() -> None:
     with pytest.raises(TcsmtError, match="ozaki1-f16"):
         subject_named(StepwiseProof(Solving()), "ozaki1-f16", INT8)
     with pytest.raises(TcsmtError, match="nothing"):

@@ -38,7 +38,7 @@ def test_every_proof_is_tried_once() -> None:
 
 
 @pytest.mark.long
-def test_a_bound_without_lemmas(tmp_path: Path) -> None:
+def test_bounds_without_lemmas_are_certified(tmp_path: Path) -> None:
     found = tried(*entry("bound of fp32-fma: hopper, K = 4"), Certificates(tmp_path), LemmaFiles(tmp_path))
     assert (found["kind"], found["certified"], found["lemmas"]) == ("bounded", True, 0)
     assert found["models"].keys() == {"fp32-fma"}

@@ -116,7 +116,7 @@ def mistaken(text: str, rng: Random) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_what_is_proved_of_mutants_is_so(part: int, no_luck: None) -> None:
+def test_only_mutants_with_the_same_results_are_proved(part: int, no_luck: None) -> None:
     """Random changes of the circuit: many are refused that change a result; none of those is proved."""
     proved = refused = 0
     for seed in range(8 * part, 8 * part + 8):

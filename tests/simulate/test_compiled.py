@@ -246,7 +246,7 @@ ONCE_WRONG: dict[str, Callable[[Term, Term], Term]] = {
 
 
 @pytest.mark.parametrize("name", ONCE_WRONG)
-def test_what_was_once_wrong(name: str) -> None:
+def test_terms_that_were_once_wrong_are_right(name: str) -> None:
     model = AnyTerm(
         a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name=f"once wrong: {name}",
         make=ONCE_WRONG[name],

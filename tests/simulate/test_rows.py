@@ -192,7 +192,7 @@ def test_block_scales_multiply() -> None:
     np.testing.assert_array_equal(got, expected)
 
 
-def test_a_nan_scale_makes_a_nan() -> None:
+def test_nan_scales_make_nans() -> None:
     zeros = np.zeros(8, np.uint8)
     for words in ([0xFF, 127], [127, 0xFF]):
         scale = np.array(words, np.uint8)

@@ -36,7 +36,7 @@ def test_a_flipped_bit_is_seen(folder: Path, content: bytes, place: int, bit: in
     assert kept("one") is None
 
 
-def test_what_is_cut_off_or_lies_under_another_name(folder: Path) -> None:
+def test_truncated_and_misplaced_files_are_not_kept(folder: Path) -> None:
     keep("one", b"content")
     stored = (folder / "one").read_bytes()
     (folder / "two").write_bytes(stored)

@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_what_was_there(
     assert json.loads(file.read_text()).keys() == {"one", "two", "three"}
 
 
-def test_what_is_finished_leaves_nothing(tmp_path: Path) -> None:
+def test_finished_checkpoints_leave_nothing(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     with Checkpoint(file, Layout()) as kept:
         kept.keep("one", {})
@@ -159,14 +159,14 @@ def test_an_array_is_no_object(layout: Layout, text: str, tmp_path: Path) -> Non
         Checkpoint(file, layout)
 
 
-def test_what_is_expected() -> None:
+def test_errors_name_the_expected_layout() -> None:
     assert Layout().expected == "a JSON object of records"
     assert Layout(key=str).expected == "a JSON array of records"
     assert Layout("entries").expected == "a JSON object with an object of records in 'entries'"
     assert Layout("entries", key=str).expected == "a JSON object with an array of records in 'entries'"
 
 
-def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_unreadable_checkpoints_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "a.json"
     folder.mkdir()
     with pytest.raises(TcsmtError, match=f"cannot read {folder}: Is a directory"):

@@ -37,7 +37,7 @@ def test_large_answers_come_while_more_is_given() -> None:
         ),
     ],
 )
-def test_what_ends_a_conversation_is_said(body: str, said: str) -> None:
+def test_ended_conversations_say_why(body: str, said: str) -> None:
     talk = Conversation("box", [sys.executable, "-c", body])
     with pytest.raises(ConversationEnded) as caught:
         talk.exchange(b"", 4, 0.5 if "sleep" in body else 20)

@@ -66,7 +66,7 @@ def test_folders(tmp_path: Path) -> None:
         replace_text(tmp_path / "none" / "x", "")
 
 
-def test_what_was_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_files_are_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_WRITTEN", {})
     assert kept_files() == ""
     a, b, c, d, e = (tmp_path / name for name in "abcde")

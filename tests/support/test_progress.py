@@ -59,7 +59,7 @@ def on_a_terminal(program: str) -> tuple[str, str]:
     return out, said.decode()
 
 
-def test_a_bar_on_a_terminal() -> None:
+def test_terminals_show_progress_and_the_result_apart() -> None:
     """What was done is shown as it is, without the markup that it might hold; the result is apart."""
     out, text = on_a_terminal(PROGRAM)
     assert out == "result\n"

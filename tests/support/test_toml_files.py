@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("content", [
     b'k = 4\n[format.x]\nbits = 3\n', b'\xef\xbb\xbfk = 4\r\n[format.x]\r\nbits = 3\r\n',
 ])  # fmt: skip
-def test_what_a_file_says(content: bytes, file: Path) -> None:
+def test_files_give_their_lines_and_data(content: bytes, file: Path) -> None:
     """Also with the marks that editors on Windows leave."""
     file.write_bytes(content)
     lines, data = read_toml(file)
@@ -33,7 +33,7 @@ def test_what_a_file_says(content: bytes, file: Path) -> None:
     (b"k = \xff\n", r": not UTF-8 text$"),
     (b"k = " + b"[" * 100_000, r": not TOML: "),
 ])  # fmt: skip
-def test_what_is_no_toml_names_the_line(content: bytes, said: str, file: Path) -> None:
+def test_malformed_toml_is_refused_with_its_line(content: bytes, said: str, file: Path) -> None:
     file.write_bytes(content)
     with pytest.raises(TcsmtError, match=said) as raised:
         read_toml(file)
@@ -69,7 +69,7 @@ LINES = [
     ("every", {"number": 0, "within": "sum"}, 7),  # the first table has none: the table's line
     ("every", {"number": 1, "within": "sum"}, 10), ("k", {"number": 2, "within": "sum"}, None),
 ])  # fmt: skip
-def test_the_line_of_a_key(key: str, given: dict[str, object], line: int | None) -> None:
+def test_the_line_of_a_key_is_its_own(key: str, given: dict[str, object], line: int | None) -> None:
     path = Path("mine.toml")
     found = TomlFile(path, LINES, {}, **given).at(key)  # type: ignore[arg-type]
     assert found == ("mine.toml" if line is None else f"mine.toml:{line}")

@@ -109,7 +109,7 @@ def test_the_budget_is_close(name: str, unit: str, domain: Domain, seconds: floa
 
 
 @pytest.mark.long
-def test_a_bound_as_a_finding() -> None:
+def test_findings_of_bounds_hold_proof_shares_and_error() -> None:
     entry = bounded("markidis", "volta", 1, NEAR, Solving(SolvingOptions(timeout=60)), 0.2)
     found, proved = entry["relative"]["relative"], entry["proved"]
     assert 0 < found <= proved <= 13
@@ -191,7 +191,7 @@ def test_constants_of_a_split_against_the_definition(step: int) -> None:
         assert largest_left >= found.left * Fraction(9, 10)
 
 
-def test_a_split_that_overflows() -> None:
+def test_splits_that_overflow_are_refused() -> None:
     split = Split(format=FORMATS["f16"])
     with pytest.raises(Unbounded, match="overflows"):
         kept(split, Domain(exponents=(15, 16)), 24, 2)
@@ -243,7 +243,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
-def test_what_is_refused(
+def test_units_and_domains_without_lemmas_are_refused(
     change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
 ) -> None:
     unit = replace(rows("volta", claims=False)[0].model, k=1, n_fma=1, **change)
@@ -588,7 +588,7 @@ class Lying(GroupedDotAdd):
         ),
     ],
 )
-def test_what_is_refused_of_parts(
+def test_parts_without_lemmas_are_refused(
     instructions: tuple[Model, ...], message: str, chain: StepwiseProof
 ) -> None:
     with pytest.raises(Unbounded, match=message):

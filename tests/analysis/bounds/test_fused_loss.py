@@ -295,13 +295,13 @@ def held_drop(sum_: FusedSum, c: Format, seed: object) -> None:
 
 
 @pytest.mark.parametrize("seeds", [(0, 3, 10), pytest.param(range(12), marks=pytest.mark.long)], ids=str)
-def test_what_is_claimed_of_a_fused_sum(seeds: Iterable[int]) -> None:
+def test_claims_on_fused_sums_hold(seeds: Iterable[int]) -> None:
     counts = claimed(seeds)
     assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
 
 
 @pytest.mark.parametrize("seeds", [(0, 1), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
-def test_what_is_claimed_of_sums_of_groups(seeds: Iterable[int]) -> None:
+def test_claims_on_sums_of_groups_hold(seeds: Iterable[int]) -> None:
     counts = Counter[str]()
     chain = StepwiseProof(solving())
     for seed in seeds:
@@ -328,7 +328,7 @@ def test_what_is_claimed_of_sums_of_groups(seeds: Iterable[int]) -> None:
     ],
     ids=str,
 )
-def test_what_is_claimed_of_sums_with_complements(seeds: range) -> None:
+def test_claims_on_sums_with_complements_hold(seeds: range) -> None:
     counts = claimed(seeds, some_complement, "complements")
     assert {"zeros", "cut", "rounding 1/2", "drops", "losses"} <= counts.keys()
     assert counts["cut"] >= 3 * len(seeds) / 4
@@ -358,7 +358,7 @@ def test_rounding_is_about_all_sums_below_the_largest(below: int, holds: bool) -
 
 
 @pytest.mark.long
-def test_what_is_claimed_of_many_fused_sums() -> None:
+def test_claims_on_many_fused_sums_hold() -> None:
     claimed(range(1000, 1400))
 
 

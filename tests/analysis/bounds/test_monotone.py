@@ -157,7 +157,7 @@ def test_signs() -> None:
     assert not keeps_sign(chain(), fused_sum, TYPE1)
 
 
-def test_what_is_not_looked_at_is_refused() -> None:
+def test_algorithms_and_domains_beyond_the_argument_are_refused() -> None:
     one, _ = algorithm_named("single-f16", "hopper", 2)
     split, _ = algorithm_named("markidis", "hopper", 2)
     assert not never_falls(chain(), split, TYPE1)

@@ -58,7 +58,7 @@ def addend(name: str, width: int) -> Fixed:
 
 
 @pytest.mark.parametrize(("width", "fits"), [(7, True), (6, False), (5, False)])
-def test_a_register_that_wraps(width: int, fits: bool) -> None:
+def test_registers_that_may_wrap_are_refused(width: int, fits: bool) -> None:
     """Three words of 5 bits in two's complement reach from -48 to 45."""
     whole = accumulate([addend(name, 5) for name in "xyz"], width)
     if fits:

@@ -89,7 +89,7 @@ def test_sums_of_two_stages(seeds: range) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("k", "c_zero"), [(1, False), (2, False), (4, False), (4, True)])
-def test_a_unit_that_never_falls(k: int, c_zero: bool) -> None:
+def test_cdna3_is_proved_never_to_fall(k: int, c_zero: bool) -> None:
     algorithm, _ = algorithm_named("single-f16", "cdna3", k)
     proof = StepwiseProof(Solving(SolvingOptions(timeout=300)))
     assert never_falls(proof, algorithm, replace(TYPE1, c_zero=c_zero))

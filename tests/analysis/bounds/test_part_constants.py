@@ -32,7 +32,7 @@ def taken(x: Fraction, part: Part) -> Fraction:
 
 @pytest.mark.parametrize("bits", [1, 3, 5, 9])
 @pytest.mark.parametrize("part", [(0, 5), (0, 2), (2, 3), (2, 1), (3, 4), (4, 1)])
-def test_a_part(part: Part, bits: int) -> None:
+def test_constants_of_a_part_are_the_largest_of_all_significands(part: Part, bits: int) -> None:
     numbers = significands(5, min(bits, 5))
     found = part_kept(F5, bits, part)
     assert found.size == max(taken(x, part) / x for x in numbers)
@@ -45,7 +45,9 @@ def test_a_part(part: Part, bits: int) -> None:
     [([(0, 2), (2, 3)], [(0, 3), (3, 2)], number) for number in (1, 2, 3, 4)]
     + [([(0, 1), (2, 2)], [(0, 5)], 2), ([(3, 6)], [(0, 2)], 1)],
 )
-def test_what_is_left_out(left: list[Part], right: list[Part], number: int, bits: tuple[int, int]) -> None:
+def test_constants_of_left_out_parts_are_the_largest_of_all_pairs(
+    left: list[Part], right: list[Part], number: int, bits: tuple[int, int]
+) -> None:
     pairs = [(x, y) for y in right for x in left][:number]
     largest = Fraction(0)
     for x, y in product(*(significands(5, each) for each in bits)):

@@ -67,7 +67,7 @@ def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int,
 @pytest.mark.parametrize(
     "seeds", [(1, 5, 8, 10, 22), pytest.param(range(40), marks=pytest.mark.long)], ids=str
 )
-def test_the_lemma_about_a_split(seeds: Sequence[int]) -> None:
+def test_the_lemma_about_a_split_fails_exactly_where_it_is_wrong(seeds: Sequence[int]) -> None:
     """It fails exactly for the numbers of the domain of which something is not so (too few words, say)."""
     counts: Counter[bool] = Counter()
     for seed in seeds:
@@ -113,7 +113,7 @@ def true_products(goal: Term, columns: Columns) -> Columns:
 
 
 @pytest.mark.parametrize("sharp", [False, True])
-def test_what_is_known_of_products(sharp: bool) -> None:
+def test_goals_with_free_products_are_as_true_as_before(sharp: bool) -> None:
     """A goal is as true as before where each free word is the product that it stands for."""
     counts: Counter[bool] = Counter()
     for one in sums("products", 2):
@@ -153,7 +153,7 @@ def additions(title: str, number: int) -> Iterator[tuple[Sums, list[tuple[int, T
         yield one, addends
 
 
-def test_what_is_added_outside() -> None:
+def test_addends_outside_add_up_to_the_result() -> None:
     """In the order of the algorithm it adds up to the result, but for the sign of a zero."""
     counts: Counter[int] = Counter()
     for one, addends in additions("addends", 12):
@@ -184,7 +184,7 @@ def test_a_c_of_zero_is_left_out_only_where_adding_zero_changes_nothing() -> Non
     assert counts["first"] and counts["last"], counts
 
 
-def test_the_last_addition_of_exact_terms() -> None:
+def test_the_last_addition_is_inexact_exactly_where_it_rounds() -> None:
     """It is called inexact exactly where its two numbers do not add up to the exact sum."""
     counts: Counter[bool] = Counter()
     for one, addends in additions("last addition", 12):

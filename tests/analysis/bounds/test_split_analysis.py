@@ -127,7 +127,7 @@ def test_three_bf16_words_are_exact() -> None:
     assert lost == list(range(1, lost[-1] + 1))
 
 
-def test_a_solver_proves_the_statement() -> None:
+def test_statements_about_splits_are_proved_by_a_solver() -> None:
     (answer,) = proved(SPLITS[2], Solving(SolvingOptions(timeout=60)))
     assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")
     assert answer["scripts"] == [digest(script(~statement(SPLITS[2])))]

@@ -71,7 +71,7 @@ def test_a_unit_that_is_not_exact_has_no_bound() -> None:
         budget(StepwiseProof(SOLVING), scheme, Domain(exponents=(0, 0)), 1000)
 
 
-def test_the_condition_of_residues() -> None:
+def test_residues_need_moduli_large_enough() -> None:
     scheme = Residues(unit=UNIT, moduli=(256, 255), bits=8)
     domain = Domain(exponents=(0, 0))
     with pytest.raises(Unbounded, match=r"the condition does not hold: 2·1·\(2\^8 - 1\)\^2 < 65280"):

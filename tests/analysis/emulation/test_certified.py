@@ -146,7 +146,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("what", one_in(6, CHANGES))
-def test_what_says_more_is_refused(what: str, made: Made, tmp_path: Path) -> None:
+def test_statements_that_say_more_are_refused(what: str, made: Made, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(made[0], folder)
     path = statement(folder)
@@ -176,7 +176,7 @@ def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
         assert "is missing" in checked(folder).flaw
 
 
-def test_what_lemmas_do_not_prove_is_not_written(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_that_lemmas_do_not_prove_are_not_written(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the lemmas come to another bound than the solvers, nothing is written."""
     folder, name = made
     real = module.budget

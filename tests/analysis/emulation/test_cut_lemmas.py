@@ -25,7 +25,7 @@ def proof() -> StepwiseProof:
 
 
 @pytest.mark.parametrize(("rounding", "bits", "count"), [("RTZ", 2, 2), ("RNE", 2, 2)])
-def test_what_is_kept_is_kept_by_every_number(rounding: str, bits: int, count: int) -> None:
+def test_every_number_keeps_what_the_lemma_says(rounding: str, bits: int, count: int) -> None:
     """And some number loses nearly as much as is said."""
     cut = Slicing(bits=bits, count=count, wide=TINY, rounding=ROUNDINGS[rounding])
     prove(proof(), cut)

@@ -33,6 +33,6 @@ def test_terms_arrays_and_fractions(name: str, unit: str) -> None:
         assert Fraction(float(found[row])) == oracle.dot(emulation, *given, Fraction(float(c[row])))
 
 
-def test_what_is_not_finite_is_a_nan() -> None:
+def test_infinite_operands_give_a_nan() -> None:
     emulation, _ = emulation_named("ozaki1-int8", "turing")
     assert replayed(emulation, [0x7FF0000000000000], [0], 0) == emulation.wide.nan_word

@@ -33,7 +33,7 @@ def test_rows_lie_in_the_domain() -> None:
             assert (exact, size) == (sum(terms) + c, sum(map(abs, terms)) + abs(c))
 
 
-def test_what_a_narrow_cut_loses_is_found() -> None:
+def test_numbers_that_a_narrow_cut_loses_are_found() -> None:
     """A number of exponent -8 beside one of exponent 8 has no bit among 14."""
     emulation, _ = emulation_named("ozaki1-int8,slices=2,products=all", "turing")
     found, _ = largest(emulation, Domain(exponents=(-8, 8), c_zero=True), 3, 0.3)

@@ -53,7 +53,7 @@ def test_tiny_emulations(seeds: range) -> None:
         ("ozaki2-int8,moduli=3", 4, 1023),
     ],
 )
-def test_the_largest_integers(name: str, k: int, most: int) -> None:
+def test_the_largest_exact_integers_are_those_of_the_scheme(name: str, k: int, most: int) -> None:
     chain = StepwiseProof(SOLVING)
     found = exact(EmulationSubject(chain, emulation_named(name, "turing")[0]), chain, k=k)
     assert found.integers == most

@@ -95,7 +95,7 @@ OTHERS: list[Mapping[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", OTHERS, ids=str)
-def test_what_is_not_so_of_a_kernel_is_refused(
+def test_false_statements_about_a_kernel_are_refused(
     folder: Path, kernel: Certified, change: Mapping[str, Any]
 ) -> None:
     assert flaw(folder, kernel, change)
@@ -119,7 +119,9 @@ def test_less_is_proved_by_the_same_lemmas(folder: Path, kernel: Certified) -> N
 @pytest.mark.parametrize(
     "change", [{"bits": BITS + 1}, {"bits": 0}, {"bits": None}, {"unit": "0.toml"}], ids=str
 )
-def test_what_is_not_so_of_sums_is_refused(folder: Path, sums: Certified, change: Mapping[str, Any]) -> None:
+def test_false_statements_about_sums_are_refused(
+    folder: Path, sums: Certified, change: Mapping[str, Any]
+) -> None:
     assert flaw(folder, sums, change)
 
 
@@ -132,7 +134,7 @@ def test_a_sum_that_rounds_down_may_be_negative_zero(tmp_path: Path) -> None:
     assert certify_kernel(Certificates(tmp_path), row, reduction_named("chained"), 4, 4).path is not None
 
 
-def test_what_is_not_proved_has_no_certificate(folder: Path, kernel: Certified) -> None:
+def test_unproved_statements_have_no_certificate(folder: Path, kernel: Certified) -> None:
     """The lemmas of what is proved are there."""
     files = Certificates(folder)
     found = [

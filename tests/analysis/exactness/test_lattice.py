@@ -29,7 +29,7 @@ def has(x: Lattice, number: Fraction) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_computed_of_the_numbers_lies_in_the_result(seed: int) -> None:
+def test_results_on_numbers_lie_in_the_result_on_lattices(seed: int) -> None:
     rng = Random(seed)
     one, two = some(rng), some(rng)
     for x, y in product(numbers(one), numbers(two)):

@@ -16,7 +16,7 @@ TINY = FusedDotAdd(a_format=NARROW, b_format=NARROW, c_format=D, d_format=D, k=2
                    zero_exponent=None, carry_bits=None, rounding="RTZ")  # fmt: skip
 
 
-def test_what_is_found_is_wrong_and_nothing_is_found_where_all_is_exact() -> None:
+def test_inputs_are_found_only_where_sums_are_inexact() -> None:
     subject = UnitSubject(ExactUnit(chain(), TINY))
     for limit in (1, 2, 3):
         for k in (1, 2, 3):

@@ -134,7 +134,7 @@ def test_sums_of_groups(seeds: range) -> None:
     ],
     ids=str,
 )
-def test_what_is_proved_of_tiny_units_holds_for_all_inputs(seeds: range) -> None:
+def test_proofs_about_tiny_units_hold_for_all_inputs(seeds: range) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds:
         unit = some_unit(Random(f"integers {seed}"), k=1 + (seed % 5 == 4))
@@ -219,7 +219,7 @@ def test_units(name: str, bits: int) -> None:
     exact_below(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, bits)
 
 
-def test_what_no_lemma_is_about_is_refused() -> None:
+def test_units_without_lemmas_are_refused() -> None:
     for name in ("x86/vpdpbusd", "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"):
         with pytest.raises(Unbounded):
             most_bits(row_named(name).model)

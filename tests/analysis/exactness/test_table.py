@@ -50,7 +50,7 @@ def test_a_record_counts_only_for_the_code_that_made_it() -> None:
         assert used <= set(SOURCES), source
 
 
-def test_what_is_not_proved_is_not_called_inexact() -> None:
+def test_unproved_sizes_are_not_called_inexact() -> None:
     """A 0 says that one product is not exact; an input of more products says less."""
 
     def size(bits: int, k: int, beyond: int | None, *, closed: bool) -> dict[str, object]:

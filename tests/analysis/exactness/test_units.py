@@ -13,7 +13,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tests.support.sums_of_integers import NARROW, RESULTS, asked, chain
 
 
-def test_what_the_lemmas_are_not_about_is_refused_and_not_proved() -> None:
+def test_units_beyond_the_lemmas_are_refused() -> None:
     d = RESULTS[2]
     common = {"a_format": NARROW, "b_format": NARROW, "c_format": d, "d_format": d, "k": 2, "n_fma": 2}
     short = FusedDotAdd(**common, fraction_bits=4, zero_exponent=None, rounding="RTZ", carry_bits=0)

@@ -125,7 +125,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
     assert "not confirmed" in chain.stopped
 
 
-def test_the_goal_of_a_larger_error() -> None:
+def test_the_goal_holds_exactly_where_the_error_is_larger() -> None:
     """It holds on exactly the inputs with such an error, or an infinite one, if the result can be counted."""
     counts: Counter[bool] = Counter()
     for seed in range(5):

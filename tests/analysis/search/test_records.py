@@ -27,7 +27,7 @@ def words(inputs: dict[str, dict[str, str]]) -> dict[str, int]:
     return {name: int(shown["word"], 16) for name, shown in inputs.items()}
 
 
-def test_a_comparison() -> None:
+def test_records_of_comparisons_hold_both_errors() -> None:
     one, two = (algorithm_named(name, "volta", 1)[0] for name in NAMES)
     pair = AlgorithmPair(NAMES, (one, two), TYPE1)
     data = comparison_json(shown(pair, dict(WORSE), SIMULATOR, time.monotonic()))
@@ -40,7 +40,7 @@ def test_a_comparison() -> None:
     assert data["excess"]["2^-24 Σ|ab|"] == pytest.approx(float((errors[0] - errors[1]) * 2**24 / exact))
 
 
-def test_a_flaw() -> None:
+def test_records_of_flaws_hold_both_results() -> None:
     flaw = Monotone("markidis", algorithm_named("markidis", "hopper", 1)[0], TYPE1)
     inputs = {"a0": 0x3F901000, "b0": 0x3F8FF002, "c": 0}
     data = flaw_json(flaw_shown(flaw, inputs, SIMULATOR, time.monotonic()))
@@ -54,7 +54,7 @@ def test_a_flaw() -> None:
         assert case["size"] == pytest.approx(float(fall * 2**24 / exact_dot(before)))
 
 
-def test_a_bound() -> None:
+def test_records_of_bounds_hold_error_and_proof() -> None:
     worst = extreme(algorithm_named("markidis", "volta", 1)[0], dict(WORSE))
     proof = Equivalent(stage="s", scripts=("00",), solver="z3", version="", seconds=1)
     found = Bound(worst, None, Fraction(5, 2), None, proof, {"the split": Fraction(5, 2)}, "", 1.0)

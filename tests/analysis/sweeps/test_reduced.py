@@ -100,7 +100,7 @@ def test_solvers_agree_with_enumeration(name: str, counted: str, solved: str) ->
     assert examine(FACTS[name], "volta", 2, Limits(14), ask=False)["verdict"] == counted
 
 
-def test_what_is_neither_gone_through_nor_asked_about_stays_open() -> None:
+def test_facts_neither_enumerated_nor_asked_stay_open() -> None:
     limits = Limits(most=0, options=SolvingOptions(timeout=30))
     still_open = examine(FACTS["monotone-2-c"], "volta", 10, limits, ask=False)
     assert still_open["verdict"] == "open"

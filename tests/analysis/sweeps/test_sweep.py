@@ -50,7 +50,7 @@ def test_the_error_is_more_than_binary64_sees() -> None:
     assert error[0, 0] == -(2.0**-60 + 2.0**-70)
 
 
-def test_what_is_kept_of_the_errors() -> None:
+def test_figures_of_errors_are_right_on_three_elements() -> None:
     """Exact: 1 + 2^-24, -3 and 4; found: 1 (rounded rightly, to even), 3 (a wrong sign), one ulp too much."""
     exact = Exact(np.float64([[1 + 2.0**-24, -3, 4]]), np.zeros((1, 3)), np.float64([[2, 3, 4]]))
     found = errors([np.float32([[1, 3, 4 + 2.0**-21]])], [exact])
@@ -166,7 +166,7 @@ def test_the_reference_of_binary64_is_exact() -> None:
         assert abs(value(found.magnitude[i, j]) / sum(map(abs, products)) - 1) < 2**-52
 
 
-def test_an_emulation_of_binary64() -> None:
+def test_emulations_with_more_slices_are_closer() -> None:
     """More slices are closer, and the inputs have more bits than binary32 has."""
     recipes = [named("ozaki1-int8,slices=2"), named("ozaki1-int8,slices=5")]
     two, five = point(recipes, ["turing"], DISTRIBUTIONS["normal"], 16, size=2, seeds=1)

@@ -137,7 +137,7 @@ def test_progress_is_that_of_the_whole_stack() -> None:
         ((4,), (4, 2), None, "A has shape"),
     ],
 )
-def test_what_does_not_fit(a: Any, b: Any, c: Any, message: str) -> None:
+def test_stacks_that_do_not_fit_are_refused(a: Any, b: Any, c: Any, message: str) -> None:
     arrays = [np.ones(shape, np.float16) for shape in (a, b)]
     with pytest.raises(TcsmtError, match=message):
         batched(*arrays, None if c is None else np.ones(c, np.float32), model=HOPPER)

@@ -91,7 +91,7 @@ def test_every_order_of_parts_is_a_result() -> None:
     assert np.flatnonzero(recorded.missed(words, places)).tolist() == [7]
 
 
-def test_what_is_no_product_is_refused() -> None:
+def test_results_of_another_shape_are_refused() -> None:
     a = np.zeros((3, 4), np.float16)
     with pytest.raises(TcsmtError, match=r"D has shape \(3, 3\): must be \(3, 2\)"):
         Product.of(a, np.zeros((4, 2), np.float16), None, np.zeros((3, 3), np.float32), (F16, F16, None, F32))

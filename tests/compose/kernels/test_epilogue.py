@@ -52,7 +52,7 @@ def test_the_text_keeps_every_bit_of_a_number() -> None:
         ("out=ue8m0,saturate", "ue8m0 has no sign"),
     ],
 )  # fmt: skip
-def test_what_is_refused(text: str, message: str) -> None:
+def test_contradictory_epilogues_are_refused(text: str, message: str) -> None:
     with pytest.raises(TcsmtError) as refused:
         tcsmt.epilogue(text)
     assert message in str(refused.value)

@@ -49,7 +49,9 @@ def same(one: str, two: str, length: int, k: int = 1) -> bool:
         ("split-k:3,any", "split-k:3", 12, False),
     ],
 )
-def test_what_is_the_same(one: str, two: str, length: int, equal: bool) -> None:
+def test_reductions_are_the_same_where_additions_commute(
+    one: str, two: str, length: int, equal: bool
+) -> None:
     assert same(one, two, length) is equal
 
 

@@ -197,7 +197,7 @@ def test_fixed_point_matrices() -> None:
 F64 = "hopper/mma.m8n8k4.f64.f64.f64.f64"
 
 
-def test_a_product_of_matrices_with_nans() -> None:
+def test_nans_go_on_along_chains() -> None:
     """Each element is a chain of instructions, whose NaNs go on to the next one."""
     model = row_named(F64).model
     rng = np.random.default_rng(1)

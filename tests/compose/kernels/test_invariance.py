@@ -84,7 +84,7 @@ def test_a_narrower_domain_is_proved() -> None:
     assert other.invariant is False
 
 
-def test_what_is_not_decided_is_unknown() -> None:
+def test_undecided_pairs_are_unknown() -> None:
     domain = Domain(exponents=(0, 0), bits=(1, 1), c_zero=True)
     found = tcsmt.kernel_invariant(
         "volta",

@@ -133,7 +133,7 @@ def test_a_domain_where_it_never_does() -> None:
         ("nowhere+chained@8", "nowhere"),
     ],
 )  # fmt: skip
-def test_what_is_refused(name: str, message: str) -> None:
+def test_kernels_that_are_not_units_are_refused(name: str, message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         tcsmt.unit(name)
 

@@ -78,7 +78,7 @@ def test_names_of_the_usual_ones() -> None:
         ("chained,pairs", "chained stands alone"),
     ],
 )  # fmt: skip
-def test_what_is_refused(text: str, message: str) -> None:
+def test_malformed_reductions_are_refused(text: str, message: str) -> None:
     with pytest.raises(TcsmtError) as refused:
         tcsmt.reduction(text)
     assert message in str(refused.value)
@@ -205,7 +205,7 @@ def test_sums_written_by_hand(text: str) -> None:
             assert found[i, j] == by_hand(text, a[i] * b[:, j], c[i, j])
 
 
-def test_the_ways_differ() -> None:
+def test_every_two_reductions_differ_on_these_inputs() -> None:
     """The inputs above tell every two reductions apart."""
     rng = np.random.default_rng(5)
     a, b = (rng.standard_normal(shape).astype(np.float16).astype(np.float32) for shape in ((6, 40), (40, 5)))

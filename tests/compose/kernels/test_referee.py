@@ -142,7 +142,7 @@ class Case:
     ],
     ids=str,
 )
-def test_what_is_said_of_kernels_holds_for_all_inputs(seeds: Sequence[int]) -> None:
+def test_verdicts_on_kernels_hold_for_all_inputs(seeds: Sequence[int]) -> None:
     """Equal is equal on each, a witness is one; what is said of integers with c = 0 holds for all of them."""
     counts = sum((Case.drawn(f"kernels {seed}").judged() for seed in seeds), Counter())
     print(dict(counts))

@@ -32,7 +32,7 @@ def drawn(rows: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("length", [11, 16, 1])
 @pytest.mark.parametrize("with_c", [True, False])
-def test_the_elements_of_products(length: int, with_c: bool) -> None:
+def test_sampled_elements_are_those_of_the_products(length: int, with_c: bool) -> None:
     a, b, c = drawn(23, length)
     given = np.diag(c) if with_c else None
     wanted = [scheduled(text) for text in TEXTS]

@@ -98,7 +98,7 @@ def test_scaled_sums() -> None:
         ({"c_enters": "nowhere"}, "c_enters"),
     ],
 )
-def test_what_contradicts_itself(changes: dict[str, object], message: str) -> None:
+def test_contradictory_algorithms_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         markidis(**changes)
 

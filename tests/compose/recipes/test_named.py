@@ -40,7 +40,7 @@ def test_changes_stand_in_the_name() -> None:
         ("markidis,split", "''"),
     ],
 )
-def test_what_there_is_not(text: str, message: str) -> None:
+def test_unknown_algorithms_and_parameters_are_refused(text: str, message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         recipe_named(text)
     assert issubclass(UnknownName, TcsmtError)

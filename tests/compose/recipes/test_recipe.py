@@ -67,7 +67,7 @@ def test_every_parameter_is_tried_above() -> None:
         ("outside", "RXX", "RXX"),
     ],
 )
-def test_what_is_refused(name: str, text: str, message: str) -> None:
+def test_malformed_parameters_are_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         PARAMETERS[name](BASE, text)
 
@@ -88,7 +88,7 @@ def test_on_a_unit() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "", " 3"])
-def test_what_is_no_whole_number(text: str) -> None:
+def test_texts_that_are_not_whole_numbers_are_refused(text: str) -> None:
     with pytest.raises(TcsmtError, match=r"^slices = .*: must be an integer, 1 or more$"):
         whole_number("slices", text, 1)
     assert [whole_number("slices", given, 0) for given in ("0", "07", "12")] == [0, 7, 12]

@@ -84,7 +84,7 @@ def test_powers_of_two(exponent: int) -> None:
         ({"format": FORMATS["f64"]}, "format = f64: f32 cannot hold all of its values"),
     ],
 )  # fmt: skip
-def test_what_is_refused(change: dict[str, object], message: str) -> None:
+def test_splits_out_of_range_are_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         Split(**{"format": FORMATS["f16"]} | change)  # type: ignore[arg-type]
     assert Split(format=FORMATS["f64"], wide=FORMATS["f64"], words=1).words == 1

@@ -36,7 +36,7 @@ def test_entries_are_in_the_file_and_in_the_result(tmp_path: Path, monkeypatch: 
     assert json.loads(json.dumps(again.as_json()))["entries"] == again.entries
 
 
-def test_what_is_unknown_or_missing_is_exit_code_3(tmp_path: Path) -> None:
+def test_unknown_and_missing_findings_exit_with_3(tmp_path: Path) -> None:
     found = AlgorithmFindings(tmp_path / "findings.json", {}, {})
     assert found.exit_code is Exit.ANSWERED
     unknown = {"a key": {"verdict": "unknown", "reason": "timeout"}}

@@ -30,7 +30,7 @@ def recorded(folder: Path, flip: int = 0) -> Path:
     return folder / "rows.json"
 
 
-def test_what_explains_all_rows_has_the_unit_s_parameters(tmp_path: Path) -> None:
+def test_explanations_of_all_rows_have_the_units_parameters(tmp_path: Path) -> None:
     explained = tcsmt.identify_data(recorded(tmp_path), rows=50)
     assert explained.remaining >= 1 and 6 in explained.values["fraction_bits"]
     assert explained.exit_code == (0 if explained.remaining == 1 else 3)

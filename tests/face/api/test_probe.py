@@ -77,7 +77,7 @@ def test_contradictory_arguments_are_refused(tmp_path: Path) -> None:
         tcsmt.probe("volta", "carry-bits").run("answers.csv")
 
 
-def test_what_the_probe_is_for_is_refused_before_solvers_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_probes_are_refused_before_solvers_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tcsmt.face.api.probe.from_properties", None)
     with pytest.raises(tcsmt.TcsmtError, match="--emit cuda, not hip"):
         tcsmt.probe("volta", emitted="hip")

@@ -29,7 +29,7 @@ def test_a_fact_on_all_inputs_of_a_small_format(tmp_path: Path) -> None:
     assert repr(again) == "<ReducedFacts of 1 fact: 1 entry>"
 
 
-def test_what_is_open_is_neither() -> None:
+def test_open_facts_neither_hold_nor_fail() -> None:
     found = accuracy.reduced("one-by-one", "volta", widths=2, inputs=14)
     (entry,) = found.entries.values()
     opened = replace(found, entries={"a key": {**entry, "verdict": "open", "solver": {"reason": "timeout"}}})

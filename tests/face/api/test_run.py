@@ -46,7 +46,7 @@ def test_operands_are_rounded_by_the_rule(rows: Path) -> None:
         tcsmt.run("volta", rows, operands="truncated")
 
 
-def test_what_is_written_is_a_data_set_of_the_unit(rows: Path, tmp_path: Path) -> None:
+def test_written_rows_are_a_data_set_of_the_unit(rows: Path, tmp_path: Path) -> None:
     model = tmp_path / "mine.toml"
     model.write_text(f'base = "{VOLTA}"\nfraction_bits = 20\n')
     for unit in ("volta", model, tcsmt.unit("volta")):

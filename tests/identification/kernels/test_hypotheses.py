@@ -69,7 +69,7 @@ def all_expressions(length: int, ordinary: bool) -> set[str]:
         (256, True, "promote:8/sliced:2,step=1"),
     ],
 )
-def test_what_libraries_do_is_tried(length: int, ordinary: bool, text: str) -> None:
+def test_reductions_of_libraries_are_tried(length: int, ordinary: bool, text: str) -> None:
     wanted = expression(reduction_named(text), length, 4)
     assert wanted in all_expressions(length, ordinary)
 
@@ -138,7 +138,7 @@ def test_other_names_of_a_hypothesis() -> None:
     assert same_function(replace(kernel, reduction=reduction_named("cuts:7")), F32, 64) == ()
 
 
-def test_what_is_the_same_function_gives_the_same_words() -> None:
+def test_texts_of_one_function_give_the_same_words() -> None:
     """With a C, which a chain begins with, and which is added to a part."""
     rng = np.random.default_rng(3)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((8, 16), (16, 8)))

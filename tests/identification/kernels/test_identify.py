@@ -193,7 +193,7 @@ def test_blocks_of_numpy() -> None:
         ({"units": ["hoper"]}, "hoper"),
     ],
 )  # fmt: skip
-def test_what_is_refused(change: dict[str, Any], message: str) -> None:
+def test_arrays_and_formats_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
     one = np.ones((2, 2), np.float32)
     with pytest.raises(TcsmtError, match=message):
         tcsmt.kernel_identify(**({"a": one, "b": one, "d": one} | change))

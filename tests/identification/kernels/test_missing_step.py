@@ -40,12 +40,12 @@ def to_nearest(x: Any) -> Any:
     return ((words + 0xFFF + (words >> 13 & 1)) & 0xFFFFE000).astype(np.uint32).view(np.float32)
 
 
-def test_a_factor() -> None:
+def test_a_missing_factor_is_named() -> None:
     found = of(np.float32(-0.25) * chained(A, B))
     assert found.keys() == {"scaling"} and "D is -0.25 times A·B, " in found["scaling"]
 
 
-def test_an_addend() -> None:
+def test_a_missing_addend_is_named() -> None:
     bias = RNG.standard_normal(10).astype(np.float32)
     assert "the same number in each column" in of(chained(A, B) + bias)["addend"]
     rows = RNG.standard_normal((12, 1)).astype(np.float32)
@@ -70,7 +70,7 @@ def test_formats_and_orders() -> None:
     assert of(chained(A[:, ::-1], B[::-1])).keys() == {"order"}
 
 
-def test_a_part_of_d() -> None:
+def test_the_part_of_d_that_differs_is_named() -> None:
     d = chained(A, B)
     d[3, 5] += 1
     assert "all elements but some in rows 3 to 3, columns 5 to 5" in of(d)["region"]

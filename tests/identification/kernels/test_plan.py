@@ -68,7 +68,7 @@ def test_the_same_graph_is_the_same_function() -> None:
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_what_no_input_separates_is_asked_of_a_solver(asked: bool) -> None:
+def test_kernels_that_no_input_separates_are_asked_of_a_solver(asked: bool) -> None:
     """A conversion to more bits on the way makes no difference, which is no matter of graphs."""
     given = [Kernel(VOLTA, CHAINED, epilogue_named(text)) for text in ("out=bf16", "out=f64:bf16")]
     plan = planned(given, F16, 2, most=4, solving=Solving(SolvingOptions(timeout=20)) if asked else None)
@@ -90,7 +90,7 @@ def test_without_c_a_total_from_zero_is_another_function() -> None:
     assert [how for _, _, how in what.equal] == ["the same graph"]  # there is no C
 
 
-def test_an_input_that_a_solver_finds_separates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_that_a_solver_finds_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no random one does, since none is made."""
     monkeypatch.setattr(module, "_ROUNDS", 0)
     given = kernels("chained", "split-k:2")

@@ -60,7 +60,7 @@ def test_edges_below_and_right() -> None:
 
 
 @pytest.mark.library
-def test_what_nothing_explains_is_said() -> None:
+def test_regions_that_nothing_explains_are_listed() -> None:
     a, b = operands(16, 18)
     d = added(a, b)
     d[:, 16:] = (a @ b)[:, 16:] + np.float32(1)

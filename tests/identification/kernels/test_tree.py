@@ -24,7 +24,7 @@ def test_sizes_and_trees_are_each_others() -> None:
     assert tree_of(sizes) == tree
 
 
-def test_a_sum_of_several_at_once() -> None:
+def test_sums_of_several_at_once_have_one_step() -> None:
     tree = SumTree(((0, 1, 2, 3), (4, 5, 6, 7)))
     sizes = sizes_of(tree, 8)
     assert (sizes[:4, :4] == np.where(np.eye(4, dtype=bool), 1, 4)).all() and (sizes[4:, :4] == 8).all()

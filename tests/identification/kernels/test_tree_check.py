@@ -66,7 +66,7 @@ def test_functions_that_change_are_noticed() -> None:
 @pytest.mark.parametrize(("multiply", "said"), [
     (backwards, "the order depends on data, as"), (truncated, "rounded in a way that a tree cannot state"),
 ])  # fmt: skip
-def test_what_differs_is_said(multiply: Any, said: str) -> None:
+def test_differing_elements_are_reported_with_the_reason(multiply: Any, said: str) -> None:
     product, part = product_of(multiply), Summed(ALL, FORWARD)
     (held,) = held_against(product, [part], 200, 5)
     text = why_not(product, part, held, 5)

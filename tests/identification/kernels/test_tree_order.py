@@ -134,7 +134,7 @@ def test_kernels_with_known_reductions(unit: str, step: int, reduction: str) -> 
     assert (sizes_of(tree, 48) == sizes_by(reduction_named(reduction), 48, step)).all()
 
 
-def test_what_is_no_such_sum_is_refused() -> None:
+def test_functions_that_are_not_such_sums_are_refused() -> None:
     with pytest.raises(TcsmtError, match="numbers so small are read as zero"):
         order_of(lambda a, b: np.full((8, 8), 0.3), F32, 8, (8, 8))
     with pytest.raises(TcsmtError, match="large numbers swallow small ones"):

@@ -129,7 +129,7 @@ REFUSED: list[tuple[Multiply, str]] = [
 
 
 @pytest.mark.parametrize(("multiply", "reason"), REFUSED)
-def test_what_no_tree_gives_is_refused(multiply: Any, reason: str) -> None:
+def test_functions_that_no_tree_gives_are_refused(multiply: Any, reason: str) -> None:
     with pytest.raises(TcsmtError, match=reason), np.errstate(all="ignore"):
         reading_of(multiply, 8, (6, 5))
 

@@ -56,7 +56,7 @@ def test_results_are_those_of_fractions(operand: str, data: st.DataObject) -> No
         assert Fraction(float(given[row])) == wanted
 
 
-def test_the_order_alone() -> None:
+def test_large_numbers_swallow_small_ones_where_they_meet() -> None:
     """X swallows y in whichever sum they meet, also where X and -X cancel there."""
     tree = SumTree(((0, 1), (2,), (SumTree(((3, 4, 5),)),)))
     large = np.array([[1, 0, -1, 0, 0, 0], [1, -1, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0], [1, 0, 0, 0, 0, 0]])

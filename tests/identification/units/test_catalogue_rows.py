@@ -43,7 +43,7 @@ def test_a_task_is_about_its_model() -> None:
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_what_is_kept_of_a_search(right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_looked_up_among_what_a_search_left(right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the row is among what is left is looked up in the table, not taken from the search."""
     given: dict[str, Any] = {}
 

@@ -113,7 +113,7 @@ def test_too_many_for_a_table(one: Answered, monkeypatch: pytest.MonkeyPatch) ->
         one.opening.table()
 
 
-def test_an_answer_that_nothing_explains() -> None:
+def test_answers_that_nothing_explains_leave_no_hypothesis() -> None:
     opening = Opening(FAMILY, np.random.default_rng(4), lambda text: None)
     question = opening.question()
     assert question is not None and not opening.few

@@ -107,7 +107,7 @@ def test_two_exchanged_lanes():
         pytest.param("cdna2/v_mfma_f32_4x4x4f16", marks=pytest.mark.long),
     ],
 )
-def test_what_cannot_matter_is_proved_to_be_equal(unit):
+def test_columns_that_cannot_matter_are_proved_equal(unit):
     """Rows that a range argument makes equal, by a solver; one more column apart, they are not."""
     model = row_named(unit).model
     one = IeeeFamily(model.a_format, model.b_format, model.c_format, 2, tuple(standard_orders(2)))
@@ -124,7 +124,7 @@ def test_what_cannot_matter_is_proved_to_be_equal(unit):
 
 
 @pytest.mark.parametrize("name", mostly_long(["bf16", "f16", "fp8", "small"], ["bf16", "small"]))
-def test_what_cannot_matter_changes_no_answer(name):
+def test_columns_that_cannot_matter_change_no_answer(name):
     one, random = family(name, 4), np.random.default_rng(2)
     rows, questions = some_rows(one, random, 200), mixed(one, random, 300)
     assert (one.predictions(rows, questions) == one.predictions(one.canonical(rows), questions)).all()
@@ -141,13 +141,13 @@ def test_every_row_one_column_apart_is_a_hypothesis():
             one.model(other)
 
 
-def test_the_number_of_hypotheses():
+def test_the_number_of_hypotheses_is_that_of_the_grown_table():
     one = family("small", 2)
     assert one.count == len(one.grown(one.first()))
 
 
 @pytest.mark.parametrize("zeros", [0, 1])
-def test_the_sign_of_a_flushed_sum_and_a_negative_zero(zeros):
+def test_flushed_sums_have_no_sign_without_negative_zeros(zeros):
     """Of exact sums with c last: where these have no negative zero, the addition of c has none either."""
     one = family("bf16", 2)
     shape = next(n for n, s in enumerate(one.shapes) if s.method == "exact" and not s.c_first)

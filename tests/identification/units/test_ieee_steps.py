@@ -63,7 +63,7 @@ def test_flushed_words_keep_their_sign_or_not():
     assert flushed(F16, words, keep_sign=False).tolist() == [0, 0, 0, 0x0400, 0xFC01]
 
 
-def test_what_is_computed_together_is_what_is_computed_alone():
+def test_steps_computed_together_are_those_computed_alone():
     """Chains of different lengths and steps: each takes its own words."""
     random = np.random.default_rng(7)
 

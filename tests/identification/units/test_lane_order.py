@@ -36,11 +36,11 @@ def test_a_fused_sum_has_no_tree():
 @pytest.mark.parametrize(
     ("name", "exponent"), [("arm/fdot.f16.e4m3.e4m3", 0), ("arm/fdot.f16.e4m3.e4m3.lscale5.osm1", -5)]
 )
-def test_the_exponent_of_products(name, exponent):
+def test_the_exponent_of_products_is_revealed(name, exponent):
     assert revealed_exponent(*asked(row_named(name).model)) == exponent
 
 
-def test_a_box_without_such_an_exponent():
+def test_boxes_without_such_an_exponent_reveal_none():
     _, family = asked(row_named("arm/fdot.f16.e4m3.e4m3").model)
     assert revealed_exponent(lambda q, why: 0x4200, family) is None  # 3
     assert revealed_exponent(lambda q, why: 0x7C00, family) is None  # an infinity

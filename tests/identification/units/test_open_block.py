@@ -109,7 +109,7 @@ def test_both_graphs_are_the_unit(order: str, normalised: bool) -> None:
 
 
 @pytest.mark.parametrize("flush", [0, 1])
-def test_the_last_addition(flush: int) -> None:
+def test_the_last_addition_is_that_of_units_with_c_last(flush: int) -> None:
     """Every pair of words, each rounding: as a unit that has only c last, its product being zero."""
     program = last_program(RESULT, RESULT, Zeros.POSITIVE)
     word, c = (side.reshape(-1) for side in np.meshgrid(range(1 << RESULT.width), range(1 << RESULT.width)))

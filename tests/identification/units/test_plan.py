@@ -70,7 +70,7 @@ def classes(near: Candidates, asked: Questions) -> int:
     return len(np.unique(predictions(FAMILY, near.table, asked), axis=0))
 
 
-def test_a_fixed_set(near: Candidates) -> None:
+def test_each_question_of_a_fixed_set_tells_more_apart(near: Candidates) -> None:
     """Classes are sets with the same answers; more are told apart with each question of the second part."""
     chosen = fixed_set(FAMILY, near, np.random.default_rng(1), 18)
     assert 14 <= len(chosen) <= 18
@@ -99,7 +99,7 @@ def leaves(
         yield from leaves(child, (*path, (node.question, word)))
 
 
-def test_a_decision_tree(near: Candidates) -> None:
+def test_every_candidate_lies_in_the_leaf_of_its_answers(near: Candidates) -> None:
     """Every candidate lies in the leaf to which its own answers lead, and nowhere else."""
     tree = decision_tree(FAMILY, near, np.random.default_rng(1))
     found = list(leaves(tree))

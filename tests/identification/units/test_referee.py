@@ -203,12 +203,12 @@ def merged(seeds: range, rows: int) -> Counter[int]:
 
 
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=pytest.mark.long)], ids=str)
-def test_what_identify_merges_is_equal(seeds: range) -> None:
+def test_merged_hypotheses_are_equal(seeds: range) -> None:
     assert sum(merged(seeds, 20).values()) > 10
 
 
 @pytest.mark.long
-def test_what_identify_merges_is_equal_many() -> None:
+def test_many_merged_hypotheses_are_equal() -> None:
     assert set(merged(range(1000, 1200), 60)) >= {0, 6, 8, 10}
 
 
@@ -244,7 +244,7 @@ def some_inputs(family: Family, rng: Random) -> tiny.Columns:
 
 
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 48), marks=pytest.mark.long)], ids=str)
-def test_what_identify_merges_at_the_edge_of_a_rule_is_equal(seeds: range) -> None:
+def test_hypotheses_merged_at_the_edge_of_a_rule_are_equal(seeds: range) -> None:
     columns: Counter[int] = Counter()
     for seed in seeds:
         rng = Random(f"edges {seed}")
@@ -284,7 +284,7 @@ def test_registers_that_hold_every_sum() -> None:
     assert enough >= 100
 
 
-def test_a_register_that_just_wraps() -> None:
+def test_registers_that_just_wrap_are_not_merged() -> None:
     """Two products of 2.98 are rounded up to 3, a c of 1.99 to 2: their sum of 8 is the first that wraps."""
     a = tiny.described(exponent_bits=3, fraction_bits=1, bias=3)
     b = tiny.described(exponent_bits=3, fraction_bits=6, bias=3)

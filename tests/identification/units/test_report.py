@@ -97,7 +97,7 @@ def test_text_of_what_is_left(verdict: str, what: str) -> None:
     assert as_text(outcome(verdict, PAIR[:1])).splitlines()[-1] == "catalogue: none of its units is this one"
 
 
-def test_what_excludes_the_nearest() -> None:
+def test_the_first_question_that_excludes_each_near_model_is_named() -> None:
     """With one answer changed: the plain unit explains all others, and the first that it misses is named."""
     found = outcome("refuted", PAIR[:0], exchanges=exchanges(wrong=4), model=None)
     told = nearest(found)
@@ -116,7 +116,7 @@ def test_what_excludes_the_nearest() -> None:
     assert nearest(outcome("refuted", PAIR[:0], exchanges=[], model=None)) == []
 
 
-def test_a_fixed_set_and_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_as_data_hold_their_questions_and_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "PLAIN", 60)
     monkeypatch.setattr(plan, "POOL", 120)
     chosen = fixed_set(FAMILY, NEAR, np.random.default_rng(1), 3)

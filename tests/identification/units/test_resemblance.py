@@ -117,7 +117,9 @@ def quiet(function: Callable[..., Array]) -> Callable[[Words], Array]:
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )  # fmt: skip
-def test_what_one_writes_first_is_named(function: Callable[..., Array], texts: tuple[str, ...]) -> None:
+def test_usual_ways_to_write_a_dot_product_are_named(
+    function: Callable[..., Array], texts: tuple[str, ...]
+) -> None:
     """Products of FP16 words are exact in FP32, so that fused multiply-adds are the same function."""
     ask = quiet(function)
     found = resemblance(VOLTA.model, EDGES, ask(EDGES), ask, 1)
@@ -153,14 +155,14 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
     assert "subnormal results flushed to zero" in found.texts[0]
 
 
-def test_a_unit_with_two_parameters_changed() -> None:
+def test_two_changed_parameters_are_named() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
     box = replace(VOLTA.model, fraction_bits=24, rounding=ROUNDINGS["RNE"])
     found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 
 
-def test_what_resembles_nothing_is_not_named() -> None:
+def test_functions_that_resemble_nothing_are_not_named() -> None:
     def mostly(words: Words) -> Array:
         found = quiet(in_order)(words)
         found[(words.c >> 1) % 64 == 3] ^= 1

@@ -32,7 +32,7 @@ def test_of_any_words(words: list[int]) -> None:
     assert (found == 0) == (len(set(words)) == 1)
 
 
-def test_the_best_column() -> None:
+def test_the_best_column_has_the_largest_entropy() -> None:
     words = np.array([[1, 0, 0, 0], [1, 0, 1, 0], [1, 1, 2, 0], [1, 1, 3, 0]])
     assert best_of(words) == 2
     assert best_of(words[:, :2]) == 1

@@ -87,7 +87,7 @@ def test_an_exact_sum_before_c_is_identified():
     assert found.model.digest == EXACT.digest
 
 
-def test_a_sample_weighs_kinds_alike() -> None:
+def test_samples_weigh_kinds_alike() -> None:
     """Of a kind with thousands of rows no more than twice as many are drawn as of one with few."""
     fused, ieee = kinds_like(EXACT)
     many = np.repeat(fused.family.first(0)[:1], 5000, axis=0)

@@ -54,7 +54,7 @@ def test_intervals_hold(seed: int) -> None:
         held(term.sext(7) + some_term(rng, 1).sext(7), bounds)
 
 
-def test_what_is_chosen_where_a_word_is_not_zero() -> None:
+def test_words_chosen_where_another_is_not_zero_are_one_or_more() -> None:
     """It is 1 or more; not where the condition is another one."""
     bounds = Bounds()
     word = X.zext(5)

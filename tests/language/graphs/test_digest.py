@@ -81,7 +81,7 @@ def keys(*how: str, seed: str = "0") -> dict[str, str]:
     return found
 
 
-def test_the_same_in_every_process() -> None:
+def test_digests_are_the_same_in_every_process() -> None:
     one, two = keys("tasks", "few"), keys("reordered", seed="2")
     assert two.items() <= one.items()
     here = [name for name in two if name.startswith("unit ")]

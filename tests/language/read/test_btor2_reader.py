@@ -131,7 +131,7 @@ def test_words_taken_apart_are_put_together() -> None:
     assert other.op == "concat"
 
 
-def test_what_no_output_needs_may_be_anything() -> None:
+def test_nodes_that_no_output_needs_are_not_read() -> None:
     text = SORTS + INPUTS + "13 udiv 2 10 11\n14 output 13 other\n15 output 10 d\n"
     assert output(text)[0] is var("a", 3)
 

@@ -11,7 +11,7 @@ from tcsmt.language.terms import var
 X, Y = var("x", 5), var("y", 3)
 
 
-def test_what_was_taken_apart_is_the_word_again() -> None:
+def test_joined_parts_of_a_word_are_the_word() -> None:
     assert joined(X[4:2], X[1:0]) is X
     assert joined(X[3:2], joined(X[1], X[0])) is X[3:0]
     assert joined(X[4], X) is X.sext(6)

@@ -33,7 +33,7 @@ def values(result: Term, execution: Execution) -> dict[tuple[int, int], int | No
     return found
 
 
-def test_a_loop_with_phis_that_change_places() -> None:
+def test_phis_read_what_was_before_any_of_them() -> None:
     """Fibonacci's numbers from a and b on, three of them: phis read what was before any of them."""
     body = """entry:
   br label %loop
@@ -51,7 +51,7 @@ end:
     assert values(*run(body)) == expected
 
 
-def test_a_loop_whose_end_depends_on_the_inputs() -> None:
+def test_loops_may_end_where_the_inputs_say() -> None:
     """Bits below the lowest one that is set; of 0 there is no such bit, and the loop shifts too far."""
     body = """entry:
   %place = alloca i4
@@ -99,7 +99,7 @@ end:
         assert found == (1 if not a or not b else None if a <= b else a - b)
 
 
-def test_an_index_and_a_switch() -> None:
+def test_indices_and_switches_choose_by_the_inputs() -> None:
     body = """entry:
   %t = alloca [3 x i4]
   %p1 = getelementptr inbounds [3 x i4], ptr %t, i64 0, i64 1

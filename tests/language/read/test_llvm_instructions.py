@@ -61,6 +61,6 @@ def test_instructions(text: str, said: Instruction) -> None:
         ("%d = add i32 %x", "add: expected ',', not ''"),
     ],
 )
-def test_what_is_not_read(text: str, why: str) -> None:
+def test_unsupported_instructions_say_why(text: str, why: str) -> None:
     found = READER.instruction(text, "f.c:3")
     assert (found.opcode, found.words, found.source) == ("unsupported", (why,), "f.c:3")

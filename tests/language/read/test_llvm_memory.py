@@ -54,7 +54,7 @@ def test_as_bytes(seed: int) -> None:
             assert written or expected[offset] is None or None in (known + others)
 
 
-def test_what_was_never_written() -> None:
+def test_bytes_never_written_are_known_as_such() -> None:
     place, memory = Object("x", SIZE), Memory()
     memory.store(place, 2, MemoryCell(const(0x1234, 16), 2))
     assert memory.load(place, 2, 2).written is TRUE

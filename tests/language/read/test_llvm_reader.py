@@ -33,7 +33,7 @@ OPAQUE = TYPED.replace("%struct.s* ", "ptr ").replace("i32* ", "ptr ")
 
 
 @pytest.mark.parametrize("text", [TYPED, OPAQUE])
-def test_a_function(text: str) -> None:
+def test_functions_are_read_with_types_operands_and_sources(text: str) -> None:
     module = read_llvm(text)
     function = module.functions["f"]
     assert function.parameters == (("a", Int(32)), ("p", Pointer()))

@@ -57,7 +57,7 @@ def test_every_back_end(width: int, back_end: Callable[[Term, Term], exhaust.Bac
             assert found.tolist() == [evaluate(made.nodes, {"x": word})[-1] for word in range(start, end)]
 
 
-def test_what_was_once_wrong() -> None:
+def test_terms_that_were_once_wrong_are_right() -> None:
     """A product in LLVM's integers of 100 bits, and a conjunction made as a sum."""
     for root, right in (
         ((X[0].zext(100) * X[15:0].sext(100))[69:68], lambda x: 3 * (x & x >> 15 & 1)),

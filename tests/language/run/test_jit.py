@@ -95,7 +95,7 @@ def test_code_without_some_features(kept: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(entries(kept)) == 3
 
 
-def test_a_feature_that_nobody_knows(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_features_are_refused(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", "no-such-thing")
     with pytest.raises(TcsmtError, match="unknown feature in TCSMT_DISABLE_CPU_FEATURES 'no-such-thing'"):
         jit.functions(TEXT, ["seven"])
@@ -113,5 +113,5 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         jit.functions(TEXT, ["seven"])
 
 
-def test_the_version(kept: Path) -> None:
+def test_the_version_is_llvms(kept: Path) -> None:
     assert re.fullmatch(r"LLVM \d+\.\d+\.\d+", jit.version())

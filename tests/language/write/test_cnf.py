@@ -265,7 +265,7 @@ def test_equal_sums_need_no_search() -> None:
     assert (-1,) in cnf.clauses
 
 
-def test_what_a_file_says() -> None:
+def test_dimacs_files_have_the_clauses_and_name_the_inputs() -> None:
     x = var("x", 2)
     cnf = as_clauses(x.eq(2) & var("y", 1))
     lines = cnf.dimacs().splitlines()
@@ -278,7 +278,7 @@ def test_what_a_file_says() -> None:
     assert as_clauses(FALSE).clauses == [(1,), (-1,)]
 
 
-def test_a_word_of_many_arguments() -> None:
+def test_words_of_many_arguments_are_encoded_right() -> None:
     """Twenty words: the largest, their sum."""
     words = [var(f"x{number}", 5) for number in range(20)]
     rng = random.Random(2)

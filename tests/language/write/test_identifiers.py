@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
         ("_x_", "x"), ("Σ a·b", "a_b"), ("", "n"), ("--", "n"), ("largest exponent", "largest_exponent"),
     ],
 )  # fmt: skip
-def test_what_a_text_becomes(text: str, expected: str) -> None:
+def test_texts_become_identifiers(text: str, expected: str) -> None:
     assert identifier(text) == expected
 
 

@@ -52,7 +52,7 @@ def test_compilers(row: Row, compiler: tuple[str, ...], tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_catalogue(tmp_path: Path) -> None:
+def test_every_graph_of_the_catalogue_is_right_in_c(tmp_path: Path) -> None:
     """Every graph of the catalogue."""
     for row in {row.model.digest: row for row in rows(claims=True)}.values():
         check(row, 200, tmp_path)

@@ -13,7 +13,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_known_of_a_file(language: str) -> None:
+def test_exports_name_their_unit_language_and_latency(language: str) -> None:
     made = exported(VOLTA, language, name="dot")
     verilog = language == "systemverilog"
     assert (made.unit, made.language, made.name) == (VOLTA.name, language, "dot")
@@ -36,6 +36,6 @@ def test_a_pipeline_is_systemverilog_s(language: str) -> None:
         exported(VOLTA, language, pipeline=True)
 
 
-def test_an_unknown_language() -> None:
+def test_unknown_languages_are_refused() -> None:
     with pytest.raises(TcsmtError, match="unknown language 'verilog': did you mean systemverilog"):
         exported(VOLTA, "verilog")

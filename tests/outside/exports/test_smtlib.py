@@ -61,7 +61,7 @@ def test_a_stage_is_one_function(tmp_path: Path) -> None:
     assert "check-sat" not in text
 
 
-def test_the_model_s_own_script(tmp_path: Path) -> None:
+def test_exports_are_the_function_of_the_models_own_script(tmp_path: Path) -> None:
     """A solver proves that both texts are the same function."""
     row = own_formats("fixed", tmp_path)
     lines, (output,) = definitions([row.model.trace.output])

@@ -60,7 +60,7 @@ def test_verilator(row: Row, pipeline: bool, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(12))
-def test_the_catalogue(part: int, tmp_path: Path) -> None:
+def test_every_graph_of_the_catalogue_is_right_in_systemverilog(part: int, tmp_path: Path) -> None:
     """Every graph of the catalogue, combinational and as a pipeline."""
     for row in list({row.model.digest: row for row in rows(claims=True)}.values())[part::12]:
         for pipeline in (False, True):

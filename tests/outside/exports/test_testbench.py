@@ -14,7 +14,7 @@ from tests.support.simulators import bench, ended, icarus, verilator
 
 
 @pytest.mark.parametrize("build", [icarus, verilator], ids=lambda build: build.__name__)
-def test_the_bench_finds_mistakes(build: Callable[[Path, str, Sequence[Path]], Path], tmp_path: Path) -> None:
+def test_benches_find_mistakes(build: Callable[[Path, str, Sequence[Path]], Path], tmp_path: Path) -> None:
     """In the results, in the module; and it does not call an empty file good."""
     row = row_named("volta")
     inputs, d = decided(row, 50)

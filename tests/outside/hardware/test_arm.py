@@ -88,7 +88,7 @@ def test_edge_cases_and_random_rows(unit: str, count: int) -> None:
     assert "-cpu max" in found["provenance"]["gpu"] or "Arm CPU" in found["provenance"]["gpu"]
 
 
-def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compilers_and_emulators_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("a0,b0,c\n1,2,3\n")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")

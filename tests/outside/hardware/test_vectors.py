@@ -64,7 +64,7 @@ def test_vectors_of_a_file_become_a_program(tmp_path: Path) -> None:
     assert "arch=compute_70" in text
 
 
-def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
+def test_predictions_of_files_are_kept(tmp_path: Path) -> None:
     """Hypotheses of `audit --output`, questions of `identify --plan` and of a transcript."""
     row = row_named(VOLTA)
     file = tmp_path / "v.jsonl"
@@ -96,7 +96,9 @@ def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
     assert "predictions is not an object" in refused("probe", "volta", "--vectors", file, "--emit", "json")
 
 
-def test_what_does_not_apply_is_skipped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_properties_that_do_not_apply_are_skipped_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also what only turns out not to apply when it asks; named by --property, it is an error."""
     (tmp_path / "contradictory.py").write_text(
         '''"""Asks about parameters that contradict each other, after a first question."""

@@ -39,7 +39,7 @@ def test_one_of_them_happens(place: int) -> None:
         refute(faults(terms), SolvingOptions(timeout=20), ReadingTime("f.c", 60))
 
 
-def test_what_is_not_decided() -> None:
+def test_undecided_faults_are_refused() -> None:
     """The product of two numbers of 30 bits that is a prime of 58."""
     x, y = var("x", 64), var("y", 64)
     small = x.ult(1 << 30) & y.ult(1 << 30) & ~x.ult(2) & ~y.ult(2)

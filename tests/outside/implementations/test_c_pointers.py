@@ -50,7 +50,7 @@ G = HELPERS + "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
         ("struct pair p = {a, b}, *q = &p; return (&q->x)[a & 1];", "beyond the array or member of p"),
     ],
 )  # fmt: skip
-def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, said: str) -> None:
+def test_code_that_c_leaves_undefined_is_refused(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(TcsmtError) as refused:
         read(G % body, tmp_path, function="f")
     assert said in str(refused.value)
@@ -74,5 +74,5 @@ def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, sa
         "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
     ],
 )
-def test_what_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
+def test_code_that_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
     same_as_compiled(G % body, tmp_path)

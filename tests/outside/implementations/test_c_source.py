@@ -157,7 +157,7 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
         "uint8_t t[3] = {0}; uint32_t i = a & 3; return i < 3 ? t[i] : 0;",
     ],
 )
-def test_what_cannot_happen_is_refuted(tmp_path: Path, body: str) -> None:
+def test_faults_that_cannot_happen_are_refuted(tmp_path: Path, body: str) -> None:
     assert read(F % body, tmp_path).k == 1
 
 
@@ -204,7 +204,7 @@ def test_how_a_function_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_an_emulator_of_a_tensor_core(tmp_path: Path) -> None:
+def test_an_emulator_in_c_is_what_compilers_build_and_the_unit(tmp_path: Path) -> None:
     """Branches, structs and loops at full width: as compilers have it, and as the unit."""
     from tcsmt.prove.engine.boundary_inputs import rows
 

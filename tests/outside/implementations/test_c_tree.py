@@ -39,7 +39,7 @@ def test_functions_and_their_places() -> None:
     assert inner["ReturnStmt"] == "<stdin>:6"
 
 
-def test_what_is_nested_too_deeply() -> None:
+def test_trees_nested_too_deeply_are_refused() -> None:
     text = '{"kind": "ParenExpr", "inner": [' * 90_000 + "]}" * 90_000
     with pytest.raises((TcsmtError, json.JSONDecodeError)) as refused:
         read_tree(text)

@@ -96,7 +96,7 @@ def test_mutants(mutant: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("cycles", [0, 3])
-def test_a_tensor_core_in_systemverilog(cycles: int) -> None:
+def test_voltas_unit_in_systemverilog_is_proved_equal(cycles: int) -> None:
     """Volta's unit at full width."""
     volta = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
     parameters = {
@@ -109,7 +109,7 @@ def test_a_tensor_core_in_systemverilog(cycles: int) -> None:
 
 
 @pytest.mark.long
-def test_a_certificate_of_a_tensor_core(tmp_path: Path) -> None:
+def test_certificates_of_designs_need_no_files_of_theirs(tmp_path: Path) -> None:
     """Its checker needs neither the design's files nor Yosys, nor a solver."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     volta = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")

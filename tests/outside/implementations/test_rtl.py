@@ -28,7 +28,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @needs_yosys
-def test_the_text_is_the_design(source: Path) -> None:
+def test_the_text_that_yosys_writes_is_the_design(source: Path) -> None:
     """With a parameter and a macro; the other output is left out."""
     text = btor2_of([source], "half", "d", parameters={"N": "3"}, define=["MORE"])
     for a in range(8):
@@ -38,7 +38,7 @@ def test_the_text_is_the_design(source: Path) -> None:
 
 
 @needs_yosys
-def test_an_output_that_is_not_there(source: Path) -> None:
+def test_unknown_outputs_are_refused(source: Path) -> None:
     with pytest.raises(TcsmtError, match="unknown output 'f': allowed: e, d"):
         btor2_of([source], "half", "f")
 
@@ -72,7 +72,7 @@ def test_without_yosys(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "Yosys: no answer"),
     ],
 )
-def test_what_is_said_of_a_failure(log: str, said: str) -> None:
+def test_failures_of_yosys_are_reported_with_their_lines(log: str, said: str) -> None:
     assert rtl._error(log) == said
 
 

@@ -23,7 +23,7 @@ def test_designs_are_known_by_their_suffix_whatever_options_follow() -> None:
     [("tool.py", "--python tool:FUNCTION"), (sys.executable, f"--command {sys.executable}"),
      ("rows.npz", "--data rows.npz"), ("rows.json.xz", "--data rows.json.xz")],
 )  # fmt: skip
-def test_what_can_only_be_asked_says_how(text: str, option: str) -> None:
+def test_programs_and_recordings_say_how_they_are_asked(text: str, option: str) -> None:
     side = side_of(text)
     assert not side.rows
     for wanted in ("row", "units"):

@@ -71,7 +71,7 @@ def test_problems_are_told_with_their_place(body: str, said: str, tmp_path: Path
     assert all("x.sv:" in problem for problem in reply["problems"])
 
 
-def test_what_the_check_pass_tells() -> None:
+def test_loops_and_several_drivers_are_reported_once_each() -> None:
     """Loops and wires with several drivers, once each; other warnings are none of these."""
     loop = "found logic loop in module t:\n  cell $add (source: x.sv:3.4-5.6)\n  wire \\x [0]\n"
     drivers = "multiple conflicting drivers for t.\\d [1]:\n  source: x.sv:7\n"

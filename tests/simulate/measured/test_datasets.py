@@ -77,7 +77,7 @@ def evidence_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("path", mostly_long(HERE, HERE[::9]), ids=lambda path: path.name)
-def test_what_tcsmt_measured_replays(path: Path) -> None:
+def test_answers_that_tcsmt_measured_replay(path: Path) -> None:
     """On the unit that the file names, which names it."""
     (dataset,) = find_datasets([path])
     row = explaining_row(dataset)
@@ -156,7 +156,7 @@ def test_one_carry_bit_fewer_cannot_be_told_apart(measured_data: Path) -> None:
     assert replay(recorded(measured_data, "v100_f16_f32"), fewer).mismatches == 0
 
 
-def test_a_refuted_claim_mismatches(measured_data: Path) -> None:
+def test_refuted_claims_mismatch(measured_data: Path) -> None:
     claim = row_named(f"{VOLTA}@valpey")
     assert claim.status == "refuted"
     assert replay(recorded(measured_data, "v100_f16_f32"), claim.model).mismatches > 300
@@ -386,7 +386,7 @@ def test_bad_text_folders(measured_data: Path, tmp_path: Path) -> None:
 # tcsmt's own JSON
 
 
-def test_what_run_writes_is_a_data_set(measured_data: Path, tmp_path: Path) -> None:
+def test_written_rows_are_a_data_set(measured_data: Path, tmp_path: Path) -> None:
     source, model = recorded(measured_data, "v100_f16_f32"), fused(VOLTA)
     path = tmp_path / "again.json"
     write_rows(path, model, source.operands, source.d, name=VOLTA)
@@ -494,7 +494,7 @@ def packed(folder: Path, entry: Any = ENTRY, **arrays: Any) -> Path:
     return folder
 
 
-def test_a_small_manifest(tmp_path: Path) -> None:
+def test_manifests_are_read_from_their_folder_and_files(tmp_path: Path) -> None:
     assert only(packed(tmp_path)).rows == 3
     assert only(tmp_path / "x.npz").notes == "fp32 as given"
 

@@ -72,7 +72,7 @@ def refused(path: Path, model: Model = MODEL) -> str:
 @pytest.mark.parametrize(
     "model", [MODEL, FP8, TF32, BF16, NVFP4], ids=["f16", "fp8", "tf32", "bf16", "nvfp4"]
 )
-def test_what_is_written_is_read_again(tmp_path: Path, suffix: str, model: Model) -> None:
+def test_written_rows_read_back(tmp_path: Path, suffix: str, model: Model) -> None:
     inputs = any_words(model)
     path = tmp_path / f"rows{suffix}"
     write_rows(path, model, inputs, run_words(model, inputs))
@@ -95,7 +95,7 @@ def test_compressed_files_have_the_same_rows(tmp_path: Path, suffix: str) -> Non
         np.testing.assert_array_equal(read, given)
 
 
-def test_what_the_results_look_like(tmp_path: Path) -> None:
+def test_results_are_written_as_words_and_values(tmp_path: Path) -> None:
     inputs = Operands(
         np.array([[0x3C00, 0, 0, 0], [0x7E00, 0, 0, 0]], np.uint16),
         np.array([[0x3D00, 0, 0, 0], [0x3C00, 0, 0, 0]], np.uint16),

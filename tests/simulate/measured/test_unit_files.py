@@ -63,7 +63,7 @@ def test_predictions(name: str, unit_data: Path) -> None:
     assert any(one.unit is not None for one in found)
 
 
-def test_a_prediction_that_differs(unit_data: Path, tmp_path: Path) -> None:
+def test_differing_predictions_are_shown_and_fail(unit_data: Path, tmp_path: Path) -> None:
     """It is shown, and the exit code says so."""
     data = json.loads((unit_data / "rdna_undecided.json").read_text())
     data["rows"][0]["model"] = "417ffff0"

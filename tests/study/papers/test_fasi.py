@@ -29,12 +29,12 @@ def test_expressions(text: str, u: int, expected: Fraction) -> None:
 
 
 @pytest.mark.parametrize("text", ["x", "1..5", "2^(x-u)", "1 * 2"])
-def test_what_is_no_expression(text: str) -> None:
+def test_texts_that_are_not_expressions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no expression"):
         value(text, 0)
 
 
-def test_what_the_paper_saw_is_reproduced() -> None:
+def test_the_papers_observations_are_reproduced() -> None:
     found = list(run_tests())
     assert len(found) >= 20
     assert {result["observed"] for test in found for result in test["results"].values()} == {True, False}

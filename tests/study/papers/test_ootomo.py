@@ -39,7 +39,7 @@ RECORDS = [
 ]
 
 
-def test_the_error_of_a_unit_by_its_label() -> None:
+def test_errors_are_found_by_the_label_of_a_unit() -> None:
     sweep = SweepRecords(RECORDS)
     assert (sweep.lengths, sweep.longest) == ([16, 64], 64)
     assert sweep.error("uniform", "markidis", "turing") == 4e-5
@@ -63,7 +63,7 @@ def said(records: list[dict[str, Any]], start: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("rounded", "agrees"), [(1e-5, True), (2e-5, False)])
-def test_what_rounding_inside_the_unit_costs(rounded: float, agrees: bool) -> None:
+def test_rounding_inside_the_unit_costs_more_than_five_times(rounded: float, agrees: bool) -> None:
     """More than five times, on an A100."""
     changed = [
         *RECORDS[:1],
@@ -128,7 +128,7 @@ def test_splits_are_counted_exactly() -> None:
 
 
 @pytest.mark.parametrize(("markidis", "agrees"), [(2e-6, True), (1e-7, False)])
-def test_the_last_bit(markidis: float, agrees: bool) -> None:
+def test_the_last_bit_conclusion_follows_the_residuals(markidis: float, agrees: bool) -> None:
     residuals = {"Markidis": markidis, "SGEMM, last bit cleared": 5e-7}
     found = last_bit_conclusion({"residuals": residuals, "k": 1024})
     assert found["agrees"] is agrees and "K = 1024" in found["ours"]

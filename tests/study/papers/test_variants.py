@@ -72,7 +72,7 @@ def made(n: int, signs: str, **errors: float) -> dict[str, Any]:
     return {"n": n, "signs": signs, "words": 2, "error": errors}
 
 
-def test_what_is_concluded() -> None:
+def test_conclusions_are_ratios_to_the_unit_at_the_largest_n() -> None:
     """Ratios to the unit itself, at the largest n; of both units last."""
     last = {"B200": 4.0, "B200, fraction_bits = 23": 2.0, "V100": 1.0, "V100, rounding = RNE": 3.0}
     positive = dict(zip(last, (8.0, 2.0, 4.0, 1.0), strict=True))
@@ -95,7 +95,9 @@ def test_curves_that_coincide_are_one() -> None:
 
 
 @pytest.mark.long
-def test_a_plot(few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plots_show_each_unit_words_and_signs(
+    few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     rng = np.random.default_rng(0)
     labels = list(one_at_a_time())
@@ -108,7 +110,7 @@ def test_a_plot(few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert text.startswith("<?xml") and "V100: 3 words, all positive" in text
 
 
-def test_what_the_errors_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_errors_are_of_the_same_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     before = content()
     assert content() == before
     whole = one_at_a_time()

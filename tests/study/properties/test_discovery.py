@@ -15,7 +15,7 @@ from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 
 
-def test_the_first_instruction_to_which_a_property_applies() -> None:
+def test_the_first_instruction_to_which_a_property_applies_is_asked() -> None:
     from tcsmt.study.properties.discovery import choose_row
 
     row = choose_row(load("exact-sum-f16"), rows("volta", claims=False))
@@ -60,7 +60,7 @@ def refused(result: Result, *words: str) -> None:
     assert "Traceback" not in result.output
 
 
-def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+def test_properties_of_a_given_folder_are_found(tmp_path: Path) -> None:
     (tmp_path / "my_own.py").write_text(OWN)
     (tmp_path / "_helper.py").write_text("raise RuntimeError")
     result = find(tmp_path, "my-own")
@@ -74,7 +74,7 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
 
 
-def test_the_module_in_the_guide(tmp_path: Path) -> None:
+def test_the_module_in_the_guide_runs(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "howto" / "property-module.md").read_text()
     (module,) = [t for t in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def investigate(" in t]
     (tmp_path / "mine.py").write_text(module)
@@ -111,7 +111,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_module(case: str, tmp_path: Path) -> None:
+def test_failing_modules_are_reported_with_their_line(case: str, tmp_path: Path) -> None:
     text, words = BAD[case]
     (tmp_path / "my_own.py").write_text(text)
     refused(find(tmp_path, "my-own"), words, "" if case == "parameter" else "my_own.py")
@@ -121,7 +121,9 @@ def test_no_folder(tmp_path: Path) -> None:
     refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules ")
 
 
-def test_an_installation_without_the_shipped_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installations_without_the_shipped_modules_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "tcsmt.study.properties.discovery.resources.files", lambda package: tmp_path / package
     )

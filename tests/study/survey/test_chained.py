@@ -74,7 +74,7 @@ def test_every_kernel_gives_the_words_that_separate() -> None:
     assert checked >= len(known) / 2
 
 
-def test_what_is_proved() -> None:
+def test_zero_exponents_are_proved_equal_and_rdna4_differs() -> None:
     """A zero exponent of -126 and one of -131 cannot be told apart; the RDNA4 unit rounds otherwise."""
     (group,), (known,) = chained_atlas().groups, chained_atlas().known
     assert known[0].verdict(0, 1) == "equal"
@@ -124,7 +124,7 @@ def test_goes_on_from_the_store(tmp_path: Path) -> None:
         assert (one.inputs, one.words, one.joined) == (two.inputs, two.words, two.joined)
 
 
-def test_what_is_left_out() -> None:
+def test_units_that_do_not_fit_the_length_are_left_out() -> None:
     group = chained_group(2)
     assert [unit.name for unit in group.units] == ["rdna4/v_dot2_f32_f16"]
     assert [row.name for row, _ in group.left_out] == list(NAMES[:3])

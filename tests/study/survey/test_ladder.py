@@ -31,7 +31,7 @@ def test_inputs_lie_in_their_domain(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_what_a_domain_includes(name: str) -> None:
+def test_included_domains_have_no_input_outside(name: str) -> None:
     """No input of an included domain is outside; the order of the ladder never goes up."""
     model = row_named(name).model
     domains = ladder(model.input_formats, model.trace)

@@ -82,7 +82,7 @@ def edited(path: Path, key: str, **changes: object) -> None:
     path.write_text(json.dumps(data))
 
 
-def test_what_is_kept_is_not_asked_again(path: Path, asked: list[str]) -> None:
+def test_kept_verdicts_are_not_asked_again(path: Path, asked: list[str]) -> None:
     """A proof is marked as an earlier run's; a witness was replayed, so that it is today's."""
     found = run(path, EQUAL, DIFFERENT)
     assert asked == []
@@ -114,7 +114,9 @@ def test_a_proof_of_one_solver_is_confirmed_where_that_is_asked(path: Path, aske
     assert asked == [EQUAL.key]
 
 
-def test_a_proof_without_its_certificate(path: Path, asked: list[str], tmp_path: Path) -> None:
+def test_proofs_without_their_certificate_are_asked_again(
+    path: Path, asked: list[str], tmp_path: Path
+) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     asking = replace(ASKING, certificate=tmp_path / "c")
     (record,) = run(path, EQUAL, asking=asking).values()
@@ -161,7 +163,9 @@ def test_a_witness_outside_of_the_domain_is_none(path: Path, asked: list[str]) -
     assert asked == [DIFFERENT.key]
 
 
-def test_a_pair_without_a_verdict(path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_whose_process_died_are_asked_again(
+    path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The process that asked it died: that is said, and it is asked again."""
     edited(path, EQUAL.key, verdict="unknown")
     died = processes.Failure("the process died (SIGKILL)")

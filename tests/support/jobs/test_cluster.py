@@ -57,7 +57,7 @@ def on(given: Any) -> SolvingOptions:
     return replace(ASKING, jobs=1, scheduler=given.scheduler_address)
 
 
-def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
+def test_clusters_give_the_same_verdicts(workers: Any, tmp_path: Path) -> None:
     with verdicts_in(tmp_path / "here.json") as store:
         here = run(small(), Domain(), store, ASKING)
     with verdicts_in(tmp_path / "there.json") as store:

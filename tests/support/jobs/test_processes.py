@@ -86,7 +86,7 @@ def test_who_takes_no_more_answers_ends_the_processes() -> None:
         (2, "/x/mine.py", ""),
     ],
 )
-def test_what_may_be_the_cause(
+def test_a_missing_main_guard_is_named_as_the_likely_cause(
     code: int, file: str | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A script without a guard ends its processes with 1, and nothing else does."""

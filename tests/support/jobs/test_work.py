@@ -41,7 +41,7 @@ def test_a_record_says_what_it_is_about() -> None:
         ({}, "done"),
     ],
 )
-def test_what_is_said_when_it_is_done(record: Record, said: str) -> None:
+def test_finished_tasks_report_answer_verdict_or_done(record: Record, said: str) -> None:
     assert TASK.said(record) == said
 
 

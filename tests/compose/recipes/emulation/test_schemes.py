@@ -58,7 +58,7 @@ def test_formats_that_have_integers() -> None:
         assert has_integers(e4m3, -limit, limit) == all(n in held for n in range(limit + 1))
 
 
-def test_what_a_unit_cannot_do_is_refused() -> None:
+def test_schemes_beyond_the_unit_are_refused() -> None:
     cut = Slicing(bits=8, count=2)
     with pytest.raises(TcsmtError, match="integers from -255 to 255: s8 does not have all of them"):
         Slices(unit=UNIT, cut=cut, products=((0, 0),))

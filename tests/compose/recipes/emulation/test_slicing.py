@@ -72,7 +72,7 @@ def test_words_of_digits(name: str) -> None:
         assert not (isinstance(fmt, Format) and number == 0 and word)
 
 
-def test_what_cannot_be_cut_is_refused() -> None:
+def test_slices_out_of_range_are_refused() -> None:
     for wrong, said in (
         ({"bits": 0, "count": 1}, "bits = 0: must be from 1 to 60"),
         ({"bits": 7, "count": 0}, "slices = 0"),
