@@ -103,7 +103,11 @@ def _padded(x: Words, model: Model) -> Words:
 
 
 def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
-    """Words in, words out: one chain of instructions along K for every element."""
+    """Words in, words out: one chain of instructions along K for every element.
+
+    matrices: words: a of shape (M, K), b of (K, N), c of (M, N). Returns words of shape (M, N) and of
+    ``unsigned(model.d_format)``.
+    """
     plain = with_one_nan(model)
     if plain is not None:
         return _with_nans(model, matrices, chain_words(plain, matrices, seen))

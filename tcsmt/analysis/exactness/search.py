@@ -85,10 +85,13 @@ class Subject(Protocol):
         """Why sums of ``k`` products of integers up to a limit are not proved to be exact (or nothing)."""
 
     def results(self, a: Array, b: Array) -> Array:
-        """The words of the results of every row of a with every row of b, words all."""
+        """The words of the results of every row of a with every row of b.
+
+        a, b: words of shapes (m, k) and (n, k). Returns words of shape (m, n).
+        """
 
     def replayed(self, a: Array, b: Array) -> int:
-        """The word of the result of one row of words with another, by the unit's terms."""
+        """The word of the result of one row of words with another, each (k,), by the unit's terms."""
 
 
 def counterexample(subject: Subject, limit: int, k: int, *, seed: int = 0) -> Inputs | None:

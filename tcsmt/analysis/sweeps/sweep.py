@@ -151,7 +151,7 @@ class Exact:
     magnitude: Array
 
     def error(self, d: Array) -> Array:
-        """``d`` minus the exact product, to binary64's precision."""
+        """``d`` minus the exact product, float64 to its precision; both of shape (M, N)."""
         return (d.astype(np.float64) - self.high) - self.low
 
 
@@ -378,7 +378,7 @@ QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 def errors(
     products: Sequence[Array], references: Sequence[Exact], wide: Format = FORMATS["f32"]
 ) -> dict[str, Any]:
-    """What is kept of a unit's products.
+    """What is kept of a unit's products, arrays of the shapes of their references.
 
     residual: Frobenius norm of the error over that of the product, the mean over the matrices (the
     slides' measure). mean, quantiles: of the error in units of 2^-24 Σ|a·b| (2^-53 for binary64), positive

@@ -43,7 +43,11 @@ class FormattedWords(Generic[Words]):
 
 
 class SumSteps(Protocol[Words]):
-    """The steps that sums of a kernel are made of, on one kind of words."""
+    """The steps that sums of a kernel are made of, on one kind of words.
+
+    Words are terms, or arrays of unsigned integers: one of them for each element of D, all of one shape.
+    indices: of K, integers of shape (length,).
+    """
 
     def chain(self, indices: Indices, c: Words | None) -> Words:
         """The unit's instructions, one after the other, over these indices of K, from c (None: from +0)."""

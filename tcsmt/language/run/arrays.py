@@ -81,7 +81,7 @@ class Program:
         self.size = len(nodes)
 
     def run(self, values: Mapping[str, Array], block: int = 1 << 14) -> list[Array]:
-        """The roots' values for equally long one-dimensional arrays of unsigned words.
+        """The roots' values, of shape (rows,), for unsigned words by input name, each of shape (rows,).
 
         block: rows that are computed at a time; fewer cost calls of NumPy, more cost its arrays' places in
         the cache.

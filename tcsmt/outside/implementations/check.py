@@ -157,8 +157,9 @@ def check(
 def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback = unseen) -> Examination:
     """The same of answers that were recorded: nothing more can be asked.
 
-    The hypotheses are held against the first rows, of so many that all of them go into memory. first: of the
-    rows that differ, the shortest.
+    inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). The hypotheses are
+    tried on the first rows, of so many that all of them go into memory. first: of the rows that differ, the
+    shortest.
     """
     model = row.model
     expected = run_words(model, inputs)
