@@ -89,20 +89,20 @@ class Check(Result):
         return [] if self.agrees else [*self.checked.alike, *others]
 
     def _facts(self) -> dict[str, Any]:
-        found, first = self.checked, self.checked.first
-        model = found.row.model
+        examined, first = self.checked, self.checked.first
+        model = examined.row.model
         data: dict[str, Any] = {
-            "unit": found.row.name, "implementation": self.name, "rows": self.rows,
-            "mismatches": self.mismatches, "hypotheses": len(found.audit.hypotheses) - 1,
-            "not_excluded": self._left(),
+            "unit": examined.row.name, "implementation": self.name, "rows": self.rows,
+            "mismatches": self.mismatches, "hypotheses": len(examined.audit.hypotheses) - 1,
+            "not_excluded": self._remaining(),
         }  # fmt: skip
-        if found.changed is not None:
+        if examined.changed is not None:
             data["changed"] = {
                 "inputs": {
-                    name: fmt.hex(found.changed.values[name]) for name, fmt in model.input_formats.items()
+                    name: fmt.hex(examined.changed.values[name]) for name, fmt in model.input_formats.items()
                 },
-                "first": model.d_format.hex(found.changed.expected),
-                "later": model.d_format.hex(found.changed.got),
+                "first": model.d_format.hex(examined.changed.expected),
+                "later": model.d_format.hex(examined.changed.got),
             }
         if first is not None:
             inputs = {
@@ -110,8 +110,8 @@ class Check(Result):
                 for name, fmt in model.input_formats.items()
                 if first.values[name]
             }
-            unit, given = (shown(model.d_format, word) for word in (first.expected, first.got))
-            data["first"] = {"inputs": inputs, "unit": unit, "implementation": given}
+            unit, answer = (shown(model.d_format, word) for word in (first.expected, first.got))
+            data["first"] = {"inputs": inputs, "unit": unit, "implementation": answer}
             data["looks_like"] = self.looks_like
             near = self.resemblance.near if self.resemblance is not None else None
             if near is not None and self.resemblance is not None:
@@ -136,8 +136,8 @@ class Check(Result):
                 for name, fmt in model.input_formats.items()
                 if changed.values[name]
             )
-            one, two = (model.d_format.hex(word) for word in (changed.expected, changed.got))
-            yield f"its answers change: {words or 'a row of zeros'} was answered {one}, and later {two}"
+            first, later = (model.d_format.hex(word) for word in (changed.expected, changed.got))
+            yield f"its answers change: {words or 'a row of zeros'} was answered {first}, and later {later}"
         if self.mismatches:
             yield from self._looks_like()
         elif self.agrees:
@@ -161,27 +161,28 @@ class Check(Result):
         asks = [audit.vectors.names[n] for n in chosen]
         replace_text(Path(path), as_dataset(self.checked.row, self.provenance, inputs, answers[chosen], asks))
 
-    def _left(self) -> dict[str, list[str]]:
+    def _remaining(self) -> dict[str, list[str]]:
         """The hypotheses that no row excludes, by what is known of them."""
         audit, gaps = self.checked.audit, self.checked.gaps
         states = {gap.pair: gap.verdict for gap in gaps or ()}
-        left: dict[str, list[str]] = {}
+        remaining: dict[str, list[str]] = {}
         for pair in audit.untold():
             if not pair[0]:
-                left.setdefault(states.get(pair, "not asked"), []).append(audit.hypotheses[pair[1]].name)
-        return left
+                state = states.get(pair, "not asked")
+                remaining.setdefault(state, []).append(audit.hypotheses[pair[1]].name)
+        return remaining
 
     def _excluded(self) -> Iterator[str]:
         """What agreeing on these rows means."""
-        left = self._left()
+        remaining = self._remaining()
         hypotheses = len(self.checked.audit.hypotheses) - 1
-        count = hypotheses - sum(map(len, left.values()))
+        count = hypotheses - sum(map(len, remaining.values()))
         yield f"these rows exclude {count} of {hypotheses} other units and changes of one parameter"
         heads = {
             "equal": "proved to be the same function", "unknown": "not excluded, not decided",
             "not asked": "not excluded (no solver was asked whether an input would)",
         }  # fmt: skip
-        for state, names in left.items():
+        for state, names in remaining.items():
             yield f"{heads[state]}: {'; '.join(_together(names))}"
 
     def _looks_like(self) -> Iterator[str]:
@@ -235,13 +236,13 @@ def difference(name: str, row: Row, first: ShortMismatch) -> str:
     """For people: a row on which an implementation of this name differs, and what the unit does with it."""
     model = row.model
     lines = [f"a row on which {name} differs from {row.name}, as short as was found:"]
-    for given, fmt in model.input_formats.items():
-        if first.values[given]:
-            one = shown(fmt, first.values[given])
-            lines.append(f"  {given} = {one['word']}  {one['value']}")
+    for operand, fmt in model.input_formats.items():
+        if first.values[operand]:
+            number = shown(fmt, first.values[operand])
+            lines.append(f"  {operand} = {number['word']}  {number['value']}")
     for who, word in (("the unit", first.expected), (name, first.got)):
-        one = shown(model.d_format, word)
-        lines.append(f"  {who}: {one['word']}  {one['value']}")
+        number = shown(model.d_format, word)
+        lines.append(f"  {who}: {number['word']}  {number['value']}")
     lines.append("what the unit does:")
     lines += [f"  {line}" for line in stage_lines(model, tuple(first.values.values()))]
     return "\n".join(lines)
@@ -360,12 +361,13 @@ def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable
         if reason:
             raise TcsmtError(f"data set {dataset.name} {reason}")
         spare = ((0, 0), (0, row.model.k - dataset.k))
-        given = dataset.operands
-        parts.append((replace(given, a=np.pad(given.a, spare), b=np.pad(given.b, spare)), dataset.d))
+        operands = dataset.operands
+        padded = replace(operands, a=np.pad(operands.a, spare), b=np.pad(operands.b, spare))
+        parts.append((padded, dataset.d))
     if not parts:
         raise TcsmtError(f"{path} has no rows")
     named = [inputs.named for inputs, _ in parts]
-    inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
+    inputs = Operands(**{name: np.concatenate([part[name] for part in named]) for name in named[0]})
     examined = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
     if examined.first is not None:
         differs(difference(path.name, row, examined.first))

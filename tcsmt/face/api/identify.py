@@ -117,10 +117,8 @@ def identify(
                 given=_exchanges(data, shape),
             )  # fmt: skip
             outcome = search.run()
-    kept_proofs = search.solving.certificates
-    return Identified(
-        outcome, () if kept_proofs is None else tuple(one.as_json() for one in kept_proofs.done)
-    )
+    proofs = search.solving.certificates
+    return Identified(outcome, () if proofs is None else tuple(proof.as_json() for proof in proofs.done))
 
 
 def _exchanges(data: DataSet | None, shape: BoxShape) -> list[Exchange]:

@@ -170,9 +170,9 @@ def probe(
     if vectors is not None:
         return Probe(row, from_file(Path(vectors), row), made_by)
     try:
-        found = from_properties(row, names, Solving(options), [Path(folder) for folder in folders], say)
+        witnesses = from_properties(row, names, Solving(options), [Path(folder) for folder in folders], say)
     except NothingApplies as why:
         say(f"{why}: vectors that decide between it and other units")
-        made = vectors_of(row, "deciding", progress=progress)
-        found = from_rows(row, made.vectors.names, made.vectors.inputs)
-    return Probe(row, found, made_by)
+        deciding = vectors_of(row, "deciding", progress=progress).vectors
+        witnesses = from_rows(row, deciding.names, deciding.inputs)
+    return Probe(row, witnesses, made_by)

@@ -80,7 +80,7 @@ class Validation(Result):
     @property
     def results(self) -> list[Replay]:
         """Those data sets that were held against a model."""
-        return [one.result for one in self.replayed if one.result is not None]
+        return [data.result for data in self.replayed if data.result is not None]
 
     @property
     def rows(self) -> int:
@@ -95,7 +95,7 @@ class Validation(Result):
     @property
     def differing(self) -> int:
         """Predictions of a reading that the catalogue has, and whose model gives another word."""
-        return sum(one.differs for one in self.predictions)
+        return sum(prediction.differs for prediction in self.predictions)
 
     @property
     def exit_code(self) -> Exit:
@@ -105,25 +105,28 @@ class Validation(Result):
     @property
     def summary(self) -> str:
         """The last line for people."""
-        others = len(self.replayed) - len(self.results)
-        skipped = f"; {others} skipped" if others else ""
-        wrong = counted(self.mismatches, "mismatch")
-        differ = counted(self.differing, "differs", "differ")
-        told = f"{counted(len(self.predictions), 'prediction')}, {differ}"
-        more = f"{skipped}; {told}" if self.predictions else skipped
-        return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{more}"
+        counts = counted(len(self.results), "data set"), counted(self.rows, "row")
+        parts = [", ".join([*counts, counted(self.mismatches, "mismatch")])]
+        if skipped := len(self.replayed) - len(self.results):
+            parts.append(f"{skipped} skipped")
+        if self.predictions:
+            differ = counted(self.differing, "differs", "differ")
+            parts.append(f"{counted(len(self.predictions), 'prediction')}, {differ}")
+        return "; ".join(parts)
 
     def _facts(self) -> dict[str, Any]:
-        found = [one.as_json() for one in self.replayed if one.result is not None]
-        skipped = [{"dataset": o.name, "reason": o.skipped} for o in self.replayed if o.result is None]
+        replayed = [data.as_json() for data in self.replayed if data.result is not None]
+        skipped = [{"dataset": d.name, "reason": d.skipped} for d in self.replayed if d.result is None]
         counts = {"rows": self.rows, "mismatches": self.mismatches}
-        told = {"predictions": [one.as_json() for one in self.predictions]} if self.predictions else {}
-        return {"datasets": found, "skipped": skipped, **counts, **told}
+        facts = {"datasets": replayed, "skipped": skipped, **counts}
+        if self.predictions:
+            facts["predictions"] = [prediction.as_json() for prediction in self.predictions]
+        return facts
 
     def _lines(self) -> Iterator[str]:
         yield _HEAD
-        for one in self.replayed:
-            yield from one.lines()
+        for data in self.replayed:
+            yield from data.lines()
         yield self.conclusion
 
     @property
@@ -182,20 +185,20 @@ def _replayed(dataset: DataSet, others: Sequence[Row] | None, examples: int) -> 
     return ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 
-def _prediction_lines(found: Sequence[Prediction]) -> Iterator[str]:
+def _prediction_lines(predictions: Sequence[Prediction]) -> Iterator[str]:
     """For people: what each file predicts, reading by reading."""
     seen: tuple[object, ...] = ()
-    for one in found:
-        if (one.file,) != seen[:1]:
-            yield f"{one.file.stem}: predictions, not measured"
-        if (one.file, one.row) != seen:
-            yield f"    {one.question}"
-        seen = (one.file, one.row)
-        told = one.as_json()
-        ours = "in no row of the catalogue" if one.unit is None else f"{one.unit.name} gives {told['ours']}"
-        yield f"        {one.reading}: {told['predicted']}; {ours}" + (
-            ", which differs" if one.differs else ""
-        )
+    for prediction in predictions:
+        file, row = prediction.file, prediction.row
+        if (file,) != seen[:1]:
+            yield f"{file.stem}: predictions, not measured"
+        if (file, row) != seen:
+            yield f"    {prediction.question}"
+        seen = (file, row)
+        facts, unit = prediction.as_json(), prediction.unit
+        ours = "in no row of the catalogue" if unit is None else f"{unit.name} gives {facts['ours']}"
+        differs = ", which differs" if prediction.differs else ""
+        yield f"        {prediction.reading}: {facts['predicted']}; {ours}{differs}"
 
 
 def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:

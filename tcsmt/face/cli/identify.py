@@ -123,9 +123,8 @@ def identify(
         with told() as progress:
             recorded = identify_data(data, rows=rows, seed=seed, progress=progress)
         answer(recorded, as_json=as_json)
-    if (formats is None) != (k is None) or (formats is not None and like is not None):
-        raise click.UsageError("give --formats and --k, or --like")
-    if (formats, like, box, device, answers) == (None,) * 5:
+    nothing = (formats, like, box, device, answers) == (None,) * 5
+    if nothing or (formats is None) != (k is None) or (formats is not None and like is not None):
         raise click.UsageError("give --formats and --k, or --like")
     names = None if formats is None else [name.strip() for name in formats.split(",")]
     if names is not None and len(names) != 4:
