@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.designs import rows_compared
-from tcsmt.face.api.pictures import DrawnResult
+from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
@@ -29,22 +28,21 @@ from tcsmt.prove.statements.verdict import (
     Unknown,
     Verdict,
     in_a_word,
-    reason_of,
     truth,
 )
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(DrawnResult):
+class Comparison(JudgedResult):
     """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
 
-    decision: the question, the verdict, and every step of a proof. rows: what is known of both units.
-    scripts: the files of ``dump_smt``.
+    witness: words on which the units differ. decision: the question, the verdict, and every step of a proof.
+    rows: what is known of both units. scripts: the files of ``dump_smt``.
     """
 
     decision: Decision
@@ -60,16 +58,6 @@ class Comparison(DrawnResult):
     def equal(self) -> bool | None:
         """True: proved equal; False: there is a witness; None: unknown."""
         return truth(self.verdict, proved=True)
-
-    @property
-    def reason(self) -> str:
-        """Why ``equal`` is None; empty where it is not."""
-        return reason_of(self.verdict)
-
-    @property
-    def witness(self) -> Mapping[str, int] | None:
-        """The word of each input on which the units differ, by its name (``a0``, ..., ``b0``, ..., ``c``)."""
-        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -130,11 +118,6 @@ class Comparison(DrawnResult):
     def _title(self) -> str:
         names = " against ".join(row.name for row in self.rows)
         return f"{names}: {in_a_word(self.verdict)}"
-
-    @property
-    def exit_code(self) -> Exit:
-        """0: proved equal; 1: there is a witness; 3: unknown."""
-        return Exit.of(self.equal)
 
 
 def compare(

@@ -16,7 +16,7 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.error_bound import others_lines, others_of
-from tcsmt.face.api.pictures import DrawnResult
+from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
@@ -31,20 +31,20 @@ from tcsmt.prove.statements.verdict import (
     Distinguished,
     Equivalent,
     Verdict,
-    exit_of,
     in_a_word,
-    reason_of,
     truth,
     verdict_text,
 )
-from tcsmt.support.errors import Exit
 
 __all__ = ["AccuracyComparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyComparison(DrawnResult):
-    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it."""
+class AccuracyComparison(JudgedResult):
+    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it.
+
+    witness: binary32 words with which the error of the first one is larger.
+    """
 
     found: ErrorComparison
     rows: tuple[Row, Row]
@@ -61,16 +61,6 @@ class AccuracyComparison(DrawnResult):
     def ever_worse(self) -> bool | None:
         """True: there is a witness; False: proved that there is none; None: unknown."""
         return truth(self.verdict, proved=False)
-
-    @property
-    def reason(self) -> str:
-        """Why ``ever_worse`` is None; empty where it is not."""
-        return reason_of(self.verdict)
-
-    @property
-    def witness(self) -> Mapping[str, int] | None:
-        """The binary32 word of each input on which the first one's error is larger, by name."""
-        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
 
     def _facts(self) -> dict[str, Any]:
         data: dict[str, Any] = {"arch": [row.name for row in self.rows], "others": list(self.others)}
@@ -107,11 +97,6 @@ class AccuracyComparison(DrawnResult):
     @property
     def _title(self) -> str:
         return f"{' against '.join(self.found.pair.names)}: {in_a_word(self.verdict)}"
-
-    @property
-    def exit_code(self) -> Exit:
-        """0: never less accurate (proved); 1: an input shows that it is; 3: unknown."""
-        return exit_of(self.verdict)
 
 
 def compare(

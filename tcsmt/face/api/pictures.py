@@ -21,12 +21,13 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Side
+from tcsmt.prove.statements.verdict import Distinguished, Verdict, exit_of, reason_of
 from tcsmt.simulate.measured.row_files import read_rows
 from tcsmt.simulate.rows import words_of_row
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 
-__all__ = ["DrawnResult", "Explanation", "Vector", "VectorError", "explain", "sheet_of", "vector_words"]
+__all__ = ["Explanation", "JudgedResult", "Vector", "VectorError", "explain", "sheet_of", "vector_words"]
 
 #: One input of a unit: a text, or numbers and texts by the inputs' names.
 Vector = Mapping[str, int | float | str] | str
@@ -64,8 +65,28 @@ class Explanation(Result):
         return self.as_svg()
 
 
-class DrawnResult(Result):
-    """A result whose witness is drawn, too: in notebooks, below the text."""
+class JudgedResult(Result):
+    """Whether there is an input of some kind; notebooks draw it, the witness, below the text."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Distinguished``: there is such an input; ``Equivalent``: there is none; ``Unknown``."""
+        raise NotImplementedError
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is ``Unknown``; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The words of such an input, by name (``a0``, ..., ``b0``, ..., ``c``); None where there is none."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: proved that there is no such input; 1: there is a witness; 3: unknown."""
+        return exit_of(self.verdict)
 
     def sheet(self) -> Sheet | None:
         """What is drawn of the witness; None where there is none."""

@@ -13,7 +13,7 @@ from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
-from tcsmt.face.api.pictures import DrawnResult
+from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
@@ -26,19 +26,17 @@ from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.verdict import (
     Equivalent,
     Verdict,
-    exit_of,
     in_a_word,
-    reason_of,
     truth,
     verdict_text,
 )
-from tcsmt.support.errors import Exit, choose
+from tcsmt.support.errors import choose
 
 __all__ = ["AccuracyFlaw", "find"]
 
 
 @dataclass(frozen=True, repr=False)
-class AccuracyFlaw(DrawnResult):
+class AccuracyFlaw(JudgedResult):
     """Whether an algorithm has a flaw: see ``has_flaw``, or print it.
 
     found: the verdict, the short witness and the worst one that was found, as exact fractions.
@@ -58,11 +56,6 @@ class AccuracyFlaw(DrawnResult):
     def has_flaw(self) -> bool | None:
         """True: there is a witness; False: proved that there is none; None: unknown."""
         return truth(self.verdict, proved=False)
-
-    @property
-    def reason(self) -> str:
-        """Why ``has_flaw`` is None; empty where it is not."""
-        return reason_of(self.verdict)
 
     @property
     def witness(self) -> Mapping[str, int] | None:
@@ -95,11 +88,6 @@ class AccuracyFlaw(DrawnResult):
     @property
     def _title(self) -> str:
         return f"{self.question} of {self.found.flaw.name} on {self.row.name}: {in_a_word(self.verdict)}"
-
-    @property
-    def exit_code(self) -> Exit:
-        """0: no flaw (proved); 1: an input shows the flaw; 3: unknown."""
-        return exit_of(self.verdict)
 
 
 def find(
