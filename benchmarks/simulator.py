@@ -6,7 +6,9 @@ The peer needs the extra ``oracle`` (mmasim, PyTorch); without it the table has 
 and peer are pinned to one processor. ``ops`` counts the term graph's operations in one dot-add
 without NaNs and infinities (words beyond 32 bits twice); ``of peak`` is their rate as a share of
 what this processor does in a loop of independent vector additions and exclusive ors. The peer is
-measured on the same rows, and once more on a batch so small that it stays in the caches.
+measured on the same rows, and once more on a batch so small that it stays in the caches. ``gemm`` is the
+rate of a matrix product, and ``by integers`` that of the same product without floating-point instructions; of
+units that have no form in those, both are the same code.
 """
 
 from __future__ import annotations
@@ -35,11 +37,14 @@ from tests.oracles import against_mmasim as oracle
 import tcsmt
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.words import operand_words, unsigned
+from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.write.llvm import container, native
+from tcsmt.simulate import compiled, matmul
 from tcsmt.simulate import rows as simulator
 from tcsmt.simulate.compiled import kernel
 from tcsmt.language.terms import FALSE, operands_first, substitute
@@ -134,6 +139,28 @@ def chosen(only: str) -> list[Row]:
     return found
 
 
+def products(model: Model, chains: int = 256, steps: int = 64) -> dict[str, float]:
+    """Dot-adds of a square product in a second, in millions: as it is computed, and by integers alone."""
+    if model.c_format != model.d_format or model.scale_format is not None:
+        return {}
+    rng = np.random.default_rng(0)
+
+    def matrix(fmt: Format, shape: tuple[int, int]) -> Any:
+        numbers = rng.standard_normal(shape)
+        return operand_words(fmt, numbers, "numbers", "nearest-even")
+
+    length = steps * model.k
+    a, b = matrix(model.a_format, (chains, length)), matrix(model.b_format, (length, chains))
+    words = Operands(a, b, np.zeros((chains, chains), unsigned(model.d_format)))
+    run = lambda: matmul.chain_words(model, words, matmul.Progress(1, None))  # noqa: E731
+    count, rates, usual = chains * chains * steps, {}, compiled.usual_floats
+    for name, floats in (("gemm", usual), ("gemm_by_integers", lambda: False)):
+        compiled.usual_floats = floats
+        rates[name] = rate(run, count)
+    compiled.usual_floats = usual
+    return rates
+
+
 def throughput(row: Row, count: int, most: float) -> dict[str, Any]:
     """One line of the table."""
     model = row.model
@@ -149,6 +176,7 @@ def throughput(row: Row, count: int, most: float) -> dict[str, Any]:
     line: dict[str, Any] = {"unit": row.name, "K": model.k, "rows": count}
     line["tcsmt"] = rate(lambda: made.rows(arrays), count)
     line["numpy"] = rate(lambda: program.run(values), SMALL)
+    line |= products(model)
     line["operations"] = operations(row)
     line["of_peak"] = line["tcsmt"] * line["operations"] / most
     try:
@@ -222,7 +250,8 @@ def main() -> None:
           f"{product['MiB']} MiB")  # fmt: skip
     print(f"peak: {most / 1e3:.0f} G element operations/s\n")
     head = f"{'unit (millions of dot-adds a second)':<66} {'tcsmt':>7} {'mmasim':>7} {'ratio':>6} {'want':>5}"
-    print(f"{head} {'small':>7} {'ratio':>6} {'NumPy':>6} {'ops':>5} {'of peak':>7}")
+    head = f"{head} {'small':>7} {'ratio':>6} {'NumPy':>6} {'ops':>5} {'of peak':>7}"
+    print(f"{head} {'gemm':>7} {'by integers':>11}")
     for row in chosen(options.only):
         line = throughput(row, options.rows, most)
         found["units"].append({k: round(v, 3) if isinstance(v, float) else v for k, v in line.items()})
@@ -231,7 +260,10 @@ def main() -> None:
             peer = f"{line['mmasim']:>7.2f} {line['ratio']:>6.0f} {line['target']:>5.0f}"
             peer += f" {line['mmasim_small_batch']:>7.2f} {line['ratio_small_batch']:>6.0f}"
         wrong = f"  {line['differences']} DIFFER" if line.get("differences") else ""
-        own = f"{line['numpy']:>6.2f} {line['operations']:>5} {line['of_peak']:>7.0%}{wrong}"
+        own = f"{line['numpy']:>6.2f} {line['operations']:>5} {line['of_peak']:>7.0%}"
+        if "gemm" in line:
+            own += f" {line['gemm']:>7.1f} {line['gemm_by_integers']:>11.1f}"
+        own += wrong
         print(f"{row.name:<66} {line['tcsmt']:>7.1f} {peer} {own}", flush=True)
         if options.output:
             found["models"] = models_named(found["units"])

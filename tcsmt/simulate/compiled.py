@@ -22,7 +22,7 @@ from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.proved_forms import proved_form
+from tcsmt.matrix_units.models.proved_forms import ProvedBlock, proved_block
 from tcsmt.simulate.prepared import PreparedWords, prepared
 from tcsmt.support.errors import TcsmtError
 
@@ -100,22 +100,26 @@ class MachineCode:
 
     @cached_property
     def _by_floats(self) -> ColumnCode | None:
-        form = _prepared_form(self._model)
-        return None if form is None else ColumnCode(self._source(form))
+        block = proved_block(self._model)
+        form = None if block is None else _prepared_form(block)
+        if block is None or form is None:
+            return None
+        return ColumnCode(self._source(form, block.model), block.model.k, block.lanes)
 
     @cached_property
     def _by_integers(self) -> ColumnCode:
-        return ColumnCode(self._source(self._form))
+        k = self._model.k
+        return ColumnCode(self._source(self._form, self._model), k, range(k))
 
     @cached_property
     def _form(self) -> _Form:
         return _integer_form(self._model, self.operands)
 
-    def _source(self, form: _Form) -> _Source:
+    def _source(self, form: _Form, model: Model) -> _Source:
         return _Source(
-            self.operands,
+            operands(model),
             form,
-            lanes(self._model),
+            lanes(model),
             self.width,
             min(self.operand_bits, 32),
             self.output.itemsize * 8,
@@ -124,7 +128,7 @@ class MachineCode:
     @cached_property
     def _rows(self) -> Callable[..., None]:
         pointers = [ctypes.c_void_p] * len(self.operands)
-        return _function("rows", self._source(self._form).rows(), ctypes.c_void_p, *pointers)
+        return _function("rows", self._source(self._form, self._model).rows(), ctypes.c_void_p, *pointers)
 
     def rows(self, arrays: Sequence[Array]) -> Array:
         """The results for every row; ``arrays`` as in ``operands``: (rows, lanes), c (rows,)."""
@@ -159,14 +163,26 @@ class MachineCode:
 
 
 class ColumnCode:
-    """Machine code for one vector of columns against many rows of A, through several chained steps."""
+    """Machine code for one vector of columns against many rows of A, through several chained steps.
 
-    def __init__(self, source: _Source) -> None:
-        self._form, self.width = source.form, source.width
+    k: products of a step, which may be less than an instruction's. lanes: of an instruction, in the order in
+    which its steps take them.
+    """
+
+    def __init__(self, source: _Source, k: int, lanes: Sequence[int]) -> None:
+        self._form, self.width, self.k, self._lanes = source.form, source.width, k, lanes
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         inputs = [pointer, number, number] * len(source.inputs)
         prepared = [pointer] * sum(len(own.terms) for own in self._form.prepared)
         self._outer = _function("outer", source.outer(), number, pointer, number, *inputs, *prepared)
+
+    def ordered(self, words: Array, axis: int) -> Array:
+        """The words of a or b with the lanes of each instruction, along an axis, in the steps' order."""
+        if list(self._lanes) == sorted(self._lanes):
+            return words
+        starts = np.arange(0, words.shape[axis], len(self._lanes))
+        places = (starts[:, None] + np.array(self._lanes)).reshape(-1)
+        return np.ascontiguousarray(np.take(words, places, axis))
 
     def prepare(self, name: str, words: Array) -> list[Array]:
         """What :meth:`run` takes of a matrix of words of a or of b besides them: arrays of its shape."""
@@ -274,11 +290,9 @@ def _integer_form(model: Model, inputs: Sequence[OperandArray]) -> _Form:
     return _Form(root, plain, any_of(_some_special(operand) for operand in inputs), [])
 
 
-def _prepared_form(model: Model) -> _Form | None:
-    """The form in floating-point operations, where one is proved."""
-    form = proved_form(model)
-    if form is None:
-        return None
+def _prepared_form(block: ProvedBlock) -> _Form | None:
+    """The form in floating-point operations, of words that are prepared."""
+    model, form = block.model, block.form
     (root,), (plain,), (guard,) = fitted([model.trace.output, form.result, form.guard], native)
     own = prepared({"a": model.trace.a, "b": model.trace.b}, [plain, guard])
     return None if own is None else _Form(root, plain, guard, own)

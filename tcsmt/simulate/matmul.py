@@ -8,6 +8,7 @@ instruction's c (or its zero) already enters the maximum exponent at or above th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -119,6 +120,7 @@ def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
         dot_adds >= WORTH_COMPILING or compiled(model)
     ):  # fmt: skip
         made = kernel(model).columns()
+        matrices = replace(matrices, a=made.ordered(matrices.a, 1), b=made.ordered(matrices.b, 0))
         columns = range(0, c.shape[1], made.width)
         of_a = made.prepare("a", matrices.a)
         in_threads(lambda column: _panel(made, model, matrices, of_a, result, column, seen), columns)
@@ -165,9 +167,9 @@ def _panel(
     panels = {
         name: matrix if name in _ROWS_ALONG_K else panel(matrix) for name, matrix in matrices.named.items()
     }
-    steps = matrices.a.shape[1] // model.k
+    steps, blocks = matrices.a.shape[1] // made.k, model.k // made.k
     of_b = made.prepare("b", panels["b"])
-    near = max(1, steps * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR))
+    near = max(1, steps // blocks * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR)) * blocks
     portion = max(1, _PORTION // (near * width))
     after, sums = np.empty((m, width), dtype=d.dtype), panels.pop("c")
     for step in range(0, steps, near):
@@ -182,10 +184,10 @@ def _panel(
                 else:
                     inputs.append((words[step * (len(words) // steps) :], width, 0))
             inputs.insert(2, (sums[first:], 0, width))
-            place = step * model.k
+            place = step * made.k
             prepared = [*(words[first:, place:] for words in of_a), *(words[place:] for words in of_b)]
             made.run(rows, chained, after[first:], width, inputs, prepared)
-            seen.add(rows * count * chained)
+            seen.add(rows * count * (chained // blocks))
         sums, after = after, sums
     d[:, columns] = sums[:, :count]
 

@@ -7,7 +7,7 @@ from typing import Any
 from tcsmt.matrix_units.catalogue import disputes, status_text
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.matrix_units.models.proved_forms import proved_form
+from tcsmt.matrix_units.models.proved_forms import proved_block
 
 __all__ = ["description", "row_as_json"]
 
@@ -47,7 +47,7 @@ def description(row: Row) -> str:
             f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
             f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",
         ]
-    if proved_form(m) is not None:
+    if proved_block(m) is not None:
         lines.append(
             "  simulator: products of matrices by floating-point instructions, proved to give the same words"
         )

@@ -27,6 +27,8 @@ _WIDE = FORMATS["f32"]
 _WIDTH, _FRACTION, _BIAS = _WIDE.width, _WIDE.fraction_bits, _WIDE.bias
 #: Bits of an exponent word; that of a NaN or an infinity, above every sum of two others.
 _EXPONENT_WORD, _SPECIAL = 16, 1 << 14
+#: How much more exponents are where some would be negative otherwise.
+_OTHER_BIAS = 1 << 10
 #: Of a model in a form's reach, the parameters that have to be as usual.
 _USUAL = {
     "order": None, "operand_format": None, "products": "unnormalised", "alignment_sticky": False,
@@ -52,9 +54,13 @@ class LaneOfForm:
 class FloatForm:
     """The graph of a form, stage by stage. Where ``guard`` is 1, it says nothing.
 
-    least: of the exponents of products that are not zero. top: the grid, at least ``least``. scale: 2^(F -
-    grid). c_alone: the result where every product is zero. overflow: 32 bits of which the first is 1 where
-    the sum may not fit; None: it always does. limit: grids from this on are left to the model.
+    bias: exponents are counted from it, plus binary32's own. least: of the exponents of products that are not
+    zero. floor, limit: grids up to the one, if it is more than ``least``, and from the other on are left to
+    the model. top: the grid, at least ``floor``. scale: 2^(F - grid). groups: sums of as many lanes each,
+    which fit; totals: of the first group, of two, and so on. losses: of each total but the first, and of
+    ``sum``, a word whose first bit is 1 where it does not fit; overflow: all of them, and whether ``sum`` is
+    -2^31; None: every sum fits. counted: the result where some product is not zero. c_alone: where every one
+    is.
     """
 
     lanes: tuple[LaneOfForm, ...]
@@ -62,15 +68,19 @@ class FloatForm:
     largest_product: Term
     top: Term
     scale: Term
-    products: Term
+    groups: tuple[Term, ...]
+    totals: tuple[Term, ...]
     aligned_c: Term
     sum: Term
+    losses: tuple[Term, ...]
     overflow: Term | None
     counted: Term
     c_alone: Term
     guard: Term
     result: Term
+    bias: int
     least: int
+    floor: int
     limit: int
 
     @property
@@ -94,12 +104,15 @@ def float_form(model: Model) -> FloatForm | None:
 
 
 def _exact_products(a: Format, b: Format) -> bool:
-    """Whether every product of two numbers is one of binary32, and normal."""
+    """Whether every product of two numbers is one of binary32, if that had more exponents."""
+    return a.signed and b.signed and a.precision + b.precision <= _WIDE.precision
+
+
+def _normal_products(a: Format, b: Format) -> bool:
+    """Whether no exact product is too small or too large for binary32."""
     smallest = sum(fmt.e_min - fmt.fraction_bits for fmt in (a, b))
     largest = sum(fmt.e_max + 1 for fmt in (a, b))
-    signed = a.signed and b.signed and not a.ignored_low_bits and not b.ignored_low_bits
-    precise = a.precision + b.precision <= _WIDE.precision
-    return signed and precise and smallest >= _WIDE.e_min and largest <= _WIDE.e_max
+    return smallest >= _WIDE.e_min and largest <= _WIDE.e_max
 
 
 @dataclass(frozen=True)
@@ -113,17 +126,24 @@ class _Numbers:
     fraction_bits: int
     formats: tuple[Format, Format]
     offsets: tuple[int, int]
+    bias: int
     least: int
+    floor: int
     limit: int
     exact: bool
+    groups: int
     rounded: int
 
 
 def _numbers(model: FusedDotAdd, a: Format, b: Format) -> _Numbers | None:
     """Of a model whose products are exact; None where a sum or an exponent does not fit."""
     fraction_bits = model.fraction_bits
-    whole = _BIAS - a.bias - b.bias
+    normal = _normal_products(a, b)
+    bias = 0 if normal else _OTHER_BIAS
+    whole = _BIAS - a.bias - b.bias + bias
     offsets, least = (whole // 2, whole - whole // 2), 2 + whole
+    # on a larger grid, nothing is left of a product that is too small for binary32
+    floor = least if normal else bias + fraction_bits + 4
     # a zero's exponent word is 0: with any other, it is below the least of a product
     apart = all(
         0 < offset < least - fmt.e_max - fmt.bias for fmt, offset in zip((a, b), offsets, strict=True)
@@ -132,13 +152,15 @@ def _numbers(model: FusedDotAdd, a: Format, b: Format) -> _Numbers | None:
     product = ((2 << a.fraction_bits) - 1) * ((2 << b.fraction_bits) - 1)
     products = model.k * (product << places if places >= 0 else product >> -places)
     bits = (products + (2 << fraction_bits)).bit_length()
-    if not apart or products.bit_length() >= _WIDTH or least <= fraction_bits:
+    fitting = (n for n in range(1, model.k + 1) if model.k % n == 0 and products // n < 1 << (_WIDTH - 1))
+    groups = next(fitting, 0)
+    if not apart or not groups or floor <= bias + fraction_bits:
         return None
     exact = bits <= _WIDE.precision
     # no sum on a grid below the limit is too large for binary32
-    limit = 2 * _BIAS + 1 + fraction_bits - (bits if exact else _WIDTH)
+    limit = bias + 2 * _BIAS + 1 + fraction_bits - (bits if exact else _WIDTH)
     rounded = _FRACTION if model.round_fraction_bits is None else model.round_fraction_bits
-    return _Numbers(fraction_bits, (a, b), offsets, least, limit, exact, rounded)
+    return _Numbers(fraction_bits, (a, b), offsets, bias, least, floor, limit, exact, groups, rounded)
 
 
 def _form(model: FusedDotAdd, n: _Numbers) -> FloatForm:
@@ -148,22 +170,32 @@ def _form(model: FusedDotAdd, n: _Numbers) -> FloatForm:
     exponents = [total(*map(_exponent_word, n.formats, pair, n.offsets)) for pair in pairs]
     largest_product = umax(*exponents)
     c_field = c[_WIDTH - 2 : _FRACTION]
-    top = umax(largest_product.zext(_WIDTH), c_field.zext(_WIDTH), const(n.least, _WIDTH))
-    scale = (const(2 * _BIAS + n.fraction_bits, _WIDTH) - top) << _FRACTION
+    top = umax(largest_product.zext(_WIDTH), c_field.zext(_WIDTH) + n.bias, const(n.floor, _WIDTH))
+    scale = (const(2 * _BIAS + n.fraction_bits + n.bias, _WIDTH) - top) << _FRACTION
     lanes = []
     for pair, exponent in zip(pairs, exponents, strict=True):
         x, y = (widen(word, fmt, _WIDE) for word, fmt in zip(pair, n.formats, strict=True))
         product = native.multiply(x, y)
         lanes.append(LaneOfForm((x, y), exponent, product, _on_grid(product, scale)))
-    products = total(*(lane.aligned for lane in lanes))
+    aligned, size = [lane.aligned for lane in lanes], len(lanes) // n.groups
+    groups = [total(*aligned[first : first + size]) for first in range(0, len(lanes), size)]
+    totals, losses = groups[:1], []
+    for group in groups[1:]:
+        totals.append(totals[-1] + group)
+        losses.append(_lost(totals[-1], totals[-2], group))
     aligned_c = _on_grid(c, scale)
-    whole = products + aligned_c
+    whole = totals[-1] + aligned_c
     guard, overflow = ~top.ult(n.limit), None
+    if n.floor > n.least:
+        guard |= ~largest_product.ult(n.least) & top.ule(n.floor)
     if not n.exact:
-        overflow = (products ^ whole) & (aligned_c ^ whole) | _size(whole)
+        losses.append(_lost(whole, totals[-1], aligned_c))
+        overflow = _size(whole)
+        for loss in losses:
+            overflow |= loss
         guard |= overflow[_WIDTH - 1]
     number = native.from_integer(whole) if n.exact else _truncated(whole)
-    counted = _cut(native.multiply(number, (top - n.fraction_bits) << _FRACTION), n.rounded)
+    counted = _cut(native.multiply(number, (top - n.fraction_bits - n.bias) << _FRACTION), n.rounded)
     c_alone = _cut(c, min(n.rounded, n.fraction_bits))
     c_alone = c_alone.eq(1 << (_WIDTH - 1)).ite(0, c_alone)
     return FloatForm(
@@ -172,17 +204,26 @@ def _form(model: FusedDotAdd, n: _Numbers) -> FloatForm:
         largest_product=largest_product,
         top=top,
         scale=scale,
-        products=products,
+        groups=tuple(groups),
+        totals=tuple(totals),
         aligned_c=aligned_c,
         sum=whole,
+        losses=tuple(losses),
         overflow=overflow,
         counted=counted,
         c_alone=c_alone,
         guard=guard,
         result=largest_product.ult(n.least).ite(c_alone, counted),
+        bias=n.bias,
         least=n.least,
+        floor=n.floor,
         limit=n.limit,
     )
+
+
+def _lost(whole: Term, one: Term, other: Term) -> Term:
+    """A word of which the first bit is 1 where the sum of two does not fit."""
+    return (one ^ whole) & (other ^ whole)
 
 
 def _on_grid(number: Term, scale: Term) -> Term:

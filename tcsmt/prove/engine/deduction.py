@@ -89,9 +89,9 @@ class Deduction:
         self.facts.update(arg.ule(node) for arg in node.args)
 
     def joined(self, whole: Term, part: Term, last: Term) -> None:
-        """A sum (or a largest word) is that of one argument and of all others, which ``part`` has."""
-        parts = part.args if part.op == whole.op else (part,)
-        if whole.op not in _JOINING or Counter(whole.args) != Counter([*parts, last]):
+        """A sum (or a largest word) is that of two parts, which together have its arguments."""
+        args = [arg for own in (part, last) for arg in (own.args if own.op == whole.op else (own,))]
+        if whole.op not in _JOINING or Counter(whole.args) != Counter(args):
             raise NotDeduced(f"{whole} is not {part} and {last}")
         self.facts.add(whole.eq(_JOINING[whole.op](part, last)))
 

@@ -21,7 +21,7 @@ from tcsmt.language.terms import Term, any_of, const, substitute, total, umax, v
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.models import Kind, Model, Stage
 from tcsmt.matrix_units.models.float_form import FloatForm, LaneOfForm
 from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced, Obligation
@@ -102,13 +102,18 @@ class _Graphs:
 
     def grid(self, exponent: Term) -> Term:
         """An exponent of the model as the form counts them, in two's complement."""
-        return exponent.zext(_BITS) + (self.top.low + _WIDE.bias)
+        return exponent.zext(_BITS) + (self.top.low + _WIDE.bias + self.form.bias)
 
     def alike(self, own: Term, exponent: Term) -> Term:
-        """That both graphs say the same exponent, or both one below any product's."""
-        counted, least = self.grid(exponent), self.form.least
+        """That both graphs say the same exponent, or both one below any grid's."""
+        counted, floor = self.grid(exponent), self.form.floor
         own = own.zext(_BITS)
-        return own.eq(counted) | own.ult(least) & counted.slt(const(least, _BITS))
+        return own.eq(counted) | own.ult(floor) & counted.slt(const(floor, _BITS))
+
+    @property
+    def c_exponent(self) -> Term:
+        """c's exponent in the form, counted as grids are."""
+        return self.form.c_field.zext(_BITS) + self.form.bias
 
 
 def deduced(model: Model, form: FloatForm) -> list[Obligation]:
@@ -134,7 +139,7 @@ def deduced(model: Model, form: FloatForm) -> list[Obligation]:
 def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
     """What holds in both cases: no NaNs and infinities; exponents of all lanes and of c."""
     form = graphs.form
-    top, largest, c_field = form.top, form.largest_product, form.c_field
+    top, largest = form.top, form.largest_product
     proof.lemma("the grid is in range", top.ult(form.limit), [~form.guard], cuts=[top])
     proof.at_most(top)
     proof.at_most(largest)
@@ -147,10 +152,10 @@ def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
         above = [own.ule(largest), largest.zext(_BITS).ule(top)]
         proof.lemma("no exponent word is above the grid", below, above, cuts=[own, largest, top])
         proof.apply(theorem, _lane_values(graphs, lane) | {grid: top})
-    limits = [top.ult(form.limit), c_field.zext(_BITS).ule(top)]
+    limits = [top.ult(form.limit), graphs.c_exponent.ule(top)]
     c = dp.decode(float_format(graphs.model.c_format), graphs.model.trace.c)
     proof.lemma("c is a number", ~(c.nan | c.infinite), limits, cuts=[top])
-    proof.lemma("c's exponent", graphs.alike(c_field, graphs.c), limits, cuts=[top])
+    proof.lemma("c's exponent", graphs.alike(graphs.c_exponent, graphs.c), limits, cuts=[top])
     numbers = [_is_number(lane.product) for lane in graphs.lanes]
     nan, infinite, _ = _result(graphs)
     proof.lemma("the result is a number", ~nan & ~infinite, [*numbers, ~(c.nan | c.infinite)])
@@ -158,6 +163,18 @@ def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
 
 def _is_number(x: Number) -> Term:
     return ~(x.nan | x.infinite)
+
+
+def _of_lane(graphs: _Graphs) -> tuple[Term, Term]:
+    """Of the first lane, whose exponent word is not above the grid: a number, of an exponent in reach."""
+    x = graphs.lanes[0].product
+    return _is_number(x), _below_limit(graphs, x) | x.zero
+
+
+def _below_limit(graphs: _Graphs, x: Number) -> Term:
+    """Whether an exponent is below every grid that is left to the model."""
+    highest = graphs.form.limit - graphs.form.bias - _WIDE.bias - x.exponent.low
+    return x.exponent.term.zext(_BITS).slt(const(highest, _BITS))
 
 
 def _lane_values(graphs: _Graphs, lane: _Lane) -> dict[Term, Term]:
@@ -169,11 +186,12 @@ def _lane_values(graphs: _Graphs, lane: _Lane) -> dict[Term, Term]:
 def _exponents(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term) -> Implication:
     """Of a lane whose exponent word is not above the grid."""
     lane, form = graphs.lanes[0], graphs.form
-    x, own = lane.product, lane.form.exponent
+    own = lane.form.exponent
     hypotheses = grid.ult(form.limit), own.zext(_BITS).ule(grid)
     proof = Deduction(hypotheses, lemmas)
-    conclusions = [_is_number(x), graphs.alike(own, lane.entering)]
-    for what, conclusion in zip(("a number", "the exponent"), conclusions, strict=True):
+    number, reach = _of_lane(graphs)
+    conclusions = [number, graphs.alike(own, lane.entering), reach]
+    for what, conclusion in zip(("a number", "the exponent", "its reach"), conclusions, strict=True):
         proof.lemma(f"product: {what}", conclusion, hypotheses, cuts=[grid])
     return proof.theorem(*conclusions)
 
@@ -187,14 +205,17 @@ def _counted(proof: Deduction, graphs: _Graphs) -> None:
     top, largest = form.top, graphs.top.term
     grids = var("the form's grid", _BITS), var("the model's grid", largest.width)
     values = dict(zip(grids, (top, largest), strict=True))
-    products = form.largest_product
-    premises = [form.counts, products.zext(_BITS).ule(top)]
-    proof.lemma("the grid is in reach", ~top.ult(form.least), premises, cuts=[top, products])
+    proof.lemma(
+        "the grid is in reach",
+        _in_reach(form, top),
+        _reached(proof, graphs),
+        cuts=[top, form.largest_product],
+    )
     theorem = _aligned(graphs, proof.lemmas, *grids)
     for lane in graphs.lanes:
         proof.apply(theorem, _lane_values(graphs, lane) | values)
     same = top.eq(graphs.grid(largest))
-    reach = [top.ult(form.limit), ~top.ult(form.least)]
+    reach = [top.ult(form.limit), _in_reach(form, top)]
     proof.lemma(
         "c on the grid",
         _same(form.aligned_c, graphs.aligned_c),
@@ -205,7 +226,7 @@ def _counted(proof: Deduction, graphs: _Graphs) -> None:
     _, _, finite = _result(graphs)
     sums = _same(form.sum, graphs.sum)
     bound = _within(form.sum, _largest_sum(graphs)) if form.overflow is None else ~form.overflow[_BITS - 1]
-    parts = [] if form.overflow is None else [form.products, form.aligned_c]
+    parts = [] if form.overflow is None else [*form.totals, *form.groups, form.aligned_c]
     proof.lemma(
         "the rounded sum",
         form.counted.eq(finite),
@@ -213,6 +234,22 @@ def _counted(proof: Deduction, graphs: _Graphs) -> None:
         cuts=[form.sum, top, graphs.sum, largest, *parts],
     )
     _conclude(proof, graphs, form.counted, [form.counts])
+
+
+def _in_reach(form: FloatForm, grid: Term) -> Term:
+    """Whether a grid is one on which products count."""
+    return ~grid.ult(form.floor + (form.floor > form.least))
+
+
+def _reached(proof: Deduction, graphs: _Graphs) -> list[Term]:
+    """Facts, by which the largest exponent is a grid's: some product counts, or else the guard would be 1."""
+    form = graphs.form
+    premises = [form.counts, form.largest_product.zext(_BITS).ule(form.top)]
+    if form.floor > form.least:
+        fact = ~form.top.ule(form.floor)
+        proof.lemma("a larger grid", fact, [~form.guard, form.counts], cuts=[form.top, form.largest_product])
+        premises.append(fact)
+    return premises
 
 
 def _conclude(proof: Deduction, graphs: _Graphs, word: Term, premises: Sequence[Term]) -> None:
@@ -253,8 +290,8 @@ def _grid(proof: Deduction, graphs: _Graphs) -> None:
     largest, products = graphs.top.term, umax(*theirs)
     proof.joined(largest, products, graphs.c)
     premises = [
-        graphs.alike(form.largest_product, products), graphs.alike(form.c_field, graphs.c),
-        largest.eq(umax(products, graphs.c)), form.counts,
+        graphs.alike(form.largest_product, products), graphs.alike(graphs.c_exponent, graphs.c),
+        largest.eq(umax(products, graphs.c)), *_reached(proof, graphs),
     ]  # fmt: skip
     proof.lemma(
         "the largest exponent",
@@ -283,18 +320,22 @@ def _aligned(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term, larges
     form, lane, top = graphs.form, graphs.lanes[0], graphs.top.term
     own, theirs = substitute([lane.form.aligned, lane.aligned], {form.top: grid, top: largest})
     x = lane.product
-    same, reach = grid.eq(graphs.grid(largest)), [grid.ult(form.limit), ~grid.ult(form.least)]
-    hypotheses = same, *reach, lane.entering.ule(largest), _is_number(x)
+    same, on_grid = grid.eq(graphs.grid(largest)), [grid.ult(form.limit), _in_reach(form, grid)]
+    hypotheses = same, *on_grid, lane.entering.ule(largest), *_of_lane(graphs)
     proof = Deduction(hypotheses, lemmas)
-    word = _product_word(proof, graphs)
-    zero, small = _zero(proof, x), x.significand.ule(_largest_significand(graphs))
+    zero = _zero(proof, x)
+    _, reach = _of_lane(graphs)
+    inside = x.significand.eq(0) | _below_limit(graphs, x)
+    proof.lemma("product: the reach of its exponent", inside, [reach, zero], cuts=[x.significand])
+    word = _product_word(proof, graphs, inside)
+    small = x.significand.ule(_largest_significand(graphs))
     proof.lemma("product: its size", small)
     entering = lane.entering.ule(largest)
     product = [x.significand, x.exponent.term, x.sign]
     proof.lemma(
         "product: on the grid",
         _same(own, theirs),
-        [word, same, *reach, entering, zero, small],
+        [word, same, *on_grid, entering, zero, small, inside],
         cuts=[lane.form.product, grid, largest, *product, x.zero],
     )
     proof.lemma(
@@ -346,15 +387,15 @@ def _largest_sum(graphs: _Graphs) -> int:
 # --- exact products
 
 
-def _product_word(proof: Deduction, graphs: _Graphs) -> Term:
-    """A fact: the product's word is the exact product's in binary32."""
+def _product_word(proof: Deduction, graphs: _Graphs, inside: Term) -> Term:
+    """A fact: the product's word is the exact product's in binary32. inside: a fact about its exponent."""
     lane, trace = graphs.lanes[0], graphs.model.trace
     x, number = lane.product, _is_number(lane.product)
     formats = (float_format(graphs.model.a_format), float_format(graphs.model.b_format))
     sides = [dp.decode(fmt, word) for fmt, word in zip(formats, (trace.a[0], trace.b[0]), strict=True)]
     wide = [dp.decode(_WIDE, word) for word in lane.form.factors]
     exact = native.product(*lane.form.factors)
-    zeros = [leading_zeros(side.significand)[1] for side in sides]
+    zeros = [_leading_zeros(fmt, side) for fmt, side in zip(formats, sides, strict=True)]
     size, room = x.significand.width, exact.significand.width
     grown = sum(_WIDE.fraction_bits - fmt.fraction_bits for fmt in formats)
     by = total(*(z.zext(room) for z in zeros))
@@ -369,17 +410,22 @@ def _product_word(proof: Deduction, graphs: _Graphs) -> Term:
     empty = x.significand.eq(0)
     exponent = empty | (exact.exponent.term.zext(bits) + exact.exponent.low).eq(moved)
     proof.lemma("product: its exponent in binary32", exponent, [number])
-    reach = x.exponent.term.ule(x.exponent.high - x.exponent.low)
-    proof.lemma("product: the reach of its exponent", reach, [number])
-    word = lane.form.product.eq(_packed(x))
+    word = _word_of(lane.form.product, x)
     proof.lemma(
-        "product: its word", word, [significand & lossless, plain, exponent, reach],
+        "product: its word", word, [significand & lossless, plain, exponent, inside],
         cuts=[
             exact.significand, x.significand, *zeros, exact.exponent.term, x.exponent.term, exact.sign,
             x.sign, exact.nan, exact.infinite,
         ],
     )  # fmt: skip
     return word
+
+
+def _leading_zeros(fmt: Format, side: Number) -> Term:
+    """By how many places a significand is shifted in binary32; none where that has no more exponents."""
+    if fmt.e_min - fmt.fraction_bits < _WIDE.e_min:
+        return const(0, 1)
+    return leading_zeros(side.significand)[1]
 
 
 def _by_leading_zeros(
@@ -393,36 +439,34 @@ def _by_leading_zeros(
 ) -> None:
     """The product of significands, in cases: how many leading zeros the first factor has, then the second."""
     number = _is_number(graphs.lanes[0].product)
-    some = [
-        [zero.eq(count) for count in range(side.significand.width)]
-        for side, zero in zip(sides, zeros, strict=True)
-    ]
-    none = [side.significand.eq(0) for side in sides]
-    for side, cases, empty in zip("ab", some, none, strict=True):
-        proof.lemma(f"product: leading zeros of {side}", any_of([*cases, empty]))
+    cases, none = [], [side.significand.eq(0) for side in sides]
+    for name, side, zero, empty in zip("ab", sides, zeros, none, strict=True):
+        most = side.significand.width if zero.value is None else 1
+        cases.append([*(zero.eq(count) for count in range(most)), empty])
+        proof.lemma(f"product: leading zeros of {name}", any_of(cases[-1]))
 
     def of_a(within: Deduction, first: int) -> None:
-        if first == len(some[0]):
+        if first == len(cases[0]) - 1:
             within.lemma("product: a is zero", conclusion, [none[0], number])
             return
-        _shifted(within, sides[0], wide[0], some[0][first], first, number)
-        within.by_cases([*some[1], none[1]], conclusion, lambda inner, second: of_b(inner, first, second))
+        _shifted(within, sides[0], wide[0], cases[0][first], first, number)
+        within.by_cases(cases[1], conclusion, lambda inner, second: of_b(inner, first, second))
 
     def of_b(within: Deduction, first: int, second: int) -> None:
-        if second == len(some[1]):
+        if second == len(cases[1]) - 1:
             within.lemma("product: b is zero", conclusion, [none[1], number])
             return
-        _shifted(within, sides[1], wide[1], some[1][second], second, number)
+        _shifted(within, sides[1], wide[1], cases[1][second], second, number)
         equal, parts = {}, []
-        for side, own, count in zip(sides, wide, (first, second), strict=True):
-            low = _low(side, count)
-            parts.append(low)
-            equal[side.significand] = low.zext(side.significand.width)
+        for side, own, zero, count in zip(sides, wide, zeros, (first, second), strict=True):
+            parts.append(_low(side, count))
+            equal[side.significand] = parts[-1].zext(side.significand.width)
             equal[own.significand] = _raised(side, own, count)
-        equal |= {zero: const(count, zero.width) for zero, count in zip(zeros, (first, second), strict=True)}
+            if zero.value is None:
+                equal[zero] = const(count, zero.width)
         within.lemma("product: of significands", conclusion, equal=equal, cuts=parts)
 
-    proof.by_cases([*some[0], none[0]], conclusion, of_a)
+    proof.by_cases(cases[0], conclusion, of_a)
 
 
 def _low(side: Number, count: int) -> Term:
@@ -443,15 +487,22 @@ def _shifted(proof: Deduction, side: Number, wide: Number, case: Term, count: in
     proof.lemma("a factor in binary32", wide.significand.eq(_raised(side, wide, count)), [case, number])
 
 
-def _packed(x: Number) -> Term:
-    """The word of an exact product in binary32, where it is normal or zero."""
+def _word_of(word: Term, x: Number) -> Term:
+    """Whether a word is that of an exact product in binary32: the very number, or where that is below the
+    smallest normal number, one that is no larger than this.
+    """
     empty = x.significand.eq(0)
     normal = dp.normalise_number(replace(x, zero=empty))
     fraction = normal.significand[normal.fraction_bits - 1 : 0]
     fraction = fraction.concat(const(0, _WIDE.fraction_bits - fraction.width))
-    field = normal.exponent.within(-_WIDE.bias, normal.exponent.high)
-    field = field.zext(max(field.width, _WIDE.exponent_bits))[_WIDE.exponent_bits - 1 : 0]
-    return x.sign.concat(empty.ite(0, field.concat(fraction)))
+    field = normal.exponent.within(-_WIDE.bias, max(normal.exponent.high, _WIDE.e_max))
+    field = field[_WIDE.exponent_bits - 1 : 0]
+    number = word.eq(x.sign.concat(empty.ite(0, field.concat(fraction))))
+    least = _WIDE.e_min - normal.exponent.low
+    if least <= 0:
+        return number
+    small = ~empty & normal.exponent.term.ult(least)
+    return small.ite(word[_BITS - 2 : 0].ule(1 << _WIDE.fraction_bits), number)
 
 
 # --- sums
@@ -463,17 +514,40 @@ def _same(one: Term, other: Term) -> Term:
 
 
 def _sum(proof: Deduction, graphs: _Graphs) -> None:
-    """That both graphs sum the same integers: one addend after the other."""
-    whole, most = graphs.sum, _largest_aligned(graphs)
-    own = [lane.form.aligned for lane in graphs.lanes]
-    words = [lane.aligned for lane in graphs.lanes]
-    theirs = [word.sext(whole.width) for word in words]
-    for mine, word, wide in zip(own, words, theirs, strict=True):
+    """That both graphs sum the same integers: one addend after the other, group by group, and c."""
+    form, whole, most = graphs.form, graphs.sum, _largest_aligned(graphs)
+    theirs = [lane.aligned.sext(whole.width) for lane in graphs.lanes]
+    for lane, wide in zip(graphs.lanes, theirs, strict=True):
+        mine, word = lane.form.aligned, lane.aligned
         proof.lemma("an addend", _same(mine, wide), [_same(mine, word)], cuts=[mine, word])
-    for count in range(2, len(own) + 1):
-        parts, lasts = zip(*((total(*x[: count - 1]), x[count - 1]) for x in (own, theirs)), strict=True)
+    size = len(graphs.lanes) // len(form.groups)
+    for first in range(0, len(graphs.lanes), size):
+        _sum_of_group(proof, graphs, range(first, first + size), theirs)
+    lost = _lost(proof, graphs)
+    of_groups = [total(*theirs[first : first + size]) for first in range(0, len(theirs), size)]
+    before = of_groups[0]
+    for number in range(1, len(of_groups)):
+        group, last, after = form.groups[number], of_groups[number], total(*theirs[: (number + 1) * size])
+        proof.joined(after, before, last)
+        premises = [
+            _same(form.totals[number - 1], before), _same(group, last), _within(group, size * most),
+            after.eq(total(before, last)), lost[number - 1],
+        ]  # fmt: skip
+        cuts = [form.totals[number - 1], before, group, last, after]
+        proof.lemma("the sum of groups", _same(form.totals[number], after), premises, cuts=cuts)
+        before = after
+    _sum_with_c(proof, graphs, before, lost)
+
+
+def _sum_of_group(proof: Deduction, graphs: _Graphs, lanes: range, theirs: Sequence[Term]) -> None:
+    """The same of the sums of some neighbouring lanes."""
+    most = _largest_aligned(graphs)
+    words = [graphs.lanes[lane].aligned for lane in lanes]
+    both = [graphs.lanes[lane].form.aligned for lane in lanes], [theirs[lane] for lane in lanes]
+    for count in range(2, len(lanes) + 1):
+        parts, lasts = zip(*((total(*x[: count - 1]), x[count - 1]) for x in both), strict=True)
         pairs = [total(part, last) for part, last in zip(parts, lasts, strict=True)]
-        wholes = [total(*x[:count]) for x in (own, theirs)]
+        wholes = [total(*x[:count]) for x in both]
         joined = _joined(proof, wholes, parts, lasts, pairs)
         premises = [
             _same(*parts), _same(*lasts), _within(parts[0], (count - 1) * most), _within(lasts[0], most),
@@ -486,25 +560,35 @@ def _sum(proof: Deduction, graphs: _Graphs) -> None:
         ):
             proof.lemma(f"the sum of {count} products", of_pairs, premises, cuts=cuts)
             proof.lemma("a sum", of_wholes, [of_pairs, *joined], cuts=[*wholes, *pairs])
-    _sum_with_c(proof, graphs, own, theirs)
 
 
-def _sum_with_c(proof: Deduction, graphs: _Graphs, own: Sequence[Term], theirs: Sequence[Term]) -> None:
-    form, whole, most = graphs.form, graphs.sum, _largest_aligned(graphs)
-    products, last = total(*theirs), graphs.aligned_c.sext(whole.width)
+def _lost(proof: Deduction, graphs: _Graphs) -> list[Term]:
+    """Facts: no sum is too large for its word."""
+    form = graphs.form
+    if form.overflow is None:
+        return []
+    fits = ~form.overflow[_BITS - 1]
+    proof.lemma("no sum is too large", fits, [~form.guard], cuts=[form.overflow, form.top])
+    facts = [~loss[_BITS - 1] for loss in form.losses]
+    for fact in facts:
+        proof.lemma("a sum is not too large", fact, [fits], cuts=form.overflow.args)
+    return facts
+
+
+def _sum_with_c(proof: Deduction, graphs: _Graphs, products: Term, lost: Sequence[Term]) -> None:
+    form, whole = graphs.form, graphs.sum
+    last = graphs.aligned_c.sext(whole.width)
     proof.joined(whole, products, last)
     size = 2 << graphs.fraction_bits
     fits = _within(graphs.aligned_c.sext(_BITS), size)
     proof.lemma("c: its size on the grid", fits, [graphs.c.ule(graphs.top.term)], cuts=[graphs.top.term])
     premises = [
-        _same(form.products, products), _within(form.products, len(own) * most),
-        _same(form.aligned_c, graphs.aligned_c), fits, whole.eq(total(products, last)),
+        _same(form.totals[-1], products), _same(form.aligned_c, graphs.aligned_c), fits,
+        whole.eq(total(products, last)), *lost[-1:],
     ]  # fmt: skip
-    if form.overflow is not None:
-        fact = ~form.overflow[_BITS - 1]
-        proof.lemma("the sum does not overflow", fact, [~form.guard], cuts=[form.overflow, form.top])
-        premises.append(fact)
-    cuts = [form.products, products, form.aligned_c, graphs.aligned_c, whole]
+    if len(form.groups) == 1:
+        premises.append(_within(form.totals[0], len(graphs.lanes) * _largest_aligned(graphs)))
+    cuts = [form.totals[-1], products, form.aligned_c, graphs.aligned_c, whole]
     proof.lemma("the sum", _same(form.sum, whole), premises, cuts=cuts)
     if form.overflow is None:
         proof.lemma("the sum's size", _within(form.sum, _largest_sum(graphs)), premises, cuts=cuts)
@@ -524,7 +608,7 @@ def _c_alone(proof: Deduction, graphs: _Graphs) -> None:
         proof.apply(theorem, _lane_values(graphs, lane) | {largest: graphs.top.term})
         equal |= {lane.aligned: const(0, lane.aligned.width), lane.entering: _of_a_zero(graphs)}
     _, _, finite = _result(graphs)
-    premises = [form.top.ult(form.limit), form.c_field.zext(_BITS).ule(form.top)]
+    premises = [form.top.ult(form.limit), graphs.c_exponent.ule(form.top)]
     proof.lemma("c alone", form.c_alone.eq(finite), premises, equal=equal, cuts=[form.top])
     _conclude(proof, graphs, form.c_alone, [~form.counts])
 

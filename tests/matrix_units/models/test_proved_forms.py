@@ -11,7 +11,7 @@ from tcsmt.language.terms import const
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.float_form import FloatForm, float_form
-from tcsmt.matrix_units.models.proved_forms import PROVED, digests, proved_form
+from tcsmt.matrix_units.models.proved_forms import PROVED, digests, proved_block, proved_form
 
 ENTRIES = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"]
 
@@ -35,3 +35,25 @@ def test_another_model_or_form_is_not_taken() -> None:
     other = replace(model, fraction_bits=model.fraction_bits - 1)
     assert float_form(other) is not None
     assert proved_form(other) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["ampere/mma.m16n8k16.f32.f16.f16.f32", "ampere/mma.m16n8k8.f32.tf32.tf32.f32"]
+)
+def test_a_chain_of_blocks_has_the_form_of_one(name: str) -> None:
+    model = row_named(name).model
+    assert isinstance(model, FusedDotAdd)
+    block = proved_block(model)
+    assert block is not None
+    assert (block.model.k, block.lanes) == (model.n_fma, tuple(range(model.k)))
+    dealt = replace(model, interleave=2)
+    other = proved_block(dealt)
+    assert other is not None and other.model == block.model
+    assert list(other.lanes) == [lane for lanes in dealt.blocks for lane in lanes] != list(range(model.k))
+
+
+def test_a_chain_that_is_more_than_its_blocks_has_none() -> None:
+    model = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
+    assert isinstance(model, FusedDotAdd)
+    for changes in ({"c_position": "last"}, {"n_fma": 4}):
+        assert proved_block(replace(model, **changes)) is None  # type: ignore[arg-type]

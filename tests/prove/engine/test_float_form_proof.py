@@ -20,8 +20,10 @@ from tcsmt.prove.engine.float_form_proof import deduced
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
+from tests.support.sampling import mostly_long
 
 F16, E4M3 = "hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+BF16 = "hopper/mma.m16n8k16.f32.bf16.bf16.f32"
 
 
 def form_of(name: str, k: int | None = None) -> tuple[Model, FloatForm]:
@@ -45,9 +47,9 @@ def open_lemmas(lemmas: list[Obligation]) -> list[str]:
     return [lemma.what for lemma in lemmas if not refuted(lemma.goal)]
 
 
-@pytest.mark.parametrize("name", [E4M3, pytest.param(F16, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", mostly_long([E4M3, BF16, F16], [E4M3]))
 def test_is_proved(name: str) -> None:
-    model, form = form_of(name, k=None if name == F16 else 4)
+    model, form = form_of(name, k=4)
     assert not open_lemmas(deduced(model, form))
 
 
@@ -89,7 +91,7 @@ FAULTS: dict[str, Callable[[FloatForm], tuple[Term, Term]]] = {
     "an aligned term is one more": lambda form: (form.lanes[0].aligned, form.lanes[0].aligned + 1),
     "c is one more": lambda form: (form.aligned_c, form.aligned_c + 1),
     "a lane is not in the sum": lambda form: (
-        form.products, total(*(lane.aligned for lane in form.lanes[1:]))
+        form.totals[0], total(*(lane.aligned for lane in form.lanes[1:]))
     ),
     "the sum is one less": lambda form: (form.sum, form.sum - 1),
     "the result is rounded to nearest": lambda form: (
@@ -127,6 +129,13 @@ def test_a_sum_that_overflows_is_refused() -> None:
     model, form = form_of(F16, k=16)
     assert form.overflow is not None
     assert refused(model, replace(form, guard=~form.top.ult(form.limit)))
+
+
+@pytest.mark.long
+def test_products_too_small_for_binary32_need_the_floor() -> None:
+    model, form = form_of(BF16, k=4)
+    assert refused(model, replace(form, guard=~form.top.ult(form.limit)))
+    assert refused(model, replace(form, floor=form.floor - 8))
 
 
 def test_another_model_is_refused() -> None:
