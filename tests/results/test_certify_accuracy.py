@@ -75,5 +75,5 @@ def test_a_certificate_that_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         return made
 
     monkeypatch.setattr(certify_accuracy, "certified", changed)
-    with pytest.raises(AssertionError, match="is refused: the losses add up"):
+    with pytest.raises(AssertionError, match="is refused: limit: the lemmas prove"):
         tried(task, record, Certificates(tmp_path), LemmaFiles(tmp_path))

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.compose.recipes.files import is_recipe_file
 from tcsmt.language.terms import Term
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import Missing
 from tcsmt.prove.engine.refutations import NotRefuted
 from tcsmt.prove.engine.solving import Solving
 
-__all__ = ["LemmaChain", "of_a_file"]
+__all__ = ["LemmaChain", "require_no_file"]
 
 
 class LemmaChain(StepwiseProof):
@@ -47,9 +48,7 @@ class LemmaChain(StepwiseProof):
         return proved
 
 
-def of_a_file(*names: str) -> str:
-    """Why an algorithm of a recipe file has no certificate; "" for the others."""
-    for name in names:
-        if is_recipe_file(name.partition(",")[0]):
-            return f"{name} is a file, which a certificate does not have in it"
-    return ""
+def require_no_file(name: str) -> None:
+    """Raise :class:`.InvalidProof` for an algorithm of a recipe file: it is not a part of a certificate."""
+    if is_recipe_file(name.partition(",")[0]):
+        raise InvalidProof(f"{name} is a file, which a certificate does not have in it")

@@ -1,34 +1,50 @@
 """Certificates of bounds of emulations: the lemmas of the cut and of the unit, and the losses as fractions.
 
-The argument from the lemmas is ``budget.py``. It is gone through again, as :mod:`tcsmt.analysis.certified`
-says.
+The argument from the lemmas is ``budget.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.bounds.lemma_chain import LemmaChain, of_a_file
-from tcsmt.analysis.emulation.budget import Spent, budget
+from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, Argued, Derived
+from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
+from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.error import require_normal
-from tcsmt.analysis.search.bound import LONGEST, Bound
+from tcsmt.analysis.search.bound import LONGEST, Bound, unit
 from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.schemes import Emulation
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.support.errors import InternalError
 from tcsmt.support.invariants import present
 
-__all__ = ["certify_emulation", "check_emulation"]
+__all__ = ["EMULATION", "certify_emulation"]
+
+
+def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+    """The bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step loses."""
+    require_no_file(about["algorithm"])
+    if not 1 <= about["k"] <= LONGEST:
+        raise InvalidProof("not asked about")
+    emulation, _ = emulation_named(about["algorithm"], row_of_model(about["unit"]))
+    require_normal(about["domain"], emulation.wide)
+    spent = budget(chain, emulation, about["domain"], about["k"])
+    losses = {name: str(loss) for name, loss in spent.shares.items()}
+    return {"limit": spent.total, "limit of largest": spent.of_largest, "losses": losses}
+
+
+EMULATION = Argued(
+    "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|, and at most "
+    "{limit of largest} of |c| + K·max|a|·max|b|; " + WHERE, "binary64 words",
+    OF_ALGORITHM | dict.fromkeys(("limit", "limit of largest"), "fraction"), ("losses",),
+    about="emulation", argue=_emulation,
+)  # fmt: skip
 
 
 def certify_emulation(
@@ -40,53 +56,14 @@ def certify_emulation(
     domain: Domain,
     result: Bound,
 ) -> Certified:
-    """Write the certificate of a bound that was proved; name: the emulation's."""
-    wide = emulation.wide
-    unit = Fraction(1, 1 << wide.precision)
-    proved = present(result.proved)
+    """Write the certificate of a bound that was proved; name: the emulation's.
+
+    Raises :class:`.InternalError` where the lemmas alone prove another one.
+    """
+    wide, proved = emulation.wide, present(result.proved)
     title = f"{name} on {row.name}, K = {k}, {domain}"
     title += f": an error of {float(proved):.6g}·2^-{wide.precision} at most"
-    if no := of_a_file(name):
-        return certificates.failed(title, no)
-    chain = LemmaChain(certificates.lemma)
-    try:
-        spent = budget(chain, emulation, domain, k)
-    except Unbounded as why:
-        return certificates.failed(title, str(why))
-    if (spent.total, spent.of_largest) != (proved * unit, (result.of_largest or 0) * unit):
-        raise InternalError(f"{title}: from the lemmas alone, the bound is {spent.total}")
-    about = {
-        "about": "emulation", "title": title, "algorithm": name, "k": k, "domain": asdict(domain),
-        "unit": certificates.model(row.model), **_limits(spent),
-    }  # fmt: skip
-    return certificates.keep({"statement": about}, list(chain.names))
-
-
-def check_emulation(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a :func:`certify_emulation` statement. Raises :class:`.InvalidProof`: one is missing."""
-    name, k, domain = about["algorithm"], about["k"], about["domain"]
-    if no := of_a_file(name):
-        raise InvalidProof(no)
-    if not 1 <= k <= LONGEST:
-        raise InvalidProof("not asked about")
-    emulation, _ = emulation_named(name, row_of_model(about["unit"]))
-    require_normal(domain, emulation.wide)
-    chain = LemmaChain(files.check)
-    try:
-        spent = budget(chain, emulation, domain, k)
-    except Unbounded as why:
-        raise InvalidProof(str(why)) from None
-    for what, proved in _limits(spent).items():
-        stated = about[what] if what == "losses" else str(about[what])
-        if stated != proved:
-            raise InvalidProof(f"{what}: the lemmas prove {proved}, and not {stated!r:.200}")
-    return chain
-
-
-def _limits(spent: Spent) -> dict[str, Any]:
-    """The bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step loses."""
-    return {
-        "limit": str(spent.total),
-        "limit of largest": str(spent.of_largest),
-        "losses": {name: str(loss) for name, loss in spent.shares.items()},
-    }
+    limits = proved * unit(wide), Fraction(result.of_largest or 0) * unit(wide)
+    about = {"algorithm": name, "k": k, "domain": domain, "unit": row.model}
+    about |= dict(zip(("limit", "limit of largest"), limits, strict=True))
+    return EMULATION.certify(certificates, title, about)

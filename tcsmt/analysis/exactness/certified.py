@@ -1,14 +1,11 @@
-"""Certificates that sums of integers are exact: of a kernel, and of a unit for any K.
-
-The argument from the lemmas is code, which is gone through again (:mod:`tcsmt.analysis.certified`).
-"""
+"""Certificates that sums of integers are exact: of a kernel, and of a unit for any K."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.argued import Argued, Derived
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.exactness.kernels import not_exact
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER
@@ -19,11 +16,29 @@ from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 
-__all__ = ["certify_kernel", "certify_sums", "check_kernel", "check_sums"]
+__all__ = ["KERNEL", "SUMS", "certify_kernel", "certify_sums"]
+
+
+def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+    k, integers, reduction = about["k"], about["integers"], reduction_named(about["reduction"])
+    if str(reduction) != about["reduction"]:
+        raise InvalidProof(f"the reduction {about['reduction']!r:.80} is written {reduction}")
+    if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
+        raise InvalidProof("not asked about")
+    if why := not_exact(chain, about["unit"], reduction, k, integers):
+        raise InvalidProof(why)
+    return {"format": Schedule(about["unit"], reduction).d_format.name}
+
+
+KERNEL = Argued(
+    "model 1 with the reduction {reduction} sums {k} products of integers of magnitude {integers} at "
+    "most exactly, and the result, read in {format}, is never -0; c is +0", "integers",
+    {"unit": "model", "reduction": "text", "format": "text", "integers": "number", "k": "number"},
+    about="kernel", argue=_kernel,
+)  # fmt: skip
 
 
 def certify_kernel(
@@ -34,54 +49,23 @@ def certify_kernel(
     words.
     """
     fmt = Schedule(row.model, reduction).d_format.name
-    what = (
-        f"{row.name}, {reduction}: {k} products of integers up to {integers} are added up exactly, in {fmt}"
-    )
-    about = {
-        "about": "kernel", "title": what, "unit": certificates.model(row.model), "reduction": str(reduction),
-        "format": fmt, "integers": integers, "k": k,
-    }  # fmt: skip
-    chain = LemmaChain(certificates.lemma)
-    why = not_exact(chain, row.model, reduction, k, integers)
-    return (
-        certificates.failed(what, why) if why else certificates.keep({"statement": about}, list(chain.names))
-    )
+    what = f"{k} products of integers up to {integers} are added up exactly, in {fmt}"
+    about = {"unit": row.model, "reduction": str(reduction), "format": fmt, "integers": integers, "k": k}
+    return KERNEL.certify(certificates, f"{row.name}, {reduction}: {what}", about)
 
 
-def check_kernel(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a :func:`certify_kernel` statement. Raises :class:`.InvalidProof` if unproved."""
-    chain = LemmaChain(files.check)
-    k, integers, reduction = about["k"], about["integers"], reduction_named(about["reduction"])
-    if str(reduction) != about["reduction"]:
-        raise InvalidProof(f"the reduction {about['reduction']!r:.80} is written {reduction}")
-    fmt = Schedule(about["unit"], reduction).d_format.name
-    if about["format"] != fmt:
-        raise InvalidProof(f"the results are read in {fmt}, and not in {about['format']!r:.80}")
-    if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
-        raise InvalidProof("not asked about")
-    why = not_exact(chain, about["unit"], reduction, k, integers)
-    if why:
-        raise InvalidProof(why)
-    return chain
+def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
+    exact_below(chain, about["unit"], about["bits"])
+    return {}
+
+
+SUMS = Argued(
+    "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K", "integers",
+    {"unit": "model", "bits": "number"}, about="sums", argue=_sums,
+)  # fmt: skip
 
 
 def certify_sums(certificates: Certificates, unit: Model, name: str, bits: int) -> Certified:
     """Write the certificate that a unit sums integers exactly where |c| + Σ |a·b| is below 2^bits."""
     title = f"{name}: integers are summed exactly below 2^{bits}, for any K"
-    about = {"about": "sums", "title": title, "unit": certificates.model(unit), "bits": bits}
-    chain = LemmaChain(certificates.lemma)
-    try:
-        exact_below(chain, unit, bits)
-    except Unbounded as why:
-        return certificates.failed(title, str(why))
-    return certificates.keep({"statement": about}, list(chain.names))
-
-
-def check_sums(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a :func:`certify_sums` statement. Raises :class:`.InvalidProof` if unproved."""
-    chain = LemmaChain(files.check)
-    try:
-        exact_below(chain, about["unit"], about["bits"])
-    except Unbounded as why:
-        raise InvalidProof(str(why)) from None
-    return chain
+    return SUMS.certify(certificates, title, {"unit": unit, "bits": bits})

@@ -22,10 +22,10 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
 from tcsmt.prove.certificates.derivation import conjuncts
 from tcsmt.prove.certificates.statement import Statement
-from tcsmt.prove.certificates.theorems import TheoremStatement
+from tcsmt.prove.certificates.theorems import Theorem, TheoremStatement
 from tcsmt.support.text import counted, one_line, ranges
 
-__all__ = ["Names", "Stated", "of_models", "of_theorem", "stated"]
+__all__ = ["Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]
 
 #: A term of more nodes is cut into several, each with a number.
 _LONGEST = 12
@@ -69,13 +69,25 @@ def stated(about: Statement | TheoremStatement) -> Stated:
 
 def of_theorem(about: TheoremStatement) -> Stated:
     """Of a statement whose argument is code."""
-    theorem, models = about.theorem, about.theorem.models(about.values)
-    texts = [
-        f"models/{file}: {_parameters(model, None)}"
-        for file, model in zip(theorem.models(about.record), models, strict=True)
-    ]
-    says = theorem.sentence(about.values)
-    return Stated(says, theorem.inputs, (), tuple(_formats(models)), (), tuple(texts))
+    models, files = (_models_of(about.theorem, values) for values in (about.values, about.record))
+    texts = [f"models/{file}: {_parameters(model, None)}" for file, model in zip(files, models, strict=True)]
+    says = sentence(about.theorem, about.values)
+    return Stated(says, about.theorem.inputs, (), tuple(_formats(models)), (), tuple(texts))
+
+
+def _models_of(theorem: Theorem, values: Mapping[str, Any]) -> list[Any]:
+    """The models, or in a record their files' names, in the order in which the statement names them."""
+    named = [values[key] for key, kind in theorem.values.items() if kind in ("model", "models")]
+    return [name for files in named for name in (files if isinstance(files, list) else [files])]
+
+
+def sentence(theorem: Theorem, values: Mapping[str, Any]) -> str:
+    """What a statement of a kind with these values says."""
+    shown = {
+        key: f"{values[key]} (about {float(values[key]):.6g})" if kind == "fraction" else values[key]
+        for key, kind in theorem.values.items()
+    }
+    return theorem.says.format(**shown)
 
 
 def of_models(statement: Statement, names: Names) -> Stated:

@@ -6,7 +6,8 @@ argument again. Every key of a statement is one of these, and each is in the wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,14 +19,11 @@ from tcsmt.prove.certificates.files import model_in
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.statement import domain_of
 
-__all__ = ["NONE", "Check", "Theorem", "TheoremStatement", "theorem_of"]
-
-#: Goes through the argument for a statement's values: the names of the lemmas that it needs, or InvalidProof.
-Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
+__all__ = ["NONE", "Theorem", "TheoremStatement", "theorem_of"]
 
 
 @dataclass(frozen=True)
-class Theorem:
+class Theorem(ABC):
     """A kind of statement.
 
     says: what it says, with ``{KEY}`` for each value. inputs: what its inputs are. values: what each value
@@ -37,27 +35,17 @@ class Theorem:
     says: str
     inputs: str
     values: Mapping[str, str]
-    check: Check
     start: tuple[str, ...] = ()
+
+    @abstractmethod
+    def check(self, values: Mapping[str, Any], files: LemmaFiles) -> Sequence[str]:
+        """The names of the lemmas that the argument for these values needs. Raises :class:`.InvalidProof`."""
 
     def read(self, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """The values of a statement, domains and models among them. Raises :class:`.InvalidProof`."""
         with_keys("the statement", record, ("about", "title", *self.values), self.start)
         values = {key: _read(key, kind, record[key], folder) for key, kind in self.values.items()}
         return values | {key: record[key] for key in self.start if key in record}
-
-    def models(self, record: Mapping[str, Any]) -> list[Any]:
-        """The models, or in a record their files' names, in the order in which the statement names them."""
-        named = [record[key] for key, kind in self.values.items() if kind in ("model", "models")]
-        return [name for files in named for name in (files if isinstance(files, list) else [files])]
-
-    def sentence(self, values: Mapping[str, Any]) -> str:
-        """What a statement with these values says."""
-        shown = {
-            key: f"{values[key]} (about {float(values[key]):.6g})" if kind == "fraction" else values[key]
-            for key, kind in self.values.items()
-        }
-        return self.says.format(**shown)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from tcsmt.analysis.bounds.lemma_chain import LemmaChain, of_a_file
+import pytest
+
+from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.language.terms import FALSE, TRUE, Term, var
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.refutations import NotRefuted
 
 
@@ -30,5 +33,6 @@ def test_constants_need_none() -> None:
 
 
 def test_recipe_files_are_not_in_a_certificate() -> None:
-    assert of_a_file("markidis") == ""
-    assert "mine.toml" in of_a_file("markidis", "mine.toml,rounding=RTZ")
+    require_no_file("markidis,every=2")
+    with pytest.raises(InvalidProof, match=r"mine.toml,rounding=RTZ is a file"):
+        require_no_file("mine.toml,rounding=RTZ")

@@ -92,12 +92,13 @@ def test_missing_files_are_refused(certificates: Path, tmp_path: Path) -> None:
 def test_failures_without_a_reason_are_flaws_too(certificates: Path, tmp_path: Path) -> None:
     """An empty flaw would say that the statement is proved."""
 
-    def check(about: Mapping[str, Any], lemmas: LemmaFiles) -> Sequence[str]:
-        raise InvalidProof("")
+    class Unproved(Theorem):
+        def check(self, values: Mapping[str, Any], files: LemmaFiles) -> Sequence[str]:
+            raise InvalidProof("")
 
     path = only(certificates, tmp_path / "c", NAN)
     edited(path, lambda record: record.update(statement={"about": "a kind", "title": "t"}))
-    assert check_statement(path, theorems={"a kind": Theorem("it holds", "words", {}, check)}).flaw
+    assert check_statement(path, theorems={"a kind": Unproved("it holds", "words", {})}).flaw
 
 
 def test_no_certificate(tmp_path: Path) -> None:

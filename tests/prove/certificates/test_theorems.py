@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -12,14 +13,24 @@ import pytest
 
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.prove.certificates.derivation import InvalidProof
+from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.certificates.stated import sentence
 from tcsmt.prove.certificates.theorems import Theorem, theorem_of
 from tcsmt.prove.statements.domain import Domain
 
 VALUES = {"text": "name", "number": 3, "fraction": "1/3", "domain": asdict(Domain()) | {"exponents": [0, 1]}}
-PLAIN = Theorem(
+
+
+class Unargued(Theorem):
+    """A kind of statement that needs no lemma."""
+
+    def check(self, values: Mapping[str, Any], files: LemmaFiles) -> list[str]:
+        return []
+
+
+PLAIN = Unargued(
     "{word}, {count}, {share}, {where}", "words",
-    {"word": "text", "count": "number", "share": "fraction", "where": "domain"}, lambda values, files: [],
-    ("hints",),
+    {"word": "text", "count": "number", "share": "fraction", "where": "domain"}, ("hints",),
 )  # fmt: skip
 RECORD = {"about": "x", "title": "t"} | dict(zip(PLAIN.values, VALUES.values(), strict=True))
 
@@ -39,7 +50,7 @@ def test_values() -> None:
     values = PLAIN.read(RECORD | {"hints": [1]}, Path("none"))
     domain = Domain(exponents=(0, 1))
     assert values == {"word": "name", "count": 3, "share": Fraction(1, 3), "where": domain, "hints": [1]}
-    assert PLAIN.sentence(values) == "name, 3, 1/3 (about 0.333333), exponents 0 to 1"
+    assert sentence(PLAIN, values) == "name, 3, 1/3 (about 0.333333), exponents 0 to 1"
 
 
 @pytest.mark.parametrize("change", [
