@@ -6,23 +6,23 @@ multiplied is small and full of ones. Errors are computed in Python's integers, 
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tcsmt.analysis.emulation.replay import replayed
-from tcsmt.analysis.error import ulp, value
+from tcsmt.analysis.error import ulp
 from tcsmt.analysis.search.bound import Extreme
+from tcsmt.analysis.search.climb import climbed
 from tcsmt.compose.recipes.emulation.arrays import simulate
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Slices
 from tcsmt.compose.recipes.emulation.slicing import F64
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.simulate.batches import Batch
 from tcsmt.support.errors import InternalError
-from tcsmt.support.invariants import present
 
 __all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]
 
@@ -37,32 +37,10 @@ _SLICED = 64
 
 
 @dataclass(frozen=True)
-class LongRows:
+class LongRows(Batch):
     """Inputs of binary64: a, b (rows, lanes), c (rows,); and how often the last product occurs (rows,)."""
 
-    a: Array
-    b: Array
-    c: Array
     repeats: Array
-
-    def __len__(self) -> int:
-        return len(self.c)
-
-    def __getitem__(self, places: Any) -> LongRows:
-        return LongRows(self.a[places], self.b[places], self.c[places], self.repeats[places])
-
-    def joined(self, other: LongRows) -> LongRows:
-        """These rows and then the others."""
-        return LongRows(
-            *(
-                np.concatenate(pair)
-                for pair in zip(
-                    (self.a, self.b, self.c, self.repeats),
-                    (other.a, other.b, other.c, other.repeats),
-                    strict=True,
-                )
-            )
-        )
 
     def whole(self, k: int) -> tuple[Array, Array]:
         """a and b of k products."""
@@ -151,48 +129,33 @@ def largest(
     whole = k
     if isinstance(emulation, Slices):
         k = min(k, _SLICED)
-    end, rng = time.monotonic() + seconds, np.random.default_rng(seed)
-    count = max(8, min(_ROWS, _MOST // k))
-    best: list[LongRows | None] = [None, None]
-    scores: list[list[Fraction]] = [[], []]
-    while True:
-        fresh = random_rows(domain, k, count, rng)
-        tried = fresh
-        for example in best:
-            if example is not None:
-                parents = example[rng.integers(0, len(example), count)]
-                tried = tried.joined(_changed(parents, fresh, rng))
-        measured = _measured(emulation, k, tried)
-        for place in (0, 1):
-            rows, own = tried, [extremes[place] for extremes in measured]
-            before = best[place]
-            if before is not None:
-                rows, own = before.joined(tried), scores[place] + own
-            order = sorted(range(len(own)), key=lambda n: own[n], reverse=True)[:_KEPT]
-            best[place], scores[place] = rows[np.array(order)], [own[n] for n in order]
-        if time.monotonic() > end or scores[0][0] == _INFINITE:
-            break
-    extremes = []
-    for kept, own in zip(best, scores, strict=True):
-        kept = present(kept)
-        extremes.append(_extreme(emulation, whole, kept) if own[0] > 0 else None)
-    return extremes[0], extremes[1]
+    rng, count = np.random.default_rng(seed), max(8, min(_ROWS, _MOST // k))
+    best = climbed(
+        lambda: random_rows(domain, k, count, rng),
+        lambda rows, fresh: _changed(rows, fresh, rng),
+        lambda rows: _measured(emulation, k, rows),
+        rng,
+        kept=_KEPT,
+        seconds=seconds,
+        enough=_INFINITE,
+    )
+    relative, ulps = (_extreme(emulation, whole, rows) if scores[0] > 0 else None for rows, scores in best)
+    return relative, ulps
 
 
 #: More than any finite error.
 _INFINITE = Fraction(1 << 4000)
 
 
-def _measured(emulation: Emulation, k: int, rows: LongRows) -> list[tuple[Fraction, Fraction]]:
-    """The errors of each row, relative and in ulps."""
-    results, errors = rows.results(emulation, k), []
-    for number, result in enumerate(results.tolist()):
-        exact, size = rows.exact(number)
-        if not np.isfinite(result):
-            errors.append((_INFINITE, _INFINITE))
-            continue
-        error = abs(Fraction(result) - exact)
-        errors.append((error / size if size else error, error / ulp(exact, F64) if exact else Fraction(0)))
+def _measured(emulation: Emulation, k: int, rows: LongRows) -> Array:
+    """The errors of each row as fractions, relative and in ulps: (2, rows)."""
+    errors = np.full((2, len(rows)), _INFINITE, dtype=object)
+    for number, result in enumerate(rows.results(emulation, k).tolist()):
+        if np.isfinite(result):
+            exact, size = rows.exact(number)
+            error = abs(Fraction(result) - exact)
+            errors[0, number] = error / size if size else error
+            errors[1, number] = error / ulp(exact, F64) if exact else Fraction(0)
     return errors
 
 
@@ -216,11 +179,6 @@ def extreme_of(emulation: Emulation, values: dict[str, int]) -> Extreme:
     products = [wide.value(x) * wide.value(y) for x, y in zip(a, b, strict=True)]
     terms = [wide.value(values["c"]), *products]
     exact, size = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
-    result = value(word, wide)
-    if result is None or (result and not size):
-        return Extreme(values, word, exact, None, None, None)
-    error = abs(result - exact)
-    relative = error / size * (1 << wide.precision) if size else Fraction(0)
+    extreme = Extreme.of(values, word, exact, size, wide)
     # of an exact zero, any error is infinitely many units in the last place
-    in_ulps = error / ulp(exact, wide) if exact else None
-    return Extreme(values, word, exact, error, relative, in_ulps if error else Fraction(0))
+    return extreme if exact or not extreme.error else replace(extreme, ulps=None)

@@ -19,6 +19,7 @@ from tcsmt.analysis.emulation.budget import exact_in_unit, require_condition
 from tcsmt.analysis.emulation.cut_lemmas import prove
 from tcsmt.analysis.emulation.replay import replayed
 from tcsmt.analysis.exactness.lattice import Inexact
+from tcsmt.analysis.exactness.search import Subject
 from tcsmt.compose.recipes.emulation.arrays import multiply
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -30,7 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class EmulationSubject:
+class EmulationSubject(Subject):
     """An emulation on integers of its wide format. chain: of the proof."""
 
     chain: StepwiseProof
@@ -51,15 +52,8 @@ class EmulationSubject:
         """Of a, of b and of the result."""
         return (self.emulation.wide,) * 3
 
-    def proved(self, limit: int, k: int) -> str:
-        """Why sums of ``k`` products of integers up to a limit are not proved to be exact (or nothing)."""
-        try:
-            self._prove(limit, k)
-        except (Inexact, Unbounded) as why:
-            return str(why)
-        return ""
-
-    def _prove(self, limit: int, k: int) -> None:
+    def prove(self, limit: int, k: int) -> None:
+        """By lemmas about the cut and the unit, and by what the formats hold."""
         emulation, wide = self.emulation, self.emulation.wide
         if isinstance(emulation, Residues) and not emulation.bits and not emulation.most_bits(k):
             raise Unbounded(f"the moduli's product {emulation.product} is too small for K = {k}")

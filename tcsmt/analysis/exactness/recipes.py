@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
-from tcsmt.analysis.exactness.search import chained, in_instructions
+from tcsmt.analysis.exactness.search import Subject, chained, in_instructions
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.arrays import multiply, words
@@ -70,7 +69,7 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
 
 
 @dataclass(frozen=True)
-class AlgorithmSubject:
+class AlgorithmSubject(Subject):
     """An algorithm on a unit; its own K does not matter. chain: of the proof."""
 
     chain: StepwiseProof
@@ -92,15 +91,8 @@ class AlgorithmSubject:
         """Binary32, of a, of b and of the result."""
         return (self.algorithm.wide,) * 3
 
-    def proved(self, limit: int, k: int) -> str:
+    def prove(self, limit: int, k: int) -> None:
         """Chain by chain, the sums of the chains by IEEE operations."""
-        try:
-            self._prove(limit, k)
-        except (Inexact, Unbounded) as why:
-            return str(why)
-        return ""
-
-    def _prove(self, limit: int, k: int) -> None:
         algorithm = self.algorithm
         held = word_lattices(algorithm.split, limit)
         self.chain.know(f"the words of every integer up to {limit} add up to it (all of them tried)")

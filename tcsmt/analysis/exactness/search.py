@@ -7,11 +7,12 @@ tried.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -66,30 +67,44 @@ class Inputs:
         return f"K = {self.k}: {', then '.join(shown)}: the result is {result}, exactly {self.exact}"
 
 
-class Subject(Protocol):
+class Subject(ABC):
     """What sums up products of integers, a unit or an algorithm on it: how, and on numbers that it takes."""
 
     @property
+    @abstractmethod
     def step(self) -> int:
         """Products of an instruction."""
 
     @property
+    @abstractmethod
     def longest(self) -> int:
         """The largest K."""
 
     @property
+    @abstractmethod
     def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
         """Of a, of b and of the result."""
 
     def proved(self, limit: int, k: int) -> str:
         """Why sums of ``k`` products of integers up to a limit are not proved to be exact (or nothing)."""
+        try:
+            self.prove(limit, k)
+        except (Inexact, Unbounded) as why:
+            return str(why)
+        return ""
 
+    @abstractmethod
+    def prove(self, limit: int, k: int) -> None:
+        """Prove that they are exact. Raises :class:`.Inexact` or :class:`.Unbounded` where that fails."""
+
+    @abstractmethod
     def results(self, a: Array, b: Array) -> Array:
         """The words of the results of every row of a with every row of b.
 
         a, b: words of shapes (m, k) and (n, k). Returns words of shape (m, n).
         """
 
+    @abstractmethod
     def replayed(self, a: Array, b: Array) -> int:
         """The word of the result of one row of words with another, each (k,), by the unit's terms."""
 
@@ -176,7 +191,7 @@ def _held(fmt: AnyFormat, value: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class UnitSubject:
+class UnitSubject(Subject):
     """A unit: its instructions, chained along K from +0."""
 
     unit: ExactUnit
@@ -198,21 +213,17 @@ class UnitSubject:
         model = self.unit.unit
         return model.a_format, model.b_format, model.d_format
 
-    def proved(self, limit: int, k: int) -> str:
+    def prove(self, limit: int, k: int) -> None:
         """By induction: the last instructions decide, their partial sums being the largest."""
         of_a, of_b, _ = self.formats
         product = integers_up_to(of_a, limit) * integers_up_to(of_b, limit)
         full, rest = divmod(k - 1, self.step)
         if k > self.longest:
             c, d = self.unit.unit.c_format.name, self.unit.unit.d_format.name
-            return f"a result in {d} cannot be the next instruction's c, which is in {c}"
-        try:
-            if full:
-                self.unit.result(product.times((full - 1) * self.step), [product] * self.step)
-            self.unit.result(product.times(full * self.step), [product] * (rest + 1))
-        except (Inexact, Unbounded) as why:
-            return str(why)
-        return ""
+            raise Inexact(f"a result in {d} cannot be the next instruction's c, which is in {c}")
+        if full:
+            self.unit.result(product.times((full - 1) * self.step), [product] * self.step)
+        self.unit.result(product.times(full * self.step), [product] * (rest + 1))
 
     def results(self, a: Array, b: Array) -> Array:
         """By the simulator."""

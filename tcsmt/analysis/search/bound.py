@@ -62,6 +62,16 @@ class Extreme:
     relative: Fraction | None
     ulps: Fraction | None
 
+    @classmethod
+    def of(cls, values: dict[str, int], word: int, exact: Fraction, size: Fraction, wide: Format) -> Extreme:
+        """Of a result's word, the exact one and |c| + Σ|a·b|. Any error is infinite relative to zeros."""
+        result = value(word, wide)
+        if result is None or (result and not size):
+            return cls(values, word, exact, None, None, None)
+        error = abs(result - exact)
+        relative = error / size / unit(wide) if size else Fraction(0)
+        return cls(values, word, exact, error, relative, error / ulp(exact, wide))
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -91,16 +101,11 @@ def unit(wide: Format) -> Fraction:
 
 
 def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme:
-    """The error on one input, in fractions. Any error is infinite relative to an exact sum of zeros."""
+    """The error on one input, in fractions."""
     wide = algorithm.wide
     (word,) = (int(w) for w in Rows.of([values], algorithm.k, wide).words(algorithm))
-    result, exact = value(word, wide), exact_dot(values, wide=wide)
-    size = exact_dot(values, absolute=True, wide=wide)
-    if result is None or (result and not size):
-        return Extreme(values, word, exact, None, None, None)
-    error = abs(result - exact)
-    relative = error / size / unit(wide) if size else Fraction(0)
-    return Extreme(values, word, exact, error, relative, error / ulp(exact, wide))
+    exact, size = (exact_dot(values, absolute=absolute, wide=wide) for absolute in (False, True))
+    return Extreme.of(values, word, exact, size, wide)
 
 
 def _relative(algorithm: Algorithm) -> Callable[[Rows], Array]:
@@ -146,7 +151,7 @@ def largest(
         if answer.answer != "sat":
             break
         start = Rows.of([dict.fromkeys(algorithm.input_formats, 0) | answer.values], k, wide)
-        rows, scores = climb(domain, wide, k, score, seconds=seconds / 8, start=start.joined(rows))
+        rows, scores = climb(domain, wide, k, score, seconds=seconds / 8, start=Rows.joined([start, rows]))
     in_ulps, ulps = climb(domain, wide, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
     return (
         _longer(whole, rows[:1], lambda extreme: extreme.relative) if scores[0] > 0 else None,

@@ -16,13 +16,12 @@ import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof, never_worse
 from tcsmt.analysis.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
-from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched
+from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched, short_witness
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.split import F32
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.prove.engine.shorten import shorten_where
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -213,17 +212,14 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
 
 def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
     """The witness made short and replayed."""
-    formats = pair.algorithms[0].input_formats
 
-    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
-        inside = [pair.domain.contains(formats, t) for t in tries]
-        judged = iter(judge(pair, [t for t, i in zip(tries, inside, strict=True) if i]))
-        return [i and next(judged).worse for i in inside]
+    def worse(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        return [judgement.worse for judgement in judge(pair, tries)]
 
-    if not holds([values])[0]:
+    short = short_witness(worse, pair.algorithms[0].input_formats, pair.domain, values)
+    if short is None:
         reason = f"{answer.by} gave a model that does not replay"
         return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
-    short = shorten_where(holds, formats, values)
     (judgement,) = judge(pair, [short])
     words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
     if words != judgement.words:

@@ -24,14 +24,13 @@ import numpy as np
 from tcsmt.analysis.bounds.monotone import keeps_sign, never_falls, successor
 from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, free_products, split_steps
 from tcsmt.analysis.error import ErrorGrid, exact_dot, require_normal, ulp, value
-from tcsmt.analysis.search.search import Array, Rows, climb, errors, random_rows, searched
+from tcsmt.analysis.search.search import Array, Rows, climb, errors, random_rows, searched, short_witness
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.datapath import ordered
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.prove.engine.shorten import shorten_where
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -338,7 +337,7 @@ def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFind
     begin = alike(flaw.domain, flaw.wide, flaw.k, np.random.default_rng(1))
     single = replace(flaw, algorithm=replace(flaw.algorithm, k=1))
     row, first = climb(flaw.domain, flaw.wide, 1, single.score, seconds=search / 4)
-    begin = begin.joined(row[first > -np.inf].padded(flaw.k))
+    begin = Rows.joined([begin, row[first > -np.inf].padded(flaw.k)])
     rows, scores = climb(flaw.domain, flaw.wide, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
         return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
@@ -387,19 +386,15 @@ def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
 
 def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
     """The witness replayed, and a short one that is made from it."""
-    formats = flaw.algorithm.input_formats
 
-    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
-        inside = [flaw.domain.contains(formats, t) for t in tries]
-        cases = iter(flaw.examine([t for t, i in zip(tries, inside, strict=True) if i]))
-        return [i and next(cases) is not None for i in inside]
+    def flawed(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        return [case is not None for case in flaw.examine(tries)]
 
-    if not holds([values])[0]:
+    simple = short_witness(flawed, flaw.algorithm.input_formats, flaw.domain, values)
+    if simple is None:
         reason = f"{answer.by} gave an input that does not replay"
         return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
-    short, worst = flaw.examine([shorten_where(holds, formats, values), values])
-    short = present(short)
-    worst = present(worst)
+    short, worst = map(present, flaw.examine([simple, values]))
     for case in (short, worst):
         inputs = [(case.values, case.result)]
         if case.moved:

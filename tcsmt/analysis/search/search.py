@@ -8,24 +8,27 @@ that is not finite has an infinite error.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tcsmt.analysis.search.climb import climbed
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.arrays import simulate
 from tcsmt.compose.recipes.split import F32
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import to_words
+from tcsmt.prove.engine.shorten import shorten_where
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Unknown, Verdict
+from tcsmt.simulate.batches import Batch
 
-__all__ = ["Rows", "climb", "errors", "random_rows", "searched"]
+__all__ = ["Rows", "climb", "errors", "random_rows", "searched", "short_witness"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -42,19 +45,10 @@ _KINDS = (
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Batch):
     """Inputs: a, b (rows, k), c (rows,), all uint32 words of the format ``wide``."""
 
-    a: Array
-    b: Array
-    c: Array
     wide: Format = F32
-
-    def __len__(self) -> int:
-        return len(self.c)
-
-    def __getitem__(self, places: Any) -> Rows:
-        return replace(self, a=self.a[places], b=self.b[places], c=self.c[places])
 
     @classmethod
     def of(cls, inputs: Sequence[Mapping[str, int]], k: int, wide: Format = F32) -> Rows:
@@ -64,12 +58,6 @@ class Rows:
             for side in "ab"
         )
         return cls(a, b, np.array([values["c"] for values in inputs], np.uint32), wide)
-
-    def joined(self, other: Rows) -> Rows:
-        """These rows and then the others."""
-        pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
-        a, b, c = (np.concatenate(pair) for pair in pairs)
-        return Rows(a, b, c, self.wide)
 
     def padded(self, k: int) -> Rows:
         """The same dot products with zeros up to k products."""
@@ -204,18 +192,36 @@ def climb(
     """
     rng = np.random.default_rng(seed)
     number = max(2 * _KEPT, _ROWS * _LANES // max(k, lanes, _LANES)) // 2
-    best = start if start is not None else random_rows(domain, wide, k, 1, rng)
-    scores = score(best)
-    end = time.monotonic() + seconds
-    while True:
-        rows = random_rows(domain, wide, k, number, rng)
-        places = rng.integers(0, len(best), number)
-        rows = best.joined(rows).joined(_changed(domain, best[places], rng))
-        gains = np.concatenate([scores, score(rows[len(best) :])])
-        order = np.argsort(-gains, kind="stable")[:_KEPT]
-        best, scores = rows[order], gains[order]
-        if scores[0] >= enough or time.monotonic() > end:
-            return best, scores
+    (best,) = climbed(
+        lambda: random_rows(domain, wide, k, number, rng),
+        lambda rows, fresh: _changed(domain, rows, rng),
+        lambda rows: [score(rows)],
+        rng,
+        kept=_KEPT,
+        seconds=seconds,
+        enough=enough,
+        start=start if start is not None else random_rows(domain, wide, k, 1, rng),
+    )
+    return best
+
+
+def short_witness(
+    shows: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]],
+    formats: Mapping[str, AnyFormat],
+    domain: Domain,
+    values: Mapping[str, int],
+) -> dict[str, int] | None:
+    """A simpler input of the domain than this one that shows what it does; None where it does not.
+
+    shows: whether each of several inputs does, by the simulator.
+    """
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        inside = [domain.contains(formats, t) for t in tries]
+        shown = iter(shows([t for t, i in zip(tries, inside, strict=True) if i]))
+        return [i and next(shown) for i in inside]
+
+    return shorten_where(holds, formats, values) if holds([values])[0] else None
 
 
 def searched(verdict: Verdict, seconds: float) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tcsmt.identification.units.family import Family
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.simulate.batches import Batch
 
 __all__ = [
     "Questions",
@@ -26,25 +26,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(Batch):
     """Input words: a and b of shape (questions, k), c of shape (questions,); dtype uint64."""
-
-    a: Array
-    b: Array
-    c: Array
-
-    def __len__(self) -> int:
-        return len(self.c)
-
-    def __getitem__(self, rows: Any) -> Questions:
-        """Some of them: a slice, a list or an array of numbers."""
-        return Questions(self.a[rows], self.b[rows], self.c[rows])
-
-    @staticmethod
-    def joined(parts: Sequence[Questions]) -> Questions:
-        """All of them, in order."""
-        a, b, c = (np.concatenate([getattr(part, side) for part in parts]) for side in "abc")
-        return Questions(a, b, c)
 
 
 def exponent_field(fmt: Format, words: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, V
 from tcsmt.support.invariants import of_type
 from tcsmt.support.text import ranges
 
-__all__ = ["Finding", "shown"]
+__all__ = ["Finding", "shown", "witness_of"]
 
 
 @dataclass(frozen=True)
@@ -120,3 +121,8 @@ def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
     rounded = finite and exact != "-0" and not isinstance(fmt, IntegerFormat)  # whose values are in digits
     decimal = f"{float(fmt.value(word)):.9g}" if rounded else exact
     return {"word": fmt.hex(word), "value": exact, "decimal": decimal, "format": fmt.name}
+
+
+def witness_of(record: Mapping[str, Any]) -> dict[str, int]:
+    """The words of the inputs that a record of a finding has."""
+    return {name: int(value["word"], 16) for name, value in record["inputs"].items()}

@@ -24,6 +24,7 @@ from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.finding import witness_of
 from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, objection
 from tcsmt.simulate.measured.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.simulate.measured.unit_files import is_unit_file
@@ -355,7 +356,7 @@ def _candidates(audit: Audit, results: Sequence[Gap]) -> list[dict[str, int]]:
     """The engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
     pool = pool_rows(audit.row.model.input_formats, _POOL, np.random.default_rng(20250101))
     rows = zip(*pool.values(), strict=True)
-    return [_witness(gap.record) for gap in results if gap.verdict == "open"] + [
+    return [witness_of(gap.record) for gap in results if gap.verdict == "open"] + [
         dict(zip(pool, map(int, words), strict=True)) for words in rows
     ]
 
@@ -417,10 +418,6 @@ def closing(audit: Audit, results: Sequence[Gap]) -> Closing | None:
 
 def _of_values(row: Row, several: Sequence[dict[str, int]]) -> Vectors:
     return listed(row, [("", [values[name] for name in row.model.input_names]) for values in several])
-
-
-def _witness(record: dict[str, Any]) -> dict[str, int]:
-    return {name: int(value["word"], 16) for name, value in record["inputs"].items()}
 
 
 def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Words) -> Array:

@@ -28,7 +28,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.finding import shown
+from tcsmt.prove.statements.finding import shown, witness_of
 from tcsmt.prove.statements.shared_inputs import chain
 from tcsmt.study.survey.ladder import columns_in, includes, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
@@ -391,7 +391,7 @@ class _Sweep:
                 if record["verdict"] == "equivalent":
                     self._join(here, *pair)
                 elif record["verdict"] == "distinguished":
-                    witnesses.append({name: int(v["word"], 16) for name, v in record["inputs"].items()})
+                    witnesses.append(witness_of(record))
                 else:
                     self.hard.add((pair, _kind(domain)))
             if witnesses:

@@ -15,7 +15,7 @@ from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.witnesses import narrowed, replayed, witness
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.finding import Finding
+from tcsmt.prove.statements.finding import Finding, witness_of
 from tcsmt.prove.statements.question import Lanes, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import SharedInputs, shared
 from tcsmt.prove.statements.verdict import Distinguished, said_by
@@ -93,10 +93,8 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     """
     inputs = pair.given()
     question = difference_of_sides(record["question"], inputs.sides, inputs.input_formats, pair.domain)
-    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
-    verdict = Distinguished(
-        values=values, solver=record["solver"], version=record["version"], seconds=record["seconds"]
-    )
+    found_by = {name: record[name] for name in ("solver", "version", "seconds")}
+    verdict = Distinguished(values=witness_of(record), **found_by)
     kept = {name: value for name, value in record.items() if name in _KEPT}
     names = {"left": pair.left.name, "right": pair.right.name}
     return {**names, **Finding(question, verdict).as_json(), **kept}

@@ -11,6 +11,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.certified import has_certificate
+from tcsmt.prove.statements.finding import witness_of
 from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.jobs.tasks import Workers, computed, counting
@@ -102,10 +103,9 @@ def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptio
 
 def _replays(record: dict[str, Any], pair: Pair) -> bool:
     """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
-    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     inputs = pair.given()
     first, second = (side.trace for side in inputs.sides)
     goals = [pair.domain.holds(inputs.input_formats, first), first.output, second.output]
-    inside, *results = evaluate(goals, values)
+    inside, *results = evaluate(goals, witness_of(record))
     words = [int(result["word"], 16) for result in record["results"]]
     return bool(inside) and words == results and results[0] != results[1]
