@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 
-__all__ = ["FusedHypotheses", "known"]
+__all__ = ["FusedHypotheses", "known", "named_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
@@ -91,16 +91,18 @@ class FusedHypotheses:
         """None: the family is fixed."""
 
 
-def known(family: Family, table: Table) -> list[str]:
-    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
-    names = []
+def named_rows(family: Family) -> Iterator[tuple[str, Table]]:
+    """The catalogue's units that are members of a family, NaN word apart, in its order: names and rows."""
     for entry in catalogue_rows():
         model = entry.model
-        if not isinstance(model, FusedDotAdd) or model.k != family.k or model.scale_format is not None:
+        if not isinstance(model, FusedDotAdd) or model.k != family.k:
             continue
-        if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
-            continue
-        row = family.row(model)
-        if row is not None and (table == row).all(axis=1).any():
-            names.append(entry.name)
-    return names
+        if (model.a_format, model.b_format, model.c_format, model.d_format) == family.formats:
+            row = family.row(model)
+            if row is not None:
+                yield entry.name, row
+
+
+def known(family: Family, table: Table) -> list[str]:
+    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
+    return [name for name, row in named_rows(family) if (table == row).all(axis=1).any()]

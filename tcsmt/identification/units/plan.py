@@ -15,11 +15,10 @@ import numpy as np
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import COLUMNS, Family, Table
+from tcsmt.identification.units.fused_hypotheses import named_rows
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.score import entropy
 from tcsmt.identification.units.vectors import Random, mixed, ordinary
-from tcsmt.matrix_units.catalogue import rows as catalogue_rows
-from tcsmt.matrix_units.models import FusedDotAdd
 
 __all__ = [
     "Candidates",
@@ -42,15 +41,9 @@ PLAIN, POOL = 150, 600
 def catalogue_members(family: Family) -> dict[str, Table]:
     """The catalogue's units of a family's formats and K, each arithmetic once, by name."""
     members: dict[str, Table] = {}
-    for entry in catalogue_rows():
-        model = entry.model
-        if not isinstance(model, FusedDotAdd) or model.k != family.k:
-            continue
-        if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
-            continue
-        row = family.row(model)
-        if row is not None and not any((row == other).all() for other in members.values()):
-            members[entry.name] = row
+    for name, row in named_rows(family):
+        if not any((row == other).all() for other in members.values()):
+            members[name] = row
     return members
 
 

@@ -100,10 +100,9 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     the grid reaches where c is zero, which random words almost never do. No rows where nothing is
     so small.
     """
-    factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
     inputs: list[dict[str, int]] = []
-    if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
-        a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
+    if operands := _two_products(formats):
+        a0, b0, a1, b1, c = operands
         half = _smallest(c) - 1
         tie = _factors(a0, b0, half)
         for power in range(_smallest(a1) + _smallest(b1), half):
@@ -114,16 +113,22 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     return _columns(formats, inputs)
 
 
+def _two_products(formats: Mapping[str, AnyFormat]) -> list[Format]:
+    """The formats of two products and of c; none where one is not of floating-point numbers with signs."""
+    named = [formats.get(name) for name in ("a0", "b0", "a1", "b1", "c")]
+    floats = [fmt for fmt in named if isinstance(fmt, Format)]
+    return floats if len(floats) == len(named) and all(fmt.signed for fmt in floats[:4]) else []
+
+
 def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     """c is a power of two; one product makes the sum a tie of c's format, the other is a smaller power.
 
     Where the second product is cut off before c is added, or after, the sum is a tie or lies beside it. No
     rows where the formats have no such numbers.
     """
-    factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
     inputs: list[dict[str, int]] = []
-    if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
-        a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
+    if operands := _two_products(formats):
+        a0, b0, a1, b1, c = operands
         below = c.fraction_bits + 2  # half of the last place of what lies below c
         lowest, highest = (side(a0) + side(b0) + below for side in (_smallest, lambda fmt: fmt.e_max))
         exponents = range(max(c.e_min + 2, lowest), min(c.e_max, highest) + 1)

@@ -12,9 +12,10 @@ which is answered once (:class:`.Lemmas`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
@@ -22,13 +23,14 @@ from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import Where, where_text
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, characterised
 from tcsmt.prove.engine.alignment_grids import multiple, same_result
+from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
 from tcsmt.prove.engine.proof_steps import ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 from tcsmt.support.invariants import of_type
 
-__all__ = ["StageByStage", "levels"]
+__all__ = ["StageByStage", "attempts"]
 
 
 class StageByStage:
@@ -133,22 +135,15 @@ class StageByStage:
             return False
         if paired.replacement is theirs:
             return True
-        shared = set(operands_first([left.term])) & set(operands_first([theirs]))
         differ = all_of([*self.facts, assuming, paired.differ])
         proving = self.proving
         limit = proving.limit
         if not self.deep:
             limit = min(limit, _SHALLOW)
-        for how, freed, timeout in levels(differ, shared, [left.term, theirs], limit):
-            goal = characterised(substitute([differ], freed)[0])
-            if not freed:
-                goal = goal & proving.question.domain
-            with _dumped(proving, left, right, theirs, freed):
-                lemma = proving.lemmas.ask(goal, timeout)
-            answer = lemma.answer
-            if (
-                answer.answer == "unsat"
-            ):  # with words free, more inputs are allowed than there are: none differs
+        dumped = partial(_dumped, proving, left, right, theirs)
+        sides = (left.term, theirs)
+        for how, freed, lemma in attempts(proving, differ, sides, limit, shares=True, dumped=dumped):
+            if lemma.holds:
                 what = left.name if assuming is TRUE else f"{left.name}, where some term is not zero"
                 proving.proved(what, how, lemma)
                 using = (*self.facts, assuming, proving.question.domain if not freed else TRUE)
@@ -160,11 +155,7 @@ class StageByStage:
                     self.facts.append(paired.fact)
                 return True
             if not freed:  # a solution with words free may be no input at all
-                self.witness = replayed(proving.question, answer)
-                if self.witness is not None:
-                    return False
-            if lemma.refused:  # the next level asks no less of the other solvers
-                return False
+                self.witness = replayed(proving.question, lemma.answer)
         return False
 
     def _by_zeros(
@@ -290,16 +281,44 @@ def _paired(left: Stage, right: Stage, theirs: Term) -> _Pair | None:
     return None
 
 
-def levels(
-    differ: Term, shared: set[Term], roots: Sequence[Term], limit: float
+def attempts(
+    proving: Proving,
+    differ: Term,
+    sides: tuple[Term, Term],
+    limit: float,
+    *,
+    shares: bool = False,
+    dumped: Callable[[dict[Term, Term]], AbstractContextManager[None]] | None = None,
+) -> Iterator[tuple[str, dict[Term, Term], CountedAnswer]]:
+    """Whether two words can differ, asked with fewer and fewer words free: what is free, in words and as
+    replacements, and what solvers say.
+
+    With words free, more inputs are allowed than there are: if none of them differs, no input does. Only the
+    last attempt, with nothing free, is about the inputs of the domain.
+    limit: seconds for each attempt, or for all where each has a share. dumped: where scripts are kept,
+    names what is asked.
+    """
+    shared = set.intersection(*(set(operands_first([side])) for side in sides))
+    for how, freed, share in _levels(differ, shared, sides):
+        goal = characterised(substitute([differ], freed)[0])
+        if not freed:
+            goal = goal & proving.question.domain
+        with dumped(freed) if dumped else nullcontext():
+            lemma = proving.lemmas.ask(goal, limit * share if shares else limit)
+        yield how, freed, lemma
+        if lemma.refused:  # the next level asks no less of the other solvers
+            return
+
+
+def _levels(
+    differ: Term, shared: set[Term], roots: Sequence[Term]
 ) -> Iterator[tuple[str, dict[Term, Term], float]]:
-    """What is made free on each level, in words and as replacements, and how long to try."""
-    edge = _edge(roots, shared)
-    yield "with all that both sides share free", _freed(edge), limit / 8
+    """What is made free on each level, in words and as replacements, and its share of the time."""
+    yield "with all that both sides share free", _freed(_edge(roots, shared)), 1 / 8
     products = [t for t in operands_first([differ]) if t.op == "mul" and t in shared]
     if products:
-        yield "with products free", _freed(products), limit / 4
-    yield "nothing free", {}, limit / 2
+        yield "with products free", _freed(products), 1 / 4
+    yield "nothing free", {}, 1 / 2
 
 
 def _anonymous(goal: Term) -> Term:

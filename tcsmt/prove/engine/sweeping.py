@@ -16,12 +16,12 @@ import numpy as np
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import TRUE, Term, operands_first, substitute
-from tcsmt.prove.certificates.derivation import Close, Equal, characterised
+from tcsmt.prove.certificates.derivation import Close, Equal
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, values_of
 from tcsmt.prove.engine.proof_steps import Proving
-from tcsmt.prove.engine.stage_by_stage import levels
+from tcsmt.prove.engine.stage_by_stage import attempts
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 
 __all__ = ["Sweeping"]
@@ -103,22 +103,14 @@ class Sweeping:
         self.tried.add((node, ours))
         if any(left != right for left, right in (evaluate([theirs, ours], at) for at in self.differing)):
             return False
-        shared = set(operands_first([ours])) & set(operands_first([theirs]))
-        differ = theirs.ne(ours)
         proving = self.proving
-        for how, freed, _ in levels(differ, shared, [ours, theirs], limit):
-            goal = characterised(substitute([differ], freed)[0])
-            if not freed:
-                goal = goal & proving.question.domain
-            lemma = proving.lemmas.ask(goal, limit)
+        for how, freed, lemma in attempts(proving, theirs.ne(ours), (ours, theirs), limit):
             if lemma.holds:
                 self._merge(node, theirs, ours, how, freed, lemma)
                 return True
             if not freed and lemma.answer.answer == "sat":
                 self.differing.append({n: lemma.answer.values.get(n, 0) for n in proving.question.formats})
                 self.witness = replayed(proving.question, lemma.answer)
-            if lemma.refused:
-                return False
         return False
 
     def _merge(
