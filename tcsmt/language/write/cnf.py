@@ -168,22 +168,12 @@ def _bits(value: int, width: int) -> Word:
     return [TRUE if value >> place & 1 else FALSE for place in range(width)]
 
 
-def _extract(cnf: Cnf, node: Term, x: Word) -> Word:
-    high, low = node.data  # type: ignore[misc,str-unpack]
-    return x[int(low) : int(high) + 1]
-
-
 def _sum(cnf: Cnf, node: Term, *words: Word) -> Word:
     return cnf.sum(list(zip(*words, strict=True)))
 
 
 def _product(cnf: Cnf, node: Term, x: Word, y: Word) -> Word:
     return cnf.sum([[cnf.both(x[i], y[n - i]) for i in range(n + 1)] for n in range(node.width)])
-
-
-def _signed_less(cnf: Cnf, node: Term, x: Word, y: Word) -> Word:
-    """With the sign bits exchanged, the unsigned order is that of the numbers."""
-    return [cnf.less([*x[:-1], y[-1]], [*y[:-1], x[-1]])]
 
 
 #: The bits of a node of each operation, from those of its arguments.
@@ -202,12 +192,13 @@ _WORD: dict[str, Callable[..., Word]] = {
     "lshr": lambda cnf, node, x, y: cnf.shifted_right(x, y, FALSE),
     "ashr": lambda cnf, node, x, y: cnf.shifted_right(x, y, x[-1]),
     "concat": lambda cnf, node, x, y: y + x,
-    "extract": _extract,
+    "extract": lambda cnf, node, x: x[node.data[1] : node.data[0] + 1],
     "zext": lambda cnf, node, x: x + [FALSE] * (node.width - len(x)),
     "sext": lambda cnf, node, x: x + [x[-1]] * (node.width - len(x)),
     "ite": lambda cnf, node, s, x, y: cnf.select(s[0], x, y),
     "eq": lambda cnf, node, x, y: [cnf.same(x, y)],
     "ult": lambda cnf, node, x, y: [cnf.less(x, y)],
-    "slt": _signed_less,
+    # with the sign bits exchanged, the unsigned order is that of the numbers
+    "slt": lambda cnf, node, x, y: [cnf.less([*x[:-1], y[-1]], [*y[:-1], x[-1]])],
     "umax": lambda cnf, node, *words: reduce(lambda x, y: cnf.select(cnf.less(x, y), y, x), words),
 }
