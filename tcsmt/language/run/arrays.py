@@ -8,7 +8,7 @@ read from an exponent of binary64; other macros are computed by their definition
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from tcsmt.language.terms import Term, operands_first, variables
 __all__ = ["Program", "storage"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Operation = Callable[..., Any]
 
 
 def storage(width: int) -> np.dtype[Any]:
@@ -59,8 +60,6 @@ class Program:
         kept = dict.fromkeys(limb for limbs in results for limb in limbs)
         nodes = operands_first(kept)
         slot = {node: number for number, node in enumerate(nodes)}
-        last_use = {slot[arg]: number for number, node in enumerate(nodes) for arg in node.args}
-        held = [node in kept or not node.args for node in nodes]
         self.roots = [
             ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
         ]
@@ -72,12 +71,7 @@ class Program:
         ]
         self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
         self.floats = any(node.op == "macro" and node.data in _FLOATS for node in nodes)
-        self.steps = []
-        for number, node in enumerate(nodes):
-            if node.args:
-                arguments = [slot[a] for a in node.args]
-                free = [place for place in arguments if last_use[place] == number and not held[place]]
-                self.steps.append((number, _OPERATIONS[node.op](node), arguments, free))
+        self.steps = list(_steps(nodes, slot, kept))
         self.size = len(nodes)
 
     def run(self, values: Mapping[str, Array], block: int = 1 << 14) -> list[Array]:
@@ -108,6 +102,21 @@ class Program:
         return results
 
 
+def _steps(
+    nodes: Sequence[Term], slot: Mapping[Term, int], kept: Container[Term]
+) -> Iterator[tuple[int, Operation, list[int], list[int]]]:
+    """For each operation: where its result goes, what it is, where its arguments are, and which of these are
+    needed for the last time. kept: nodes that are needed at the end.
+    """
+    last_use = {slot[arg]: number for number, node in enumerate(nodes) for arg in node.args}
+    held = [node in kept or not node.args for node in nodes]
+    for number, node in enumerate(nodes):
+        if node.args:
+            arguments = [slot[arg] for arg in node.args]
+            free = [place for place in arguments if last_use[place] == number and not held[place]]
+            yield number, _OPERATIONS[node.op](node), arguments, free
+
+
 def _joined(limbs: Sequence[Any]) -> Any:
     """A result of its limbs, the lowest first."""
     if len(limbs) == 1:
@@ -120,9 +129,6 @@ def _mask(width: int) -> Any:
     """What trims a result to its width, or None where the dtype does."""
     dtype = _dtype(width)
     return None if width in (1, 32, 64) else dtype.type((1 << width) - 1)
-
-
-Operation = Callable[..., Any]
 
 
 def _trimmed(operation: Operation) -> Callable[[Term], Operation]:
