@@ -7,12 +7,11 @@ tried.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -67,21 +66,18 @@ class Inputs:
         return f"K = {self.k}: {', then '.join(shown)}: the result is {result}, exactly {self.exact}"
 
 
-class Subject(ABC):
+class Subject(Protocol):
     """What sums up products of integers, a unit or an algorithm on it: how, and on numbers that it takes."""
 
     @property
-    @abstractmethod
     def step(self) -> int:
         """Products of an instruction."""
 
     @property
-    @abstractmethod
     def longest(self) -> int:
         """The largest K."""
 
     @property
-    @abstractmethod
     def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
         """Of a, of b and of the result."""
 
@@ -93,18 +89,15 @@ class Subject(ABC):
             return str(why)
         return ""
 
-    @abstractmethod
     def prove(self, limit: int, k: int) -> None:
         """Prove that they are exact. Raises :class:`.Inexact` or :class:`.Unbounded` where that fails."""
 
-    @abstractmethod
     def results(self, a: Array, b: Array) -> Array:
         """The words of the results of every row of a with every row of b.
 
         a, b: words of shapes (m, k) and (n, k). Returns words of shape (m, n).
         """
 
-    @abstractmethod
     def replayed(self, a: Array, b: Array) -> int:
         """The word of the result of one row of words with another, each (k,), by the unit's terms."""
 
