@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +77,15 @@ def rows_taking(
             return sorted(
                 by_use(fitting) if wanted else fitting, key=lambda row: row.model.d_format != result
             )
-    asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in narrow.items())
+    raise _none_takes(given, narrow, rows)
+
+
+def _none_takes(given: UnitLike, formats: Mapping[str, AnyFormat], rows: Sequence[Row]) -> TcsmtError:
+    """The error where none of a unit's rows takes these formats."""
+    asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in formats.items())
     pairs = dict.fromkeys(f"{row.model.a_format.name} x {row.model.b_format.name}" for row in rows)
     listed = ", ".join([*pairs][:_LISTED]) + (", ..." if len(pairs) > _LISTED else "")
-    raise TcsmtError(f"{given}: no instruction takes {asked}; it takes A and B in: {listed}")
+    return TcsmtError(f"{given}: no instruction takes {asked}; it takes A and B in: {listed}")
 
 
 def kernel_taking(text: str, formats: Formats, *, result: AnyFormat | None = None) -> Kernel:
