@@ -146,8 +146,9 @@ def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
     return result
 
 
-#: Bytes of what is prepared of a panel's columns that all rows take before what comes next of it.
-_NEAR = 1 << 15
+#: Bytes of what is prepared of a panel's columns that some rows take before what comes next of it, and how
+#: many rows: both stay in caches, and the rows' pages in the table of pages. Measured with K up to 8192.
+_NEAR, _ROWS = 1 << 18, 1024
 
 
 def _panel(
@@ -171,11 +172,12 @@ def _panel(
     of_b = made.prepare("b", panels["b"])
     near = max(1, steps // blocks * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR)) * blocks
     portion = max(1, _PORTION // (near * width))
-    after, sums = np.empty((m, width), dtype=d.dtype), panels.pop("c")
-    for step in range(0, steps, near):
-        chained = min(near, steps - step)
-        for first in range(0, m, portion):
-            rows = min(portion, m - first)
+    portion = min(portion, _ROWS if of_b else m)
+    pair = np.empty((2, portion, width), dtype=d.dtype)
+    c = panels.pop("c")
+    for first in range(0, m, portion):
+        rows, before = min(portion, m - first), c[first:]
+        for number, step in enumerate(range(0, steps, near)):
             inputs = []
             for name, words in panels.items():
                 if name in _ROWS_ALONG_K:
@@ -183,13 +185,13 @@ def _panel(
                     inputs.append((words[first:, start:], 1, words.shape[1]))
                 else:
                     inputs.append((words[step * (len(words) // steps) :], width, 0))
-            inputs.insert(2, (sums[first:], 0, width))
-            place = step * made.k
+            inputs.insert(2, (before, 0, width))
+            place, chained, after = step * made.k, min(near, steps - step), pair[number % 2]
             prepared = [*(words[first:, place:] for words in of_a), *(words[place:] for words in of_b)]
-            made.run(rows, chained, after[first:], width, inputs, prepared)
+            made.run(rows, chained, after, width, inputs, prepared)
             seen.add(rows * count * (chained // blocks))
-        sums, after = after, sums
-    d[:, columns] = sums[:, :count]
+            before = after
+        d[first : first + rows, columns] = before[:rows, :count]
 
 
 def _rows(model: Model, matrices: Words, part: slice) -> Array:

@@ -313,3 +313,36 @@ def test_a_thread_that_flushes_subnormals_runs_on_integers(monkeypatch: pytest.M
     assert made.columns().prepare("b", words)
     monkeypatch.setattr(compiled, "usual_floats", lambda: False)
     assert not made.columns().prepare("b", words)
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+def test_products_in_blocks_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows and few steps at a time, and the last block smaller."""
+    model = row_named(FLOATS[3]).model
+    a, b, c = matrices(model, 53, 9 * model.k, 40)
+    words = Operands(a & 0xBFFF, b & 0xBFFF, c & 0xBFFFFFFF)
+    whole = matmul.chain_words(model, words, matmul.Progress(1, None))
+    monkeypatch.setattr(matmul, "_NEAR", 4 * model.k * 32 * 6)
+    monkeypatch.setattr(matmul, "_ROWS", 16)
+    assert np.array_equal(matmul.chain_words(model, words, matmul.Progress(1, None)), whole)
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+def test_code_for_another_processor_calls_no_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AArch64 has an instruction for each operation, too."""
+    import llvmlite.binding as llvm
+
+    texts: list[str] = []
+    functions = compiled.functions
+    monkeypatch.setattr(
+        compiled, "functions", lambda text, names: texts.append(text) or functions(text, names)
+    )
+    model = row_named(FLOATS[1]).model
+    assert compiled.MachineCode(model).columns().prepare("a", np.zeros((1, 1), np.uint8))
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple("aarch64-linux-gnu")
+    machine = target.create_target_machine(cpu="neoverse-n1", opt=1, reloc="pic")
+    lines = [line.split() for line in machine.emit_assembly(llvm.parse_assembly(texts[-1])).splitlines()]
+    assert any(line[:1] == ["fcvtzs"] for line in lines)
+    assert not any(line[:1] == ["bl"] for line in lines)

@@ -325,9 +325,11 @@ def _aligned(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term, larges
     proof = Deduction(hypotheses, lemmas)
     zero = _zero(proof, x)
     _, reach = _of_lane(graphs)
+    counted = x.exponent.term.ule(x.exponent.high - x.exponent.low)
+    proof.lemma("product: its exponent as it is counted", counted, [_is_number(x)])
     inside = x.significand.eq(0) | _below_limit(graphs, x)
     proof.lemma("product: the reach of its exponent", inside, [reach, zero], cuts=[x.significand])
-    word = _product_word(proof, graphs, inside)
+    word = _product_word(proof, graphs, [inside, counted])
     small = x.significand.ule(_largest_significand(graphs))
     proof.lemma("product: its size", small)
     entering = lane.entering.ule(largest)
@@ -335,7 +337,7 @@ def _aligned(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term, larges
     proof.lemma(
         "product: on the grid",
         _same(own, theirs),
-        [word, same, *on_grid, entering, zero, small, inside],
+        [word, same, *on_grid, entering, zero, small, inside, counted],
         cuts=[lane.form.product, grid, largest, *product, x.zero],
     )
     proof.lemma(
@@ -387,8 +389,8 @@ def _largest_sum(graphs: _Graphs) -> int:
 # --- exact products
 
 
-def _product_word(proof: Deduction, graphs: _Graphs, inside: Term) -> Term:
-    """A fact: the product's word is the exact product's in binary32. inside: a fact about its exponent."""
+def _product_word(proof: Deduction, graphs: _Graphs, reach: Sequence[Term]) -> Term:
+    """A fact: the product's word is the exact product's in binary32. reach: facts about its exponent."""
     lane, trace = graphs.lanes[0], graphs.model.trace
     x, number = lane.product, _is_number(lane.product)
     formats = (float_format(graphs.model.a_format), float_format(graphs.model.b_format))
@@ -412,7 +414,7 @@ def _product_word(proof: Deduction, graphs: _Graphs, inside: Term) -> Term:
     proof.lemma("product: its exponent in binary32", exponent, [number])
     word = _word_of(lane.form.product, x)
     proof.lemma(
-        "product: its word", word, [significand & lossless, plain, exponent, inside],
+        "product: its word", word, [significand & lossless, plain, exponent, *reach],
         cuts=[
             exact.significand, x.significand, *zeros, exact.exponent.term, x.exponent.term, exact.sign,
             x.sign, exact.nan, exact.infinite,
