@@ -29,6 +29,7 @@ __all__ = [
     "any_of",
     "const",
     "expand",
+    "flat",
     "operands_first",
     "rebuild",
     "substitute",
@@ -444,6 +445,17 @@ def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Ter
     for node in operands_first(roots, replacement):
         new[node] = _with_args(node, [new[arg] for arg in node.args])
     return [new[root] for root in roots]
+
+
+def flat(root: Term) -> Term:
+    """The node with each maximum of maxima below it one maximum of all their words."""
+    new: dict[Term, Term] = {}
+    for node in operands_first([root]):
+        args = [new[arg] for arg in node.args]
+        if node.op == "umax":
+            args = [word for arg in args for word in (arg.args if arg.op == "umax" else (arg,))]
+        new[node] = _with_args(node, args)
+    return new[root]
 
 
 def _with_args(node: Term, args: Sequence[Term]) -> Term:

@@ -29,6 +29,7 @@ from tcsmt.language.terms import (
     all_of,
     any_of,
     const,
+    flat,
     operands_first,
     substitute,
     total,
@@ -472,6 +473,24 @@ def test_substitute() -> None:
 
 
 # --- text --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_maxima_of_maxima(seed: int) -> None:
+    """One maximum of all words is the same node, whatever the order; nothing else changes."""
+    rng = random.Random(seed)
+    words = [var(f"w{place}", 7) for place in range(6)]
+    nested = list(words)
+    while len(nested) > 1:
+        one, two = (nested.pop(rng.randrange(len(nested))) for _ in range(2))
+        nested.append(umax(one, two) if rng.random() < 0.7 else umax(one, two, rng.choice(words)))
+    around = (nested[0] * words[0]).ult(umax(*words[:3]).zext(8)[6:0] + 3)
+    assert flat(nested[0]) is umax(*words)
+    assert flat(words[0] + words[1]) is words[0] + words[1]
+    for _ in range(50):
+        values = {f"w{place}": rng.randrange(128) for place in range(6)}
+        one, two = evaluate([around, flat(around)], values)
+        assert one == two
 
 
 @pytest.mark.parametrize("ask", SOLVERS.values(), ids=SOLVERS)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tcsmt.language.terms import TRUE, Term, all_of, any_of, operands_first, substitute, var, variables
+from tcsmt.language.terms import TRUE, Term, all_of, any_of, flat, operands_first, substitute, var, variables
 
 __all__ = [
     "Cases", "Close", "Equal", "Fact", "InvalidProof", "Proof", "Step", "characterised", "check", "conjuncts",
@@ -105,9 +105,9 @@ def _check(
                 if not conjuncts(last.using) <= facts:  # anything else may have no solution by itself
                     raise InvalidProof("what is used is not among the facts")
                 formula = all_of([*last.using, *substitute([_truth(goal)], replaced)])
-                formula = characterised(cut(formula, last.free))
-                if formula.value != 0:
-                    refute(formula)
+                formula = cut(formula, last.free)
+                if flat(formula).value != 0:
+                    refute(characterised(formula))
             case Cases() as last:
                 parts = [*last.cases, (~any_of(_truth(case) for case, _ in last.cases), last.rest)]
                 for number, (case, part) in enumerate(parts, 1):  # the last is what the cases leave out

@@ -102,8 +102,11 @@ class CandidateEqualities:
         zeros, seen = mine.zeros, set()
         for sign, words in (("", mine.unsigned), ("-", mine.signed)):
             for candidate, own in self.by_value.get((sign, _key(words >> zeros)), [])[:_MOST]:
-                word = candidate[candidate.width - 1 : own]
-                equal = _shifted(_sized(word, node.width - zeros, signed=bool(sign)), zeros)
+                if candidate.width == node.width and own == zeros:
+                    equal = candidate
+                else:
+                    word = candidate[candidate.width - 1 : own]
+                    equal = _shifted(_sized(word, node.width - zeros, signed=bool(sign)), zeros)
                 if equal not in seen:
                     seen.add(equal)
                     yield equal

@@ -30,7 +30,7 @@ from tcsmt.prove.engine.proof_steps import ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 from tcsmt.support.invariants import of_type
 
-__all__ = ["StageByStage", "attempts"]
+__all__ = ["StageByStage", "attempts", "freed_words", "says_range"]
 
 
 class StageByStage:
@@ -314,10 +314,10 @@ def _levels(
     differ: Term, shared: set[Term], roots: Sequence[Term]
 ) -> Iterator[tuple[str, dict[Term, Term], float]]:
     """What is made free on each level, in words and as replacements, and its share of the time."""
-    yield "with all that both sides share free", _freed(_edge(roots, shared)), 1 / 8
+    yield "with all that both sides share free", freed_words(_edge(roots, shared)), 1 / 8
     products = [t for t in operands_first([differ]) if t.op == "mul" and t in shared]
     if products:
-        yield "with products free", _freed(products), 1 / 4
+        yield "with products free", freed_words(products), 1 / 4
     yield "nothing free", {}, 1 / 2
 
 
@@ -333,7 +333,7 @@ def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
     used = {arg for node in nodes if node not in shared for arg in node.args} | set(roots)
     edge = {node for node in used if node in shared and node.value is None}
     for node in reversed(nodes):  # below what only extends or adds a constant: that says how large a word is
-        if node in edge and (node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)):
+        if node in edge and says_range(node):
             edge.remove(node)
             edge |= {arg for arg in node.args if arg.value is None}
     return [node for node in nodes if node in edge]
@@ -345,7 +345,13 @@ _SHALLOW = 16.0
 _RANGES = ("zext", "sext", "concat")
 
 
-def _freed(nodes: Iterable[Term]) -> dict[Term, Term]:
+def says_range(node: Term) -> bool:
+    """Whether a node only extends a word or adds a constant to one."""
+    return node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)
+
+
+def freed_words(nodes: Iterable[Term]) -> dict[Term, Term]:
+    """A free word to put for each node, named by its place: the same for what is alike elsewhere."""
     return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
 
 

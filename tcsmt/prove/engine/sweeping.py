@@ -1,10 +1,13 @@
 """Two graphs merged word by word: for graphs of strangers, whose stages have no names.
 
 Both graphs are run on many rows of the question's domain. A word of the second that looks like one of the
-first (:mod:`.candidate_equalities`) is put to the solvers, arguments first: is there an input at which they
-differ? What is proved equal is merged, and left free in the queries that follow, which
-over-approximates: sound for "equal", while an input that only this allows proves nothing. A real input at
-which they differ is one more row.
+first (:mod:`.candidate_equalities`), or is on the way to one (:mod:`.partial_results`), is put to the
+solvers, arguments first: is there an input at which they differ? What is proved equal is merged, and left
+free in the queries that follow, which over-approximates: sound for "equal", while an input that only this
+allows proves nothing. A real input at which they differ is one more row.
+
+Most queries are about a few operations on free words: those that a compiler has put for one another. They
+have no names of inputs, so the same rewriting is asked once (:class:`.Lemmas`), wherever it is.
 """
 
 from __future__ import annotations
@@ -15,13 +18,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import TRUE, Term, operands_first, substitute
-from tcsmt.prove.certificates.derivation import Close, Equal
+from tcsmt.language.terms import FALSE, TRUE, Term, all_of, expand, flat, operands_first, rebuild, substitute
+from tcsmt.prove.certificates.derivation import Close, Equal, characterised
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, values_of
+from tcsmt.prove.engine.cones import Cones
+from tcsmt.prove.engine.partial_results import PartialSums, extended_number, maximum
 from tcsmt.prove.engine.proof_steps import Proving
-from tcsmt.prove.engine.stage_by_stage import attempts
+from tcsmt.prove.engine.ranges import Ranges
+from tcsmt.prove.engine.stage_by_stage import attempts, freed_words
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 
 __all__ = ["Sweeping"]
@@ -30,7 +36,8 @@ __all__ = ["Sweeping"]
 _ROWS = 3072
 #: Operations whose results are worth a query: those that something was computed for.
 _WORTH = frozenset(
-    ("mul", "add", "sub", "neg", "shl", "lshr", "ashr", "ite", "umax", "concat", "sext", "zext", "macro")
+    ("and", "or", "xor", "mul", "add", "sub", "neg", "shl", "lshr", "ashr", "ite", "umax", "concat", "sext")
+    + ("zext", "macro")
 )
 #: Of the time for a query, what a word has, and all words together; before and after looking for a witness.
 _SHALLOW, _DEEP = (1 / 30, 1.0), (1 / 6, 4.0)
@@ -44,6 +51,12 @@ class Sweeping:
 
     def __init__(self, proving: Proving) -> None:
         self.proving = proving
+        self.ranges = Ranges(proving)
+        self.cones = Cones()
+        self.left, self.right = (side.trace.output for side in proving.question.sides)
+        #: the first output without macros: what they are made of is what a stranger has
+        (self.expanded,) = expand([self.left])
+        self.own = set(operands_first([self.expanded]))
         self.witness: Replayed | None = None
         self.merged: dict[Term, Term] = {}
         #: inputs at which words that looked alike differ
@@ -55,33 +68,34 @@ class Sweeping:
         each, together = _DEEP if deep else _SHALLOW
         limit = self.proving.limit
         end = time.monotonic() + together * limit
-        for node, theirs in self._pairs():
+        for node, word in self._pairs():
             if time.monotonic() > end or self.witness is not None:
                 break
-            for ours in self.alike.to(node):
-                if ours is theirs:
-                    self.merged[node] = ours
-                elif self._equal(node, theirs, ours, each * limit):
-                    break
-        return self._seen(self.right)
-
-    @property
-    def right(self) -> Term:
-        """The second side's output."""
-        return self.proving.question.sides[1].trace.output
+            theirs = self._stepwise(node, word, each * limit)
+            candidates = list(self.alike.to(node))
+            if theirs in self.own or theirs in candidates:
+                self.merged[node] = theirs
+            elif not any(self._equal_locally(node, theirs, ours, each * limit) for ours in candidates):
+                any(self._equal(node, theirs, ours, each * limit, deep) for ours in candidates)
+        (result,) = substitute([self.right], self.merged)
+        return self.left if result is self.expanded else result
 
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
         """Each word of the second graph that is worth a query, and what it is now."""
-        question = self.proving.question
-        nodes = operands_first([question.sides[0].trace.output])
-        own = set(nodes)
-        right = [node for node in operands_first([self.right]) if node not in own]
+        nodes = operands_first([self.expanded])
+        right = [node for node in operands_first([self.right]) if node not in self.own]
         values = values_of([*nodes, *right], self._rows())
         self.alike = CandidateEqualities(values)
         self.alike.add(nodes)
+        self.sums = PartialSums()
+        self.sums.add(nodes)
+        now = {node: node for node in nodes}
         for node in right:
+            word = rebuild(node, [now[arg] for arg in node.args]) if node.args else node
+            now[node] = self.merged.get(node) or self.merged.get(word) or word
             if node.op in _WORTH and node not in self.merged and node in values:
-                yield node, self._seen(node)
+                yield node, now[node]
+                now[node] = self.merged.get(node, now[node])
 
     def _rows(self) -> Mapping[str, np.ndarray]:
         """Rows of inputs in the domain."""
@@ -93,35 +107,66 @@ class Sweeping:
             kept = np.arange(_ROWS)
         return {name: words[kept] for name, words in drawn.items()}
 
-    def _seen(self, term: Term) -> Term:
-        return substitute([term], self.merged)[0]
+    def _stepwise(self, node: Term, theirs: Term, limit: float) -> Term:
+        """The word as operations of the first graph on two words, as far as that is proved."""
+        steps = (maximum, extended_number, self.sums.of)
+        while any(
+            (ours := step(theirs)) is not None
+            and ours is not theirs
+            and self._equal_locally(node, theirs, ours, limit, ranges=True)
+            for step in steps
+        ):
+            theirs = self.merged[node]
+        return theirs
 
-    def _equal(self, node: Term, theirs: Term, ours: Term, limit: float) -> bool:
-        """Whether a word was proved to be one of the first graph; it is merged then."""
-        if (node, ours) in self.tried and limit < self.proving.limit * _DEEP[0]:
+    def _equal_locally(
+        self, node: Term, theirs: Term, ours: Term, limit: float, *, ranges: bool = False
+    ) -> bool:
+        """Whether two words are proved equal with all that they share free; they are merged then.
+
+        ranges: what is free is also taken to lie where it does.
+        """
+        free = tuple(self.cones.edge(theirs, ours))
+        if self._refuted(node, theirs, ours, Close((), free), limit):
+            return True
+        facts = tuple(self.ranges.of(free)) if ranges else ()
+        return bool(facts) and self._refuted(node, theirs, ours, Close(facts, free), limit)
+
+    def _equal(self, node: Term, theirs: Term, ours: Term, limit: float, deep: bool) -> bool:
+        """Whether two words are proved equal with less free, or nothing; they are merged then."""
+        if ((node, ours) in self.tried and not deep) or self._seen_to_differ(theirs, ours):
             return False
         self.tried.add((node, ours))
-        if any(left != right for left, right in (evaluate([theirs, ours], at) for at in self.differing)):
-            return False
         proving = self.proving
-        for how, freed, lemma in attempts(proving, theirs.ne(ours), (ours, theirs), limit):
+        for how, free, lemma in attempts(proving, theirs.ne(ours), (ours, theirs), limit):
             if lemma.holds:
-                self._merge(node, theirs, ours, how, freed, lemma)
+                domain = proving.question.domain
+                using = () if free or domain is TRUE else (domain,)
+                self._merge(node, theirs, ours, how, Close(using, tuple(free)), lemma)
                 return True
-            if not freed and lemma.answer.answer == "sat":
+            if not free and lemma.answer.answer == "sat":
                 self.differing.append({n: lemma.answer.values.get(n, 0) for n in proving.question.formats})
                 self.witness = replayed(proving.question, lemma.answer)
         return False
 
+    def _seen_to_differ(self, theirs: Term, ours: Term) -> bool:
+        return any(left != right for left, right in (evaluate([theirs, ours], at) for at in self.differing))
+
+    def _refuted(self, node: Term, theirs: Term, ours: Term, close: Close, limit: float) -> bool:
+        """Whether the last step proves that two words do not differ; they are merged then."""
+        differ = all_of([*close.using, theirs.ne(ours)])
+        (goal,) = substitute([differ], freed_words(close.free))
+        lemma = self.proving.lemmas.ask(FALSE if flat(goal).value == 0 else characterised(goal), limit)
+        if lemma.holds:
+            self._merge(node, theirs, ours, "with all that both sides share free", close, lemma)
+        return lemma.holds
+
     def _merge(
-        self, node: Term, theirs: Term, ours: Term, how: str, freed: Mapping[Term, Term], lemma: CountedAnswer
+        self, node: Term, theirs: Term, ours: Term, how: str, close: Close, lemma: CountedAnswer
     ) -> None:
         proving = self.proving
         proving.proved(f"word {len(proving.steps)}: {node.op} of {node.width} bits", how, lemma)
-        using = (TRUE,) if freed else (proving.question.domain,)
-        proving.derived.append(
-            Equal(node, ours, (Close(tuple(u for u in using if u is not TRUE), tuple(freed)),))
-        )
+        proving.derived.append(Equal(node, ours, (close,)))
         self.merged[node] = ours
         if theirs is not node and theirs.value is None:
             self.merged[theirs] = ours

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term
+from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
-from tcsmt.prove.engine.engine import compare_models
+from tcsmt.prove.certificates.derivation import check
+from tcsmt.prove.engine.engine import Decision, compare_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.verdict import Equivalent, Unknown, Verdict
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import TcsmtError
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats
 from tests.support.read_back import same_graph
 from tests.support.sampling import mostly_long
+from tests.support.solving_here import solve
 
 #: The file's suffix for each language that is read.
 SUFFIXES = {"systemverilog": ".sv", "c": ".h", "btor2": ".btor2"}
@@ -31,19 +40,50 @@ SCALED = (
 )
 
 
-def read_back(row: Row, language: str, folder: Path) -> Model:
-    """The file as ``tcsmt compare UNIT FILE`` reads it, without options."""
+def read_back(row: Row, language: str, folder: Path, text: str = "") -> Model:
+    """The exported file, or this one, as ``tcsmt compare UNIT FILE`` reads it, without options."""
     missing = {"systemverilog": not rtl.available(), "c": not c_source.available()}.get(language, False)
     if missing:
         pytest.skip(f"nothing that reads {language} is installed")
     file = folder / f"unit{SUFFIXES[language]}"
-    file.write_text(str(exported(row, language)))
+    file.write_text(text or str(exported(row, language)))
     return read_design(DesignFiles(files=[file]).like(row.model)).model
 
 
-def verdict(row: Row, model: Model, seconds: float) -> Verdict:
+def decided_by(row: Row, model: Model, seconds: float) -> Decision:
     solving = Solving(SolvingOptions(timeout=seconds))
-    return compare_models(("unit", row.model), ("file", model), Domain(finite=False), solving).verdict
+    return compare_models(("unit", row.model), ("file", model), Domain(finite=False), solving)
+
+
+def verdict(row: Row, model: Model, seconds: float) -> Verdict:
+    return decided_by(row, model, seconds).verdict
+
+
+def mutated(text: str, rng: Random) -> str:
+    """The file with a bit of a constant changed, an operation exchanged, or a lane read twice."""
+    start = text.index("wire [") if "endmodule" in text else text.index("const uint8_t a[")
+    patterns = (
+        r"(?<='h)[0-9a-f]+|(?<=0x)[0-9a-f]+(?=u)",
+        r" [+&|^-] |>>|<<| < | == ",
+        r"(?<=\b[ab]\[)\d(?=\])",
+    )
+    places = [*re.compile(rng.choice(patterns)).finditer(text, start)]
+    if not places:
+        return text
+    place = rng.choice(places)
+    old = place[0]
+    match old.strip():
+        case "+" | "-" | "&" | "|" | "^":
+            new = f" {rng.choice('+-&|^')} "
+        case "<<" | ">>":
+            new = ">>" if old == "<<" else "<<"
+        case "<" | "==":
+            new = rng.choice((" <= ", " == ", " < "))
+        case _ if place.re.pattern == patterns[2]:
+            new = str(1 - int(old)) if old in "01" else "0"
+        case _:
+            new = f"{int(old, 16) ^ 1 << rng.randrange(4 * len(old)):x}"
+    return text[: place.start()] + new + text[place.end() :]
 
 
 def same_words(row: Row, model: Model, count: int) -> bool:
@@ -67,6 +107,44 @@ def test_kinds(row: Row, language: str, tmp_path: Path) -> None:
     model = read_back(row, language, tmp_path)
     assert same_words(row, model, 500)
     assert language != "btor2" or same_graph(row.model, model)
+
+
+@pytest.mark.parametrize("language", ["systemverilog", "c"])
+@pytest.mark.parametrize("seed", mostly_long(range(12), range(1)))
+def test_a_changed_file_is_not_the_unit(seed: int, language: str, tmp_path: Path) -> None:
+    """A difference is found; and what is proved equal has the unit's words, whatever was changed."""
+    row, rng, counts = own_formats("scaled", tmp_path), Random(seed), Counter[type[Verdict]]()
+    text = str(exported(row, language))
+    inputs, d = decided(row, 4000)
+    for number in range(6):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        try:
+            model = read_back(row, language, folder, mutated(text, rng))
+        except TcsmtError:  # a file without a meaning
+            continue
+        decision = verdict(row, model, 20)
+        counts[type(decision)] += 1
+        if isinstance(decision, Equivalent):
+            assert np.array_equal(run_words(model, inputs), d)
+        elif isinstance(decision, Distinguished):
+            one, two = evaluate([row.model.trace.output, model.trace.output], decision.values)
+            assert one != two
+    assert counts[Distinguished] and counts[Unknown] <= 1, counts
+
+
+@pytest.mark.parametrize("language", mostly_long(["systemverilog", "c"], ["systemverilog"]))
+def test_a_proof_has_all_its_steps(language: str, tmp_path: Path) -> None:
+    """As a certificate would have them: what is left to refute has no solution."""
+    row = own_formats("scaled", tmp_path)
+    model = read_back(row, language, tmp_path)
+    decision = decided_by(row, model, 60)
+    assert isinstance(decision.verdict, Equivalent)
+    refuted: list[Term] = []
+    check(decision.question.goal, decision.derived, refuted.append)
+    assert refuted
+    for formula in dict.fromkeys(refuted):
+        assert solve(script(formula), SolvingOptions("bitwuzla", 60, 2048)).answer == "unsat"
 
 
 @pytest.mark.long

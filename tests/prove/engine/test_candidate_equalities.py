@@ -65,7 +65,7 @@ def test_offered_candidates_have_the_same_values(seed: int) -> None:
             one, two = terms.values([node, other], ROWS)
             assert np.array_equal(np.broadcast_to(one, 256), np.broadcast_to(two, 256)), (node, other)
             count += other is not node
-    assert count >= 5
+    assert count >= 3
 
 
 def test_constants_and_short_words_are_not_offered() -> None:
