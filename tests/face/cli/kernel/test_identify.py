@@ -56,6 +56,9 @@ def test_plan(files: list[Any], tmp_path: Path) -> None:
     assert (a.shape, b.shape, a.dtype) == ((20, 64), (64, 12), np.float16)
     assert len(plan["classes"]) > 4
     assert len({tuple(one["answers"]) for one in plan["classes"]}) == len(plan["classes"])
+    (tmp_path / "file").touch()
+    text = refused("kernel", "identify", *files, "--unit", UNIT, "--plan", tmp_path / "file" / "plan")
+    assert "cannot make the folder" in text
     for one in plan["classes"]:
         for name in one["kernels"]:
             d = tcsmt.gemm(a, b, unit=UNIT, reduction=name.partition("+")[2])
