@@ -40,8 +40,9 @@ def test_families() -> None:
     assert all(family["rows"] for family in found)
     differs = {name for family in found for name in family["differs"]}
     assert {name.split(".f")[0] for name in differs} == {"turing/mma.m8n8k4"}
-    left = {name.split("/")[0] for name in found[-1]["names"]}
-    assert left == {"hopper", "blackwell", "cdna1"}
+    others = {name.split("/")[0] for name in found[-1]["names"]}
+    younger = {"arm", "blackhole", "rdna3", "rdna4", "riscv", "wormhole", "x86"}  # the paper has none of them
+    assert others == {"hopper", "blackwell", "cdna1"} | younger
 
 
 @pytest.mark.long
