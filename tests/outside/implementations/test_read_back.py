@@ -19,6 +19,7 @@ from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.certificates.derivation import check
+from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -50,13 +51,13 @@ def read_back(row: Row, language: str, folder: Path, text: str = "") -> Model:
     return read_design(DesignFiles(files=[file]).like(row.model)).model
 
 
-def decided_by(row: Row, model: Model, seconds: float) -> Decision:
-    solving = Solving(SolvingOptions(timeout=seconds))
-    return compare_models(("unit", row.model), ("file", model), Domain(finite=False), solving)
+def decided_by(row: Row, model: Model, lemmas: Lemmas) -> Decision:
+    everything = Domain(finite=False)
+    return compare_models(("unit", row.model), ("file", model), everything, lemmas.solving, lemmas=lemmas)
 
 
 def verdict(row: Row, model: Model, seconds: float) -> Verdict:
-    return decided_by(row, model, seconds).verdict
+    return decided_by(row, model, Lemmas(Solving(SolvingOptions(timeout=seconds)))).verdict
 
 
 def mutated(text: str, rng: Random) -> str:
@@ -138,7 +139,7 @@ def test_a_proof_has_all_its_steps(language: str, tmp_path: Path) -> None:
     """As a certificate would have them: what is left to refute has no solution."""
     row = own_formats("scaled", tmp_path)
     model = read_back(row, language, tmp_path)
-    decision = decided_by(row, model, 60)
+    decision = decided_by(row, model, Lemmas(Solving(SolvingOptions(timeout=60))))
     assert isinstance(decision.verdict, Equivalent)
     refuted: list[Term] = []
     check(decision.question.goal, decision.derived, refuted.append)
@@ -156,14 +157,26 @@ def test_every_row_is_read(language: str, part: int, tmp_path: Path) -> None:
         assert same_words(row, read_back(row, language, tmp_path), 2000), row.name
 
 
+@pytest.fixture(scope="module")
+def lemmas() -> Lemmas:
+    """What compilers put for one another is the same in many graphs: it is asked once."""
+    return Lemmas(Solving(SolvingOptions(timeout=60)))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(100))
 @pytest.mark.parametrize("language", SUFFIXES)
-def test_every_row_is_the_unit(language: str, part: int, tmp_path: Path) -> None:
-    """Proved; of C, where solvers may take longer, at least no input is found on which they differ."""
+def test_every_row_is_the_unit(language: str, part: int, lemmas: Lemmas, tmp_path: Path) -> None:
+    """Proved; of C, where solvers may take longer, at least no input is found on which they differ.
+
+    What was run, on two cores shared by eight: BTOR2 of all 419 graphs, before 2026-11-25. On that day,
+    SystemVerilog of the 199 smallest: 196 proved (2 s of processor time each, as a rule); 3 of CDNA2 were not
+    in the time that they had (16x16x16bf16_1k, 32x32x8f16, 16x16x8bf16). C of 8 units of six vendors: all
+    proved, in 6 to 107 s each.
+    """
     for row in list({row.model.digest: row for row in rows(claims=True)}.values())[part::100]:
         model = read_back(row, language, tmp_path)
         if not same_graph(row.model, model):
-            found = verdict(row, model, 20)
+            found = decided_by(row, model, lemmas).verdict
             allowed = (Equivalent, Unknown) if language == "c" else (Equivalent,)
             assert isinstance(found, allowed), (row.name, found)
