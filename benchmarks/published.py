@@ -137,9 +137,9 @@ def accumulate(unit: FusedDotAdd, products: Sequence[Term], c: Term) -> Term:
     """Algorithm 1: the unit's truncated sum of binary32 words, normalised once."""
     numbers = [dp.decode(F32, word) for word in (*products, c)]
     top = dp.largest([x.exponent for x in numbers])
-    aligned = [dp.align(x, top, unit.fraction_bits, unit.alignment) for x in numbers]
-    width = 3 + unit.fraction_bits + unit.enough_carry_bits
+    aligned = [dp.align(x, top, unit.parameters.fraction_bits, unit.parameters.alignment) for x in numbers]
+    width = 3 + unit.parameters.fraction_bits + unit.enough_carry_bits
     rounded = dp.sign_and_magnitude(dp.accumulate(aligned, width))
-    magnitude = dp.round_to(F32, rounded, unit.rounding)
+    magnitude = dp.round_to(F32, rounded, unit.parameters.rounding)
     sign = rounded.sign & magnitude.ne(0)
     return dp.encode(F32, sign, magnitude, *dp.special_cases(numbers), unit.nan_word)

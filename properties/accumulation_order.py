@@ -1,7 +1,5 @@
 """Whether the order of the products matters: it does for IEEE additions, not for a fused sum."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import (
     ROUNDINGS,
     Claim,
@@ -29,12 +27,12 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """(p1 + p2) + p3 against p1 + (p2 + p3) rounding toward zero; then the unit with its lanes reversed."""
     unit = ask.unit
-    toward_zero = {"rounding": ROUNDINGS["RTZ"], "d_rounding": unit.rounding}
+    toward_zero = {"rounding": ROUNDINGS["RTZ"], "d_rounding": unit.parameters.rounding}
     ieee = ieee_like(unit, k=3, c_first=False, **toward_zero)
     sums = ask.differ(
         "IEEE additions toward zero: (p1 + p2) + p3 against p1 + (p2 + p3)",
         ("(p1 + p2) + p3", ieee),
-        ("p1 + (p2 + p3)", replace(ieee, order=(2, 1, 0))),
+        ("p1 + (p2 + p3)", ieee.varied(order=(2, 1, 0))),
         Domain(subnormals=False, c_zero=True),
         lanes=(),
         ones=True,
@@ -43,7 +41,7 @@ def investigate(ask: Investigation) -> str:
     reversed_lanes = unit.apply(Operands(trace.a[::-1], trace.b[::-1], trace.c))
     same = ask.ask(
         Question(
-            title=f"the unit, {unit.n_fma} lanes in order against in reverse",
+            title=f"the unit, {unit.parameters.n_fma} lanes in order against in reverse",
             sides=(Side("in order", unit, trace), Side("in reverse", unit, reversed_lanes)),
             goal=trace.output.ne(reversed_lanes.output),
             formats=unit.input_formats,

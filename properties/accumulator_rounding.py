@@ -4,7 +4,6 @@ Valpey et al.'s point: truncation is not rounding toward zero; they differ when 
 other sign than the sum.
 """
 
-from dataclasses import replace
 from itertools import combinations
 
 from tcsmt.investigation import ROUNDINGS, Claim, Domain, Groups, Investigation, Model, ieee_like
@@ -30,11 +29,11 @@ CLAIMS = (
 
 def investigate(ask: Investigation) -> str:
     """Every pair of the five, on two terms: one product and c."""
-    unit = replace(ask.unit, k=1, n_fma=1)
+    unit = ask.unit.varied(k=1, n_fma=1)
     wide = unit.c_format
     hypotheses: dict[str, Model] = {"truncation": unit}
     for mode in ("RNE", "RTZ", "RTP", "RTN"):
-        rounded = ieee_like(unit, rounding=ROUNDINGS[mode], d_rounding=unit.rounding)
+        rounded = ieee_like(unit, rounding=ROUNDINGS[mode], d_rounding=unit.parameters.rounding)
         hypotheses[f"IEEE {mode}"] = rounded
     verdicts = {}
     for one, two in combinations(hypotheses, 2):

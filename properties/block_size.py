@@ -1,7 +1,5 @@
 """How many products go into one fused sum (N_FMA): half as many, and twice as many in a longer one."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Groups, Investigation
 
 CLAIMS = (
@@ -18,15 +16,15 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """N/2 against N, and N against 2N, on as many lanes as the larger needs."""
     unit = ask.unit
-    size = unit.n_fma
+    size = unit.parameters.n_fma
     verdicts = {}
     for few in (size // 2, size):
         if few < 1:
             continue
-        long = replace(unit, k=2 * few, n_fma=2 * few)
+        long = unit.varied(k=2 * few, n_fma=2 * few)
         verdicts[f"{few} and {2 * few}"] = ask.differ(
             f"blocks of {few} against blocks of {2 * few} products",
-            (f"N_FMA = {few}", replace(long, n_fma=few)),
+            (f"N_FMA = {few}", long.varied(n_fma=few)),
             (f"N_FMA = {2 * few}", long),
             lanes=((0, few), (0, 1, few, few + 1)),
         )

@@ -1,6 +1,5 @@
 """Where c enters: aligned with the products, added to their unrounded sum, or added last."""
 
-from dataclasses import replace
 from itertools import combinations
 
 from tcsmt.investigation import Claim, Groups, Investigation
@@ -26,9 +25,9 @@ def investigate(ask: Investigation) -> str:
     for one, two in combinations(("aligned", "summed", "last"), 2):
         verdicts[f"{one} and {two}"] = ask.differ(
             f"c {one} against c {two}",
-            (f"c {one}", replace(unit, c_position=one)),
-            (f"c {two}", replace(unit, c_position=two)),
+            (f"c {one}", unit.varied(c_position=one)),
+            (f"c {two}", unit.varied(c_position=two)),
             lanes=(2,),
         )
     groups = Groups.of(verdicts)
-    return f"c is {unit.c_position}; {groups if groups.rest else 'all three are told apart'}"
+    return f"c is {unit.parameters.c_position}; {groups if groups.rest else 'all three are told apart'}"

@@ -4,8 +4,6 @@ Carry bits count from the accumulator's two integer bits up; the sign is apart. 
 fewer wraps. The catalogue's model has enough by definition; the proof is about the register.
 """
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Distinguished, Equivalent, Investigation
 
 CLAIMS = (
@@ -31,7 +29,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     enough = ""
     for bits in range(unit.enough_carry_bits, -1, -1):
-        few, more = (replace(unit, carry_bits=n) for n in (bits, bits + 1))
+        few, more = (unit.varied(carry_bits=n) for n in (bits, bits + 1))
         verdict = ask.differ(
             f"{bits} against {bits + 1} carry bits",
             (f"{bits} carry bits", few),
@@ -39,8 +37,8 @@ def investigate(ask: Investigation) -> str:
             lanes=(),
         )
         if isinstance(verdict, Equivalent):
-            width = unit.integer_bits + unit.fraction_bits + bits
-            known = f"({unit.n_fma} products and c; accumulator {width} bits wide, sign apart)"
+            width = unit.integer_bits + unit.parameters.fraction_bits + bits
+            known = f"({unit.parameters.n_fma} products and c; accumulator {width} bits wide, sign apart)"
             enough = f"{bits} carry bits are enough"
             continue
         if not isinstance(verdict, Distinguished):

@@ -1,7 +1,5 @@
 """Whether products are exact: rounded to the operands' format in any IEEE mode, against exact."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import (
     FORMATS,
     ROUNDINGS,
@@ -35,14 +33,18 @@ def investigate(ask: Investigation) -> str:
     exact = ieee_like(unit, k=1, sum_format=unit.d_format)
     narrow_format = unit.a_format if unit.a_format.has_infinity else FORMATS["f16"]
     narrow = [
-        replace(exact, product_format=narrow_format, product_rounding=ROUNDINGS[mode])
+        exact.varied(product_format=narrow_format, product_rounding=ROUNDINGS[mode])
         for mode in ("RNE", "RTZ", "RTP", "RTN")
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
     operands = Operands(a, b, c)
     sides = [Side("exact product", exact, exact.apply(operands))]
     sides += [
-        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(operands))
+        Side(
+            f"product rounded to {narrow_format.name} by {m.parameters.product_rounding}",
+            m,
+            m.apply(operands),
+        )
         for m in narrow
     ]
     domain = Domain(subnormals=False).holds(exact.input_formats, sides[0].trace)

@@ -51,8 +51,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     f16, f32 = FORMATS["f16"], FORMATS["f32"]
     shape = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), f16)
-    wide = IeeeDotAdd(**shape, k=2, sum_format=f32, c_first=False)
-    narrow = IeeeDotAdd(**shape, k=2, sum_format=f16, product_format=f16, c_first=False)
+    wide = IeeeDotAdd.of(**shape, k=2, sum_format=f32, c_first=False)
+    narrow = IeeeDotAdd.of(**shape, k=2, sum_format=f16, product_format=f16, c_first=False)
     a, b, c = unit.trace.a[:2], unit.trace.b[:2], const(0, 16)
     sides = (
         Side("FP32 sum", wide, wide.apply(Operands(a, b, c))),

@@ -3,8 +3,6 @@
 F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 """
 
-from dataclasses import replace
-
 from tcsmt.investigation import (
     Claim,
     Domain,
@@ -38,10 +36,10 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """Steps around the unit's F, then the F beyond which nothing is shifted out of a sum with c = 0."""
     unit = ask.unit
-    f = unit.fraction_bits
+    f = unit.parameters.fraction_bits
     verdicts = {}
     for bits in (f - 1, f):
-        few, more = (replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
+        few, more = (unit.varied(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
         verdicts[f"{bits} and {bits + 1}"] = ask.differ(
             f"F = {bits} against {bits + 1} (n_eab {bits - 23} against {bits - 22})",
             (f"F = {bits}", few),
@@ -64,14 +62,14 @@ def investigate(ask: Investigation) -> str:
 def _exact_from(unit: FusedDotAdd) -> int:
     """The F with which no bit of any finite product is ever shifted out of a sum with c = 0."""
     formats = (unit.a_format, unit.b_format)
-    highest = max(sum(f.e_max for f in formats), unit.zero_exponent or 0)
+    highest = max(sum(f.e_max for f in formats), unit.parameters.zero_exponent or 0)
     return highest - sum(f.e_min for f in formats) + sum(f.fraction_bits for f in formats)
 
 
 def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
     """With c = 0 and F = ``bits``, does one more bit change any aligned product?"""
-    models = [replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
-    sides = tuple(Side(f"F = {m.fraction_bits}", m, m.trace) for m in models)
+    models = [unit.varied(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
+    sides = tuple(Side(f"F = {m.parameters.fraction_bits}", m, m.trace) for m in models)
     aligned = [[s.term for s in m.trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
     domain = Domain(c_zero=True)

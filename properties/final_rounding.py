@@ -1,6 +1,5 @@
 """How the sum is rounded to the output format: every pair of modes, the tie rules included."""
 
-from dataclasses import replace
 from itertools import combinations
 
 from tcsmt.investigation import (
@@ -36,7 +35,7 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """A witness for each pair that no earlier witness tells apart."""
     unit = ask.unit
-    models = {name: replace(unit, rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
+    models = {name: unit.varied(rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
     outputs = [model.trace.output for model in models.values()]
     apart: set[frozenset[str]] = set()
     same, unknown = [], []
@@ -64,4 +63,4 @@ def investigate(ask: Investigation) -> str:
     ]
     parts += [f"no input tells {', '.join(same)}"] if same else []
     parts += [f"open: {', '.join(unknown)}"] if unknown else []
-    return f"the unit rounds by {unit.rounding}; " + "; ".join(parts)
+    return f"the unit rounds by {unit.parameters.rounding}; " + "; ".join(parts)

@@ -1,7 +1,5 @@
 """NaNs and infinities: the NaN's word, and whether special values follow IEEE 754."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Domain, Investigation, any_of, concluded, decode, ieee_like
 
 CLAIMS = (
@@ -26,7 +24,7 @@ def investigate(ask: Investigation) -> str:
     word = ask.differ(
         "canonical NaN against " + ("IEEE's preferred quiet NaN" if other == quiet else "another one"),
         (f"NaN is {unit.d_format.hex(unit.nan_word)}", unit),
-        (f"NaN is {unit.d_format.hex(other)}", replace(unit, nan=other)),
+        (f"NaN is {unit.d_format.hex(other)}", unit.varied(nan=other)),
         Domain(finite=False),
         lanes=(1,),
     )

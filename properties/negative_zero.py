@@ -1,7 +1,5 @@
 """Whether a zero result can be negative."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Investigation, concluded
 
 CLAIMS = (Claim(source="mmasim 2.1.1", section="FDA", statement="zero results are +0"),)
@@ -12,8 +10,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "+0 always against signed zeros",
-        ("zero is +0", replace(unit, negative_zero=False)),
-        ("zero keeps its sign", replace(unit, negative_zero=True)),
+        ("zero is +0", unit.varied(negative_zero=False)),
+        ("zero keeps its sign", unit.varied(negative_zero=True)),
         lanes=(),
     )
     return concluded(verdict, "it can be seen", "it cannot be seen", "it can be seen")

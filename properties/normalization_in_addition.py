@@ -1,7 +1,5 @@
 """Whether partial sums are normalised when they grow: all terms positive."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Domain, Investigation, Row, cannot_become, concluded
 
 CLAIMS = (
@@ -24,8 +22,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "normalised once against after every addition, positive inputs",
-        ("normalised once", replace(unit, normalisation="once")),
-        ("normalised every time", replace(unit, normalisation="every")),
+        ("normalised once", unit.varied(normalisation="once")),
+        ("normalised every time", unit.varied(normalisation="every")),
         Domain(positive=True),
         lanes=(2, 3),
     )

@@ -1,7 +1,5 @@
 """Whether partial sums are normalised when they shrink: c negative, the first product positive."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Investigation, Row, cannot_become, concluded
 
 CLAIMS = (
@@ -33,8 +31,8 @@ def investigate(ask: Investigation) -> str:
         also += [(small + half).ult(limit), ~limit.ult(half)]
     verdict = ask.differ(
         "normalised once against after every addition, c and a product cancel",
-        ("normalised once", replace(unit, normalisation="once")),
-        ("normalised every time", replace(unit, normalisation="every")),
+        ("normalised once", unit.varied(normalisation="once")),
+        ("normalised every time", unit.varied(normalisation="every")),
         also=also,
         lanes=(2, 3),
     )

@@ -1,6 +1,5 @@
 """What a sum too large for the output becomes: infinity, the largest finite number, or IEEE's choice."""
 
-from dataclasses import replace
 from itertools import combinations
 
 from tcsmt.investigation import Claim, Groups, Investigation
@@ -21,8 +20,8 @@ def investigate(ask: Investigation) -> str:
     for one, two in combinations(("infinity", "saturate", "ieee"), 2):
         verdicts[f"{one}/{two}"] = ask.differ(
             f"{one} against {two}",
-            (one, replace(unit, overflow=one)),
-            (two, replace(unit, overflow=two)),
+            (one, unit.varied(overflow=one)),
+            (two, unit.varied(overflow=two)),
             lanes=(1, 2),
         )
-    return f"the unit gives {unit.overflow}; {Groups.of(verdicts)}"
+    return f"the unit gives {unit.parameters.overflow}; {Groups.of(verdicts)}"

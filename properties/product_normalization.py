@@ -1,7 +1,5 @@
 """Whether products are normalised before alignment: 1.5 * 1.5 against 1 * 2.25."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Domain, Investigation, concluded
 
 CLAIMS = (
@@ -20,14 +18,14 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "unnormalised against normalised products",
-        ("unnormalised products", replace(unit, products="unnormalised")),
-        ("normalised products", replace(unit, products="normalised")),
+        ("unnormalised products", unit.varied(products="unnormalised")),
+        ("normalised products", unit.varied(products="normalised")),
         Domain(subnormals=False),
         lanes=(1, 2),
     )
     return concluded(
         verdict,
-        f"they can be told apart; the unit's products are {unit.products}",
+        f"they can be told apart; the unit's products are {unit.parameters.products}",
         "no finite input without subnormal numbers tells them apart on this unit",
         "they can be told apart",
     )

@@ -1,7 +1,5 @@
 """Whether subnormal inputs are used or read as zero."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Groups, Investigation
 
 CLAIMS = (
@@ -19,7 +17,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     pair = (
         ("subnormal inputs used", unit),
-        ("subnormal inputs flushed", replace(unit, flush_inputs=True)),
+        ("subnormal inputs flushed", unit.varied(flush_inputs=True)),
     )
     c = unit.trace.c
     product = ask.differ("a subnormal a or b", *pair, also=[c.eq(0)], lanes=(1,))

@@ -1,7 +1,5 @@
 """Whether subnormal results are returned or flushed to zero."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Domain, Investigation, concluded
 
 CLAIMS = (
@@ -23,7 +21,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     pair = (
         ("subnormal results returned", unit),
-        ("subnormal results flushed", replace(unit, flush_outputs=True)),
+        ("subnormal results flushed", unit.varied(flush_outputs=True)),
     )
     any_input = ask.differ("a subnormal result", *pair, lanes=(1,))
     normal = ask.differ(

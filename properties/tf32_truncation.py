@@ -1,7 +1,5 @@
 """Whether the low 13 bits of a TF32 operand's word take part."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import FORMATS, Claim, Domain, Groups, Investigation, Row
 
 CLAIMS = (
@@ -21,7 +19,7 @@ def applies(row: Row) -> str:
 def investigate(ask: Investigation) -> str:
     """Ignored against used, on finite words and on all words."""
     unit = ask.unit
-    whole = replace(unit, a_format=FORMATS["f32"], b_format=FORMATS["f32"])
+    whole = unit.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"])
     pair = (("low bits ignored", unit), ("low bits used", whole))
     finite = ask.differ("on finite words", *pair, lanes=(1,))
     special = ask.differ(

@@ -1,7 +1,5 @@
 """With which exponent a zero product or zero c enters the maximum, and which inputs show it."""
 
-from dataclasses import replace
-
 from tcsmt.investigation import Claim, Distinguished, FusedDotAdd, Investigation, Row, Unknown, all_terms_zero
 
 CLAIMS = (
@@ -16,7 +14,7 @@ CLAIMS = (
 
 def applies(row: Row) -> str:
     """Only units whose zeros enter the maximum with one exponent."""
-    own = row.model.zero_exponent if isinstance(row.model, FusedDotAdd) else None
+    own = row.model.parameters.zero_exponent if isinstance(row.model, FusedDotAdd) else None
     return (
         "the unit has no zero exponent: its zeros have the exponents of their fields" if own is None else ""
     )
@@ -25,7 +23,7 @@ def applies(row: Row) -> str:
 def investigate(ask: Investigation) -> str:
     """The unit's value against its neighbours, the smallest normal exponent, and the fields' own."""
     unit = ask.unit
-    own = unit.zero_exponent
+    own = unit.parameters.zero_exponent
     assert own is not None
     told, same, open_ = [], [], []
     # only where every term is zero may the maxima differ without a trace in the result
@@ -35,7 +33,7 @@ def investigate(ask: Investigation) -> str:
         verdict = ask.differ(
             f"zero exponent {own} against {name}",
             (f"zero exponent {own}", unit),
-            (f"zero exponent {name}", replace(unit, zero_exponent=other)),
+            (f"zero exponent {name}", unit.varied(zero_exponent=other)),
             lanes=(2,),
             cases=(all_zero,),
         )

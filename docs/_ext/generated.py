@@ -15,7 +15,7 @@ from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
-from trusted import closure
+from trusted import DESIGNS, closure
 
 import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
@@ -46,7 +46,9 @@ COLUMNS = (
 
 def _cells(row: Row) -> tuple[str, ...]:
     model = row.model
-    parameters = (getattr(model, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
+    parameters = (
+        getattr(model.parameters, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")
+    )
     n_fma, bits, zero = ("" if value is None else str(value) for value in parameters)
     formats = (model.a_format.name, model.b_format.name, model.d_format.name)
     return (
@@ -189,6 +191,11 @@ class TrustedBase(Published):
         ]  # fmt: skip
         for one in modules:
             lines += [f"   * - ``{one.name}``", f"     - {one.lines}", f"     - {one.about}"]
+        names = {one.name for one in modules}
+        more = [one for one in closure(DESIGNS) if one.name not in names]
+        listed = ", ".join(f"``{one.name}`` ({one.lines})" for one in more)
+        count = sum(one.lines for one in more)
+        lines += ["", f"A statement about a design or a function in C rests on {count} lines more: {listed}."]
         return self._parse(lines)
 
 

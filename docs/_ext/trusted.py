@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Trusted", "closure"]
+__all__ = ["DESIGNS", "Trusted", "closure"]
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKER = "tcsmt.prove.certificates.checker"
+#: What statements about hardware designs and C rest on beside it.
+DESIGNS = "tcsmt.matrix_units.models.circuit"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -135,10 +135,10 @@ def variants(path: RunPath) -> dict[str, FusedDotAdd]:
     assert isinstance(accepted, FusedDotAdd)
     assert isinstance(newer, FusedDotAdd)
     found = {"accepted": accepted, "disputed": newer}
-    found |= {f"accepted, F = {bits}": replace(accepted, fraction_bits=bits) for bits in (25, 34, 36)}
-    if newer.inner_group is not None:
-        found |= {f"disputed, groups of {n}": replace(newer, inner_group=n) for n in (1, 2, 8)}
-        found["disputed, groups of 16"] = replace(newer, inner_group=None)
+    found |= {f"accepted, F = {bits}": accepted.varied(fraction_bits=bits) for bits in (25, 34, 36)}
+    if newer.parameters.inner_group is not None:
+        found |= {f"disputed, groups of {n}": newer.varied(inner_group=n) for n in (1, 2, 8)}
+        found["disputed, groups of 16"] = newer.varied(inner_group=None)
     return found
 
 

@@ -52,7 +52,8 @@ from tcsmt.language.terms import (
     variables,
 )
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.models import Circuit, Model
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions

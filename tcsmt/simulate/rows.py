@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -44,7 +43,7 @@ def with_one_nan(model: Model) -> Model | None:
     """
     if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
         return None
-    plain = replace(model, nan=None)
+    plain = model.varied(nan=None)
     return plain if plain.by_words else None
 
 

@@ -122,7 +122,7 @@ def with_complement(rng: Random, unit: FusedDotAdd) -> FusedDotAdd:
         "tininess": "after" if flushes else "result",
         "rounding": ROUNDINGS[rng.choice(("RNE", "RNE", "RTZ"))],
     }  # fmt: skip
-    return replace(unit, **parameters)
+    return unit.varied(**parameters)
 
 
 def complemented(seed: int, most: int) -> str:

@@ -322,7 +322,7 @@ def test_deep_graphs_need_no_recursion() -> None:
 DIGESTS = """
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.language.terms import operands_first
-model = FusedDotAdd(
+model = FusedDotAdd.of(
     a_format="e5m2", b_format="e4m3", c_format="f32", d_format="f16", k=4, n_fma=2,
     fraction_bits=13, zero_exponent=-20, rounding="RNE",
 )

@@ -111,7 +111,7 @@ def draw(model: Model, count: int, kind: str, rng: np.random.Generator) -> Words
         near = {side: rng.integers(*_fields(shapes[side][0]), (count, 1)) for side in "ab"}
         reach = {side: rng.integers(0, 5, (count, 1)) for side in "ab"}
         top = near["a"] - a.bias + near["b"] - b.bias
-        reach_of_c = getattr(model, "fraction_bits", d.fraction_bits) + 11
+        reach_of_c = getattr(model.parameters, "fraction_bits", d.fraction_bits) + 11
         distance = rng.integers(-reach_of_c, 9, (count, 1))
         if kind == "ties":
             distance = d.fraction_bits - b.fraction_bits + rng.integers(-4, 6, (count, 1))
@@ -264,12 +264,12 @@ ROUNDED_TWICE = (
 def known(row: Row, ours: np.ndarray, theirs: np.ndarray) -> tuple[np.ndarray, str]:
     """Which differences are of the one kind that is known of the row's arithmetic, and the reason."""
     fmt, one = row.model.d_format, ours.astype(theirs.dtype)
-    if getattr(row.model, "c_reach", None) is not None:  # CDNA3's FP8 units
+    if getattr(row.model.parameters, "c_reach", None) is not None:  # CDNA3's FP8 units
         special = [
             words & words.dtype.type(fmt.infinity_word) == fmt.infinity_word for words in (one, theirs)
         ]
         return special[0] & ~special[1], DROPPED_C
-    if getattr(row.model, "method", "") == "exact":  # CDNA1: the next word up is infinity
+    if getattr(row.model.parameters, "method", "") == "exact":  # CDNA1: the next word up is infinity
         largest = one & one.dtype.type((1 << fmt.sign_bit) - 1) == fmt.largest_finite_word
         return largest & (theirs == one + 1), ROUNDED_TWICE
     return np.zeros(len(ours), bool), ""
@@ -365,7 +365,7 @@ def main() -> int:
         count = options.rows
         if options.variant_rows and not principal(row):
             count = options.variant_rows
-        if options.exact_rows and getattr(row.model, "method", "") == "exact":
+        if options.exact_rows and getattr(row.model.parameters, "method", "") == "exact":
             count = options.exact_rows
         result = {"unit": row.name, "same": names[1:], **compare(row, unit, count)}
         found.append(result)

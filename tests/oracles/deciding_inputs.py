@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def changes(model: DotThenAdd) -> Iterator[tuple[str, Any]]:
 def changed(model: DotThenAdd, name: str, value: Any) -> DotThenAdd:
     """The model with another value of a parameter."""
     changes: dict[str, Any] = {name: ROUNDINGS[value] if name == "realignment" else value}
-    return replace(model, **changes)
+    return model.varied(**changes)
 
 
 def find(path: Path) -> None:
@@ -65,7 +64,7 @@ def find(path: Path) -> None:
         model = row_named(f"cdna3/v_mfma_f32_{unit}").model
         assert isinstance(model, DotThenAdd)
         few = 2 * model.lane_groups
-        small = replace(model, k=few, n_fma=few)
+        small = model.varied(k=few, n_fma=few)
         for name, value in changes(model):
             other = changed(small, name, value)
             verdict = decide(

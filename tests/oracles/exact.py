@@ -365,28 +365,29 @@ def maximum(exponents: Sequence[Array]) -> Array:
 
 def results(model: Any, columns: dict[str, Array]) -> Array:
     """The word of D for each row: ``columns`` by input name (a0, ..., b0, ..., c, sa0, ..., sb0, ...)."""
-    lanes = range(model.k)
+    p = model.parameters
+    lanes = range(p.k)
     a, b = ([columns[f"{side}{lane}"] for lane in lanes] for side in "ab")
     match model.kind:
         case "fused-dot-add":
-            count = model.k // model.scale_block if model.scale_format is not None else 0
+            count = p.k // p.scale_block if p.scale_format is not None else 0
             scales = [[columns[f"s{side}{n}"] for n in range(count)] for side in "ab"]
-            return _fused(model, a, b, columns["c"], *scales)
+            return _fused(p, a, b, columns["c"], *scales)
         case "dot-then-add":
-            return _dot_then_add(model, a, b, columns["c"])
+            return _dot_then_add(p, a, b, columns["c"])
         case "ieee-dot-add":
-            return _ieee(model, a, b, columns["c"])
+            return _ieee(p, a, b, columns["c"])
         case "grouped-dot-add":
-            return _grouped(model, a, b, columns["c"])
+            return _grouped(p, a, b, columns["c"])
         case "instruction-sequence":
             word = columns["c"]
-            for one in model.instructions:
+            for one in p.instructions:
                 word = results(one, {**columns, "c": word})
             return word
         case "integer-dot-add":
             rows = zip(*(words.tolist() for words in columns.values()), strict=True)
-            found = [integers.result(model, dict(zip(columns, row, strict=True))) for row in rows]
-            return np.array(found, dtype=object if model.d_format.bits > 62 else np.int64)
+            found = [integers.result(p, dict(zip(columns, row, strict=True))) for row in rows]
+            return np.array(found, dtype=object if p.d_format.bits > 62 else np.int64)
     raise ValueError(f"no kind of model {model.kind!r}")
 
 
@@ -541,12 +542,13 @@ def _aligned(m: Any, x: Fixed, top: Array) -> Fixed:
 SAID = {"alignment_complement": False, "group_fraction_bits": None, "group": 1, "c_exponent_offset": 0}
 
 
-def describes(m: Any) -> bool:
+def describes(model: Any) -> bool:
     """Whether the model says enough to be held against this oracle.
 
     What a register with carry bits does is said for some sums only; nor is the grid of misplaced subnormal
     results said for them.
     """
+    m = model.parameters
     limited = getattr(m, "carry_bits", None) is not None
     return not limited or (_has_known_register(m) and m.subnormal_results == "rounded")
 

@@ -82,21 +82,21 @@ def reference(model: Model) -> tuple[Any, Any]:
     d = exact.Format.of(model.d_format)
     quiet = d.quiet_nan if d.specials == "IEEE" else 0
     nan = exact.CANONICAL.get(model.d_format.name, quiet) if model.kind == "fused-dot-add" else quiet
-    given: dict[str, Any] = {**formats, "k": model.k, "nan": getattr(model, "nan", None)}
+    given: dict[str, Any] = {**formats, "k": model.k, "nan": getattr(model.parameters, "nan", None)}
     given["nan"] = nan if given["nan"] is None else given["nan"].otherwise
     function, kind = FUNCTIONS[type(model)]
     given = {name: value for name, value in given.items() if name in kind.__dataclass_fields__}
     for name in kind.__dataclass_fields__:
         if name not in given:
-            value = getattr(model, name)
+            value = getattr(model.parameters, name)
             given[name] = value.name if hasattr(value, "name") else value
-    if isinstance(model, FusedDotAdd) and model.alignment_sticky:
+    if isinstance(model, FusedDotAdd) and model.parameters.alignment_sticky:
         given["alignment"] = "sticky"
     return function, kind(**given)
 
 
 def formats_of(model: Model) -> list[Format]:
-    values = [getattr(model, one.name) for one in fields(model)]
+    values = [getattr(model.parameters, f.name) for f in fields(model.table())]
     return [value for value in values if isinstance(value, Format)]
 
 
@@ -108,11 +108,13 @@ def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.Mo
         model = tiny.some_model(rng, kind)
         if not all(map(rational, formats_of(model))):
             continue
-        if isinstance(model, FusedDotAdd) and model.scale_format and model.carry_bits is not None:
+        if isinstance(model, FusedDotAdd) and model.scale_format and model.parameters.carry_bits is not None:
             continue  # the register is one bit wider for each bit of the scales
-        if isinstance(model, FusedDotAdd) and any(getattr(model, name) != off for name, off in NEWER.items()):
+        if isinstance(model, FusedDotAdd) and any(
+            getattr(model.parameters, name) != off for name, off in NEWER.items()
+        ):
             continue
-        if getattr(model, "nan", None) is not None and model.nan.cases:  # type: ignore[attr-defined]
+        if getattr(model.parameters, "nan", None) is not None and model.parameters.nan.cases:
             continue
         for fmt in formats_of(model):
             if fmt.name not in FORMATS:
@@ -126,7 +128,7 @@ def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.Mo
             for name, fmt in model.input_formats.items()
         }
         found = exact.results(model, columns)
-        order = list(getattr(model, "order", None) or range(k))
+        order = list(getattr(model.parameters, "order", None) or range(k))
         for row in range(rows):
             words = [int(column[row]) for column in columns.values()]
             a, b = ([side[lane] for lane in order] for side in (words[:k], words[k : 2 * k]))
@@ -229,7 +231,7 @@ def test_widening() -> None:
 def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
     """Every word of a and of c, the others 0; exponents that no number has are no number's."""
     for fmt in (fmt for fmt in FORMATS.values() if fmt.width <= 16 and fmt.signed):
-        model = FusedDotAdd(
+        model = FusedDotAdd.of(
             a_format=fmt, b_format=fmt, c_format=fmt, d_format=FORMATS["f32"], k=1, n_fma=1, fraction_bits=8,
             zero_exponent=None, rounding=ROUNDINGS["RTZ"],
         )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from random import Random
 from typing import Any
 
@@ -396,7 +396,7 @@ def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
         if given["method"] != "exact":
             given["negative_zero"] = True
         _settle_operations(given)
-    return kind(**given)
+    return kind.of(**given)
 
 
 def _settle(given: dict[str, Any]) -> None:
@@ -471,7 +471,7 @@ def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
     given |= {"flush_inputs": flush, "flush_outputs": flush, "flush_to_positive": flush}
     given["n_fma"] = rng.choice((None, _divisor(rng, given["k"])))
     try:
-        return IeeeDotAdd(**given)
+        return IeeeDotAdd.of(**given)
     except TcsmtError:
         return None
 
@@ -479,7 +479,7 @@ def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
 def mutated(rng: Random, model: Model) -> Model:
     """The model with one or two parameters drawn again, near their values or not; never the same."""
     while True:
-        given = {one.name: getattr(model, one.name) for one in fields(model)}
+        given = {f.name: getattr(model.parameters, f.name) for f in fields(model.table())}
         changed: dict[str, Any] = {}
         for _ in range(rng.choice((1, 1, 2))):
             name = rng.choice(list(PARAMETERS[type(model)]))
@@ -500,7 +500,7 @@ def mutated(rng: Random, model: Model) -> Model:
                 continue
             changed["carry_bits"] = None
         try:
-            other = replace(model, **changed)
+            other = model.varied(**changed)
         except TcsmtError:
             continue
         if other != model:
@@ -512,10 +512,11 @@ def zeros_apart(rng: Random) -> tuple[FusedDotAdd, FusedDotAdd]:
     while True:
         one = some_model(rng, FusedDotAdd)
         assert isinstance(one, FusedDotAdd)
-        other = _zero_exponent(rng, vars(one))
-        if one.c_position != "last" and one.normalisation == "once" and other != one.zero_exponent:
-            one = replace(one, fraction_bits=rng.randint(8, 40), carry_bits=None)
-            return one, replace(one, zero_exponent=other)
+        other = _zero_exponent(rng, vars(one.parameters))
+        p = one.parameters
+        if p.c_position != "last" and p.normalisation == "once" and other != p.zero_exponent:
+            one = one.varied(fraction_bits=rng.randint(8, 40), carry_bits=None)
+            return one, one.varied(zero_exponent=other)
 
 
 def some_domain(rng: Random, model: Model) -> Domain:

@@ -7,7 +7,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -203,14 +203,14 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
     ],
 )  # fmt: skip
 def test_as_numpy(name: str, k: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = replace(row_named(name).model, k=k)
+    model = row_named(name).model.varied(k=k)
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
     assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
 
 def test_any_number_of_lanes() -> None:
-    model = replace(row_named("hopper").model, k=3, n_fma=3)
+    model = row_named("hopper").model.varied(k=3, n_fma=3)
     words = random_words(model, 100, 5)
     assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
@@ -218,7 +218,7 @@ def test_any_number_of_lanes() -> None:
 @pytest.mark.parametrize("name", ["e5m2", pytest.param("bf16", marks=pytest.mark.long)])
 def test_wide_words(name: str) -> None:
     """An exact sum needs up to hundreds of bits, and takes several words for them."""
-    model = IeeeDotAdd(
+    model = IeeeDotAdd.of(
         a_format=name, b_format=name, c_format="f32", d_format="f32", k=2, method="exact", sum_format="f32",
     )  # fmt: skip
     made = MachineCode(model)
@@ -285,7 +285,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written once, read back, mended when damaged, done without where it cannot be written."""
-    model = replace(row_named("volta").model, k=1, n_fma=1)  # type: ignore[call-arg]
+    model = row_named("volta").model.varied(k=1, n_fma=1)  # type: ignore[call-arg]
     words = random_words(model, 100, 1)
     expected = run_words(model, Operands(*words))
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "kernels"))

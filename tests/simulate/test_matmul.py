@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +154,8 @@ def scaled(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
 def test_padding_with_zeros_changes_nothing(name: str) -> None:
     """Proved: a lane of zeros never has the largest exponent alone; aligned, it is zero."""
-    model = replace(row_named(name).model, k=4, n_fma=4)
-    shorter = replace(model, k=3, n_fma=3)
+    model = row_named(name).model.varied(k=4, n_fma=4)
+    shorter = model.varied(k=3, n_fma=3)
     whole = model.trace
     a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
     left = model.apply(Operands(a, b, whole.c))
@@ -198,7 +197,7 @@ def test_results_that_numpy_cannot_add() -> None:
 @pytest.mark.library
 def test_ieee_reference_units_multiply_too() -> None:
     """A chain of binary64 fused multiply-adds."""
-    double = IeeeDotAdd(
+    double = IeeeDotAdd.of(
         a_format="f64", b_format="f64", c_format="f64", d_format="f64", sum_format="f64", k=4, method="fma"
     )  # type: ignore[arg-type]
     rng = np.random.default_rng(4)

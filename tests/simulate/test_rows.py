@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -22,7 +21,7 @@ from tests.oracles import integers as exact_integers
 from tests.support.graphs import by_graph
 from tests.support.integer_units import INTEGER_UNITS, VNNI
 
-HOPPER = FusedDotAdd(
+HOPPER = FusedDotAdd.of(
     a_format="f16",
     b_format="f16",
     c_format="f32",
@@ -33,8 +32,8 @@ HOPPER = FusedDotAdd(
     zero_exponent=-133,
     rounding="RTZ",
 )
-SMALL = replace(HOPPER, k=4, n_fma=4)
-FP64 = IeeeDotAdd(
+SMALL = HOPPER.varied(k=4, n_fma=4)
+FP64 = IeeeDotAdd.of(
     a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=4, method="fma",
     sum_format="f64",
 )  # fmt: skip
@@ -65,7 +64,7 @@ def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(("name", "dtype"), DTYPES)
 def test_every_input_dtype(name: str, dtype: Any) -> None:
     """The format's own dtype, float64 values and raw words are the same input."""
-    model = replace(SMALL, a_format=name, b_format=name)
+    model = SMALL.varied(a_format=name, b_format=name)
     a, b = integers((50, 4), dtype), integers((50, 4), dtype)
     c = integers((50,), np.float32)
     exact = (a.astype(np.float64) * b.astype(np.float64)).sum(axis=-1) + c
@@ -82,7 +81,7 @@ def test_every_input_dtype(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize(("name", "dtype"), DTYPES[:6])
 def test_result_dtype(name: str, dtype: Any) -> None:
     """The output format's dtype; the result feeds the next call as c."""
-    model = replace(SMALL, c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
+    model = SMALL.varied(c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
     result = simulate(model, np.ones((3, 4)), np.ones((3, 4)))
     assert result.dtype == dtype
     assert result.astype(float).tolist() == [4.0] * 3
@@ -92,7 +91,7 @@ def test_result_dtype(name: str, dtype: Any) -> None:
 def test_every_bit_pattern() -> None:
     """NaN, infinities, subnormal numbers and -0 go through unchanged (one lane of ones)."""
     half = {"c_format": "f16", "d_format": "f16", "rounding": "RNE", "nan": 0x7E00}
-    model = replace(SMALL, k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
+    model = SMALL.varied(k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
     a = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
     result = simulate(model, a, np.ones((1, 1)), -0.0)
     same = ~np.isnan(a[:, 0])
@@ -178,7 +177,7 @@ def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
 
 # Block scales
 
-MXFP8 = replace(HOPPER, a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
+MXFP8 = HOPPER.varied(a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
 
 
 @pytest.mark.library

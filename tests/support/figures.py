@@ -642,7 +642,9 @@ def zero_exponents(fmt: str) -> tuple[str, ...]:
         f"hopper/mma.m16n8k16.{fmt}.f16.f16.{fmt}",
     )
     models = [row_named(name).model for name in names]
-    return tuple(digits(model.zero_exponent or 0) for model in models if isinstance(model, FusedDotAdd))
+    return tuple(
+        digits(model.parameters.zero_exponent or 0) for model in models if isinstance(model, FusedDotAdd)
+    )
 
 
 def _fused(architectures: str, operands: str) -> list[FusedDotAdd]:
@@ -658,11 +660,11 @@ def _fused(architectures: str, operands: str) -> list[FusedDotAdd]:
 def fraction_bits() -> tuple[str, ...]:
     """Of units of 16-bit operands, by generation; of FP8 through Ada's ``mma`` and Hopper's ``wgmma``."""
     generations = ("volta", "ampere ada", "hopper blackwell rtx-blackwell")
-    fp16 = [{model.fraction_bits for model in _fused(names, "f16")} for names in generations]
-    fp8 = {model.fraction_bits for model in _fused("ada", "e4m3")}
+    fp16 = [{model.sum.fraction_bits for model in _fused(names, "f16")} for names in generations]
+    fp8 = {model.sum.fraction_bits for model in _fused("ada", "e4m3")}
     wgmma = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
     assert isinstance(wgmma, FusedDotAdd)
-    assert fp8 == {wgmma.fraction_bits}
+    assert fp8 == {wgmma.sum.fraction_bits}
     return tuple(digits(bits) for found in (*fp16, fp8) for bits in found)
 
 

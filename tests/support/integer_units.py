@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.matrix_units.models import IntegerDotAdd
 
@@ -21,8 +19,8 @@ S4 = INTEGERS["s4"]
 
 INTEGER_UNITS = {
     "wrap": VNNI,
-    "saturate": replace(VNNI, overflow="saturate"),
-    "blocks": replace(VNNI, overflow="saturate", n_fma=2),
-    "s4": replace(VNNI, a_format=S4, b_format=S4, k=8),
-    "narrow": replace(VNNI, a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
+    "saturate": VNNI.varied(overflow="saturate"),
+    "blocks": VNNI.varied(overflow="saturate", n_fma=2),
+    "s4": VNNI.varied(a_format=S4, b_format=S4, k=8),
+    "narrow": VNNI.varied(a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
 }

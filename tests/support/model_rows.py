@@ -31,7 +31,7 @@ Rng = np.random.Generator
 
 SEEDS = st.integers(0, 1 << 32)
 #: As Ampere's unit is built.
-AMPERE = FusedDotAdd(
+AMPERE = FusedDotAdd.of(
     a_format=FORMATS["f16"],
     b_format=FORMATS["f16"],
     c_format=FORMATS["f32"],
@@ -194,7 +194,7 @@ def window(model: Model) -> int:
     if isinstance(model, IeeeDotAdd):
         return model.sum_format.fraction_bits + 2
     assert isinstance(model, FusedDotAdd | DotThenAdd | GroupedDotAdd)
-    return model.fraction_bits
+    return model.parameters.fraction_bits
 
 
 _SETTINGS: dict[str, Any] = {

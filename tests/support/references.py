@@ -30,9 +30,9 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
     common: dict[str, Any] = {
         f"{side}_format": oracle_format(getattr(model, f"{side}_format")) for side in "abcd"
     }
-    common |= {"k": model.k, "rounding": model.rounding.name}  # type: ignore[attr-defined]
+    common |= {"k": model.k, "rounding": model.parameters.rounding.name}
     if isinstance(model, FusedDotAdd):
-        alignment = ORACLE_ALIGNMENT.get(model.alignment.name, model.alignment.name)
+        alignment = ORACLE_ALIGNMENT.get(model.parameters.alignment.name, model.parameters.alignment.name)
         same = (
             "n_fma", "interleave", "fraction_bits", "products", "carry_bits", "normalisation",
             "c_position", "zero_exponent", "round_fraction_bits", "flush_inputs", "flush_outputs",
@@ -41,10 +41,10 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
         scale = model.scale_format
         return rationals.FDA(
             **common,
-            **{name: getattr(model, name) for name in same},
+            **{name: getattr(model.parameters, name) for name in same},
             scale_format=None if scale is None else oracle_format(scale),
-            alignment="sticky" if model.alignment_sticky else alignment,
-            c_rounding=model.c_rounding.name,
+            alignment="sticky" if model.parameters.alignment_sticky else alignment,
+            c_rounding=model.parameters.c_rounding.name,
             nan=model.nan_word,
         )
     if isinstance(model, DotThenAdd):
@@ -54,7 +54,7 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
         )  # fmt: skip
         return rationals.FDRDA(
             **common,
-            **{name: getattr(model, name) for name in numbers},
+            **{name: getattr(model.parameters, name) for name in numbers},
             alignment=model.alignment.name,
             realignment=model.realignment.name,
             nan=model.d_format.nan_word or 0,
@@ -64,21 +64,21 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
         others = set(rationals.GDA.__dataclass_fields__) - set(common) - set(modes)
         return rationals.GDA(
             **common,
-            **{name: getattr(model, name).name for name in modes},
-            **{name: getattr(model, name) for name in others},
+            **{name: getattr(model.parameters, name).name for name in modes},
+            **{name: getattr(model.parameters, name) for name in others},
         )
     assert isinstance(model, IeeeDotAdd)
-    product = model.product_format
+    p, product = model.parameters, model.parameters.product_format
     return rationals.IEEE(
         **common,
-        n_fma=model.n_fma,
-        **{name: getattr(model, name) for name in _ENDS},
-        negative_zero=model.negative_zero,
-        method=cast(Literal["sequential", "fma", "pairwise", "exact"], model.method),
+        n_fma=p.n_fma,
+        **{name: getattr(p, name) for name in _ENDS},
+        negative_zero=p.negative_zero,
+        method=cast(Literal["sequential", "fma", "pairwise", "exact"], p.method),
         product_format=None if product is None else oracle_format(product),
-        product_rounding=model.product_rounding.name,
+        product_rounding=p.product_rounding.name,
         sum_format=oracle_format(model.sum_format),
-        c_first=model.c_first,
+        c_first=p.c_first,
         d_rounding=model.d_rounding.name,
         nan=(model.d_format.nan_word or 0) if model.nan is None else model.nan.otherwise,
     )

@@ -46,7 +46,7 @@ def some_unit(rng: Random) -> Model:
         method = rng.choice(("sequential", "fma", "pairwise", "exact"))
         flush = rng.random() < 0.3
         given |= {"rounding": ROUNDINGS[rounding], "flush_outputs": flush}
-        return IeeeDotAdd(**given, method=method, sum_format=d)
+        return IeeeDotAdd.of(**given, method=method, sum_format=d)
     given |= {"n_fma": rng.choice([n for n in (1, 2) if k % n == 0]), "rounding": rounding}
     bits = rng.choice((2, 3, 3, 4, 5))
     if kind == "dot":
@@ -62,7 +62,7 @@ def some_unit(rng: Random) -> Model:
         "carry_bits": rng.choice((None, None, None, None, None, None, 1)),
         "round_fraction_bits": rng.choice((None, None, 2)),
     }
-    return FusedDotAdd(**given)
+    return FusedDotAdd.of(**given)
 
 
 def numbers(fmt: Any, limit: int) -> list[tuple[int, int]]:

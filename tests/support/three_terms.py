@@ -8,7 +8,8 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.models import Circuit, IeeeDotAdd, Operands
+from tcsmt.matrix_units.models import IeeeDotAdd, Operands
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.simulate.rows import run_words
 from tests.oracles import exact
@@ -26,7 +27,7 @@ def narrow_and_wide(exponent: int, fraction: int, c_exponent: int, c_fraction: i
 
 def exact_sum(narrow: Format, wide: Format) -> IeeeDotAdd:
     """The exact sum, rounded once, ties away from zero."""
-    return IeeeDotAdd(
+    return IeeeDotAdd.of(
         a_format=narrow, b_format=narrow, c_format=wide, d_format=wide, k=2, method="exact", sum_format=wide,
         rounding=ROUNDINGS["RNA"],
     )  # fmt: skip

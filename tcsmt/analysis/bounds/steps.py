@@ -36,7 +36,7 @@ from tcsmt.matrix_units.arithmetic.datapath import (
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
-from tcsmt.matrix_units.models import FusedDotAdd, InstructionSequence, Kind, Model, Stage, Trace
+from tcsmt.matrix_units.models import InstructionSequence, Kind, Model, Stage, Trace
 from tcsmt.support.invariants import of_type
 
 __all__ = ["FusedStep", "IeeeStep", "Part", "Source", "Step", "StepResult", "require_same", "steps_of"]
@@ -186,7 +186,7 @@ class _Reader:
         return steps
 
     def _fused_step(self, fused: FusedSum, start: Source | None) -> FusedStep:
-        least, zeros = self._least(fused), getattr(self.unit, "zero_exponent", None)
+        least, zeros = self._least(fused), getattr(self.unit.parameters, "zero_exponent", None)
         if zeros is not None and zeros < least:
             fused = replace(fused, zero_exponent=zeros)
         return FusedStep(fused.lanes, start, fused, least, self._chosen)
@@ -306,7 +306,7 @@ class _Reader:
             return lane
         product = multiply(of_a, of_b)
         if number not in (product, ieee.exact_product(of_a, of_b)) and not self._flushed(number, x, y):
-            if getattr(self.unit, "product_exponent", 0):
+            if getattr(self.unit.parameters, "product_exponent", 0):
                 raise Unbounded("no lemma is about products that are multiplied by a power of two")
             premise = self._operand(of_a) & self._operand(of_b)
             wrong = any_of([number.infinite, number.nan, _unlike(number, product)])
@@ -383,7 +383,7 @@ class _Reader:
         trace, put = self.trace, {}
         if any(stage.kind is Kind.C_ADDED for stage in trace.stages):
             # these sums begin with zero: read with a c of their own, which is then put to zero
-            trace = replace(of_type(self.unit, FusedDotAdd), c_position="aligned").trace
+            trace = self.unit.varied(c_position="aligned").trace
             put = {trace.c: const(0, trace.c.width)}
         before: Term | None = None
         own = [stage for stage in self.trace.stages if stage.operation is None]
@@ -426,10 +426,11 @@ class _Reader:
         numbers = {place: renamed.number(x) for place, x in enumerate(products)}
         whole = renamed.fixed(total)
         numbers[C], drops = self._addend(new[c], c_format, whole)
-        kept = getattr(self.unit, "round_fraction_bits", None) or fmt.fraction_bits
+        kept = getattr(self.unit.parameters, "round_fraction_bits", None) or fmt.fraction_bits
         return FusedSum(
             tuple(lanes), numbers, whole, renamed.term(stages[-1].term), fmt, kept + 1,
-            flushes=getattr(self.unit, "flush_outputs", False), drops_below=c_format.e_min if drops else None,
+            flushes=getattr(self.unit.parameters, "flush_outputs", False),
+            drops_below=c_format.e_min if drops else None,
         )  # fmt: skip
 
     def _addend(self, c: Term, fmt: Format, whole: Fixed) -> tuple[Number, bool]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -139,7 +139,7 @@ def largest(
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
-    whole, algorithm = algorithm, replace(algorithm, k=min(algorithm.k, SEARCHED))
+    whole, algorithm = algorithm, algorithm.varied(k=min(algorithm.k, SEARCHED))
     score, wide, k, start = _relative(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
         alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2, lanes=k)

@@ -121,13 +121,13 @@ def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
     moved = dict.fromkeys(_FRACTION, wide.fraction_bits - F32.fraction_bits)
     moved |= {"zero_exponent": wide.e_min - F32.e_min, "product_limit": wide.e_max - F32.e_max}
     changes: dict[str, Any] = {}
-    for name in (parameter.name for parameter in fields(unit)):
-        value = getattr(unit, name)
+    for name in (parameter.name for parameter in fields(unit.table())):
+        value = getattr(unit.parameters, name)
         if isinstance(value, Format):
             changes[name] = formats[value.name]
         elif name in moved and value is not None:
             changes[name] = value + moved[name]
-    return replace(unit, **changes)
+    return unit.varied(**changes)
 
 
 @dataclass(frozen=True)

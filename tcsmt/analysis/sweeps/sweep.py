@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -256,10 +256,10 @@ def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
     """
     by_digest: dict[str, Model] = {}
     for label, model in models.items():
-        if isinstance(model, FusedDotAdd) and model.rounding.truncates:
-            last = replace(model, rounding=ROUNDINGS["RNE"])
+        if isinstance(model, FusedDotAdd) and model.final.rounding.truncates:
+            last = model.varied(rounding=ROUNDINGS["RNE"])
             by_digest[f"{label}, RNE"] = last
-            by_digest[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])
+            by_digest[f"{label}, all RNE"] = last.varied(alignment=ROUNDINGS["RNE"])
     return by_digest
 
 

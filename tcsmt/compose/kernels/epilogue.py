@@ -152,7 +152,7 @@ _OPTIONS = ("alpha", "beta", "c", "bias", "out", "saturate", "stochastic")
 
 def multiply_add(fmt: Format) -> IeeeDotAdd:
     """a·b + c in one format, as a model."""
-    return IeeeDotAdd(
+    return IeeeDotAdd.of(
         a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, sum_format=fmt, k=1, method="fma"
     )
 

@@ -18,7 +18,7 @@ ARCHITECTURE = "ieee"
 
 
 def _row(name: str, operand: Format, result: Format, *, rounded: bool) -> Row:
-    model = IeeeDotAdd(
+    model = IeeeDotAdd.of(
         a_format=operand, b_format=operand, c_format=result, d_format=result, sum_format=result, k=1,
         method="sequential" if rounded else "fma", product_format=result if rounded else None,
     )  # fmt: skip

@@ -13,7 +13,8 @@ from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage
-from tcsmt.matrix_units.models.base import Terms, choice
+from tcsmt.matrix_units.models.base import Terms
+from tcsmt.matrix_units.models.parameters import choice
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
 from tcsmt.support.invariants import present
 

@@ -52,7 +52,7 @@ def whole_number(name: str, text: str, least: int) -> int:
     return int(text)
 
 
-_ORDINARY = IeeeDotAdd(
+_ORDINARY = IeeeDotAdd.of(
     a_format=F32, b_format=F32, c_format=F32, d_format=F32, k=1, method="fma", sum_format=F32
 )  # fmt: skip
 

@@ -257,7 +257,7 @@ def _parameters(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
     lines = [["the unit has", *(heads[key] for key in shown_heads)]]
     model = made.row.model
     for name, row in table.items():
-        own = f"{name} = {value_text(getattr(model, name))}"
+        own = f"{name} = {value_text(getattr(model.parameters, name))}"
         lines.append([own, *(", ".join(ranges(row.get(key, []))) for key in shown_heads)])
     yield from columns(lines, within=_WIDTH)
 

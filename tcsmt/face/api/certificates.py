@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.prove.certificates.checker import Checked
 from tcsmt.prove.certificates.checker import check_certificate as check
 from tcsmt.prove.certificates.stated import Stated, stated

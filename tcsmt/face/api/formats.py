@@ -105,6 +105,6 @@ def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
     if unit is None:
         return FormatValues(format_named(name))
     model = side_of(unit).row.model
-    values = (getattr(model, one.name) for one in fields(model))
+    values = (getattr(model.parameters, one.name) for one in fields(model.table()))
     own = {fmt.name: fmt for fmt in values if isinstance(fmt, AnyFormat)}
     return FormatValues(format_named(name, own))

@@ -323,8 +323,8 @@ class _Drawing:
         """At which fraction bit the model rounds to the format, and by which rule."""
         if fmt is not self.model.d_format:
             return fmt.fraction_bits, ""
-        bits = getattr(self.model, "round_fraction_bits", None)
-        rule = getattr(self.model, "rounding", None)
+        bits = getattr(self.model.parameters, "round_fraction_bits", None)
+        rule = getattr(self.model.parameters, "rounding", None)
         text = f" ({rule.name}, {rule.title})" if isinstance(rule, Rounding) else ""
         return fmt.fraction_bits if bits is None else bits, text
 
@@ -345,7 +345,7 @@ class _Drawing:
         if not labels:
             return
         text = f"{_names(labels)} {'is' if len(labels) == 1 else 'are'} zero"
-        floor = getattr(self.model, "zero_exponent", None)
+        floor = getattr(self.model.parameters, "zero_exponent", None)
         if isinstance(floor, int):
             text += f" (in the maximum with exponent {floor})"
         yield Note(text)

@@ -213,9 +213,8 @@ def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Ar
         kind.c_format,
         kind.lanes,
         (min(numbers), max(numbers)),
-        normalised_products=kind.products == "normalised",
-        normalised_each=kind.order == "every",
-        c_after=kind.order == "summed",
+        products=kind.products,
+        order=kind.order,
     )
     bits, alignment, carry, zero, flush = (fronts[:, place] for place in range(5))
     sticky = np.array([a.sticky for a in family.alignments])

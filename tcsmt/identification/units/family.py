@@ -21,7 +21,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models import FusedDotAdd, FusedParameters
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["ALIGNMENTS", "COLUMNS", "GIVEN", "VARIED", "Alignment", "Family", "Structure", "Table"]
@@ -57,7 +57,7 @@ VARIED = (
     *COLUMNS[1:],
 )  # fmt: skip
 #: All others are the same in every hypothesis: a unit with another value lies outside the family.
-_ALWAYS = {one.name: one.default for one in fields(FusedDotAdd) if one.name not in (*GIVEN, *VARIED)}
+_ALWAYS = {one.name: one.default for one in fields(FusedParameters) if one.name not in (*GIVEN, *VARIED)}
 
 #: Rounding to odd is there as a sticky bit one place higher.
 ALIGNMENTS = (
@@ -271,34 +271,35 @@ class Family:
     def row(self, model: FusedDotAdd) -> Table | None:
         """The row of a model; None if it lies outside the family."""
         blocks = tuple(map(tuple, model.blocks))
-        order = "every" if model.normalisation == "every" else model.c_position
+        p = model.parameters
+        order = "every" if p.normalisation == "every" else p.c_position
         same = [
             number
             for number, s in enumerate(self.structures)
-            if (s.blocks, s.products, s.order) == (blocks, model.products, order)
+            if (s.blocks, s.products, s.order) == (blocks, p.products, order)
         ]
-        if not same or any(getattr(model, name) != value for name, value in _ALWAYS.items()):
+        if not same or any(getattr(p, name) != value for name, value in _ALWAYS.items()):
             return None
-        carry = model.carry_bits
+        carry = p.carry_bits
         if carry is not None and carry >= model.enough_carry_bits:
             carry = None
-        overflow = model.overflow
-        if overflow == "ieee" and not model.rounding.overflows_by_sign:
-            overflow = "infinity" if model.rounding.overflows(negative=False) else "saturate"
+        overflow = p.overflow
+        if overflow == "ieee" and not p.rounding.overflows_by_sign:
+            overflow = "infinity" if p.rounding.overflows(negative=False) else "saturate"
         try:
             values = (
                 same[0],
-                self.bits.index(model.fraction_bits),
-                self.alignments.index(Alignment(model.alignment, model.alignment_sticky)),
+                self.bits.index(p.fraction_bits),
+                self.alignments.index(Alignment(p.alignment, p.alignment_sticky)),
                 self.carries(self.structures[same[0]]).index(carry),
-                self.roundings.index(model.rounding),
-                self.kept.index(model.round_fraction_bits or self.d_format.fraction_bits),
+                self.roundings.index(p.rounding),
+                self.kept.index(p.round_fraction_bits or self.d_format.fraction_bits),
                 self.zero_exponents.index(self._zero(model)),
-                model.flush_inputs,
+                p.flush_inputs,
                 self.overflows.index(overflow),
-                model.flush_outputs,
-                model.negative_zero,
-                self.roundings.index(model.c_rounding) if order == "last" else 0,
+                p.flush_outputs,
+                p.negative_zero,
+                self.roundings.index(p.c_rounding) if order == "last" else 0,
             )
         except ValueError:
             return None
@@ -306,20 +307,21 @@ class Family:
 
     def _zero(self, model: FusedDotAdd) -> int | None:
         """Its zero exponent; the family's least where both are below every number's, or lose no bit."""
-        zero, low = model.zero_exponent, self.zero_exponents[0]
-        if zero is None or low is None or zero >= low or model.normalisation != "once":
+        p = model.parameters
+        zero, low = p.zero_exponent, self.zero_exponents[0]
+        if zero is None or low is None or zero >= low or p.normalisation != "once":
             return zero
         a, b, c, d = self.formats
         products = a.e_min + b.e_min
         last = products - a.fraction_bits - b.fraction_bits
-        least = min(last if model.products == "normalised" else products, c.e_min, d.e_min)
+        least = min(last if p.products == "normalised" else products, c.e_min, d.e_min)
         last = min(last, c.e_min - c.fraction_bits, d.e_min - d.fraction_bits)
-        exact = model.carry_bits is None and low - model.fraction_bits <= last
+        exact = p.carry_bits is None and low - p.fraction_bits <= last
         return low if low <= least or exact else zero
 
     def _model(self, **parameters: Any) -> FusedDotAdd:
         common: dict[str, Any] = {"fraction_bits": 24, "zero_exponent": 0, "rounding": "RTZ"}
-        return FusedDotAdd(
+        return FusedDotAdd.of(
             a_format=self.a_format, b_format=self.b_format, c_format=self.c_format,
             d_format=self.d_format, k=self.k, **(common | parameters),
         )  # fmt: skip

@@ -31,7 +31,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.ieee_schedule import BlockPlace, IeeeSchedule
+from tcsmt.matrix_units.models.ieee_parts import BlockPlace, blocks
 
 __all__ = ["COLUMNS", "IeeeFamily", "Shape", "standard_orders"]
 
@@ -52,21 +52,25 @@ _AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Shape(IeeeSchedule):
-    """Which sums there are, apart from the order of lanes.
+class Shape:
+    """Which sums there are, apart from the order of lanes: parameters of :class:`.IeeeDotAdd`.
 
     rounded: whether products are rounded (``product_format``).
     """
 
+    method: str
+    n_fma: int | None = None
+    chains: int = 1
+    c_first: bool = True
     rounded: bool = False
 
     def sums(self, lanes: Sequence[int]) -> object:
         """What tells apart the functions of two orders of lanes."""
         match self.method:
             case "exact":
-                return tuple(frozenset(block) for _, block in self.blocks(lanes))
+                return tuple(frozenset(block) for _, block in blocks(self.n_fma, lanes))
             case "pairwise":
-                return tuple(_tree(block) for _, block in self.blocks(lanes))
+                return tuple(_tree(block) for _, block in blocks(self.n_fma, lanes))
             case "fma" if self.chains > 1:
                 first, second, *others = (tuple(lanes[i :: self.chains]) for i in range(self.chains))
                 return frozenset((first, second)), tuple(others)
@@ -309,7 +313,7 @@ class IeeeFamily:
         shape, order = self.shapes[number], self.orders[place]
         flush_c, flush_inputs, positive = READS[reads]
         tininess = WRITES[writes]
-        return IeeeDotAdd(
+        return IeeeDotAdd.of(
             a_format=self.a_format, b_format=self.b_format, c_format=self.c_format, d_format=self.c_format,
             k=self.k, method=shape.method, n_fma=shape.n_fma, chains=shape.chains, c_first=shape.c_first,
             order=None if order == tuple(range(self.k)) else order,
@@ -333,7 +337,7 @@ class IeeeFamily:
             own = [start + np.flatnonzero(numbers == number) for number in np.unique(numbers)]
             shapes = [self.shapes[int(table[rows[0], 0])] for rows in own]
             results = [
-                shape.run(_ArraySteps(self, shape, table[rows], questions))
+                self.model(table[rows[0]]).sum.run(_ArraySteps(self, shape, table[rows], questions))
                 for shape, rows in zip(shapes, own, strict=True)
             ]
             for rows, words in zip(own, self.steps.run(results), strict=True):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +28,22 @@ from tcsmt.matrix_units.arithmetic.ieee import Zeros
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models.fused_block import (
     BlockSum,
+    BlockWords,
+    FreeParameters,
     LastAddition,
-    ResultParameters,
-    SumParameters,
     block_result,
     block_sum,
+)
+from tcsmt.matrix_units.models.fused_parts import (
+    AtFractionBit,
+    Final,
+    FusedSum,
+    OneByOne,
+    OneGrid,
+    Products,
+    ProductsThenC,
+    RoundedBits,
+    RoundedSubnormals,
 )
 
 __all__ = [
@@ -99,10 +111,8 @@ def sum_program(
     c: Format,
     lanes: int,
     zeros: tuple[int, int],
-    *,
-    normalised_products: bool,
-    normalised_each: bool,
-    c_after: bool,
+    products: str,
+    order: str,
 ) -> SumProgram:
     """Inputs: a0..., b0..., c; coarser (MOST - F), alignment, carry, zero, zero given, flush.
 
@@ -110,16 +120,8 @@ def sum_program(
     than is enough.
     """
     most = lanes.bit_length() + 1
-    parameters = SumParameters(
-        a_format=a,
-        b_format=b,
-        c_format=c,
-        normalised_products=normalised_products,
-        normalised_each=normalised_each,
-        c_after=c_after,
-        fraction_bits=MOST,
+    free = FreeParameters(
         coarser=Exponent(var("coarser", MOST.bit_length()), 0, MOST),
-        alignment=by_table("alignment"),
         carry_bits=Exponent(var("carry", most.bit_length()), 0, most),
         zero_exponent=Exponent(var("zero", 12), *zeros),
         zero_given=var("zero given", 1),
@@ -128,11 +130,30 @@ def sum_program(
     words_a, words_b = (
         [var(f"{side}{i}", fmt.width) for i in range(lanes)] for side, fmt in (("a", a), ("b", b))
     )
-    total = block_sum(parameters, words_a, words_b, var("c", c.width), (), lambda *stage: None)
+    words = BlockWords(
+        a_format=a, b_format=b, c_format=c, d_format=c, a=words_a, b=words_b, c=var("c", c.width)
+    )
+    total = block_sum(_open_sum(order, products), free, words, lambda *stage: None)
     value = total.value
     special = [total.infinite, total.infinity_sign, total.nan]
     program = Program([value.sign, value.magnitude, value.lsb.term, *special, total.all_negative_zero])
     return SumProgram(program, value.lsb.low, value.lsb.high, value.magnitude.width)
+
+
+def _open_sum(order: str, products: str) -> FusedSum:
+    """A structure's sum on the finest grid; what :class:`FreeParameters` has instead is None here."""
+    common: dict[str, Any] = {
+        "terms": Products(products=products),
+        "fraction_bits": MOST,
+        "shifted_out": RoundedBits(alignment=by_table("alignment")),
+    }
+    if order == "every":
+        return OneByOne(**common, zero_exponent=0)
+    if order == "summed":
+        return ProductsThenC(**common, carry_bits=None, zero_exponent=None)
+    # (an addition of c after the blocks is a program of its own)
+    own: dict[str, Any] = dict.fromkeys(("carry_bits", "zero_exponent", "c_dropped_above"))
+    return OneGrid(**common, **own, zero_c="zero_exponent", c_exponent_offset=0)
 
 
 @cache
@@ -155,16 +176,19 @@ def result_program(
     return Program(
         [
             block_result(
-                ResultParameters(
-                    format=d,
+                Final(
                     rounding=by_table("rounding"),
-                    fraction_bits=bits,
+                    precision=AtFractionBit(round_fraction_bits=bits),
                     overflow="ieee",
-                    flush=var("flush", 1),
-                    negative_zero=var("minus", 1),
-                    nan_word=const(d.nan_word or 0, d.width),
+                    subnormals=RoundedSubnormals(),
+                    negative_zero=False,
+                    nan=None,
                 ),
+                d,
                 x,
+                flush=var("flush", 1),
+                negative_zero=var("minus", 1),
+                nan_word=const(d.nan_word or 0, d.width),
             )
             for bits in (kept or range(1, d.fraction_bits + 1))
         ]

@@ -8,7 +8,7 @@ that proves what is left to be one function takes minutes. What is found is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -26,7 +26,7 @@ from tcsmt.identification.units.questions import Questions, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model, Operands
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model, Operands
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import of_type
@@ -260,20 +260,20 @@ def _programs(model: Model) -> Iterator[IeeeDotAdd]:
     half = tuple(lane for pair in zip(range(k // 2), range(k // 2, k), strict=False) for lane in pair)
     wide = [FORMATS[name] for name in _WIDE]
     for fmt in (d, *(wider for wider in wide if wider.precision > d.precision)):
-        wider = IeeeDotAdd(
+        wider = IeeeDotAdd.of(
             a_format=a, b_format=b, c_format=c, d_format=d, k=k, method="sequential", sum_format=fmt,
             product_format=fmt,
         )  # fmt: skip
         orders = (None, back) if k > 1 else (None,)
         for order, c_first in product(orders, (True, False)):
-            yield replace(wider, order=order, c_first=c_first)
+            yield wider.varied(order=order, c_first=c_first)
         for order in orders:
-            yield replace(wider, method="fma", product_format=None, order=order)
+            yield wider.varied(method="fma", product_format=None, order=order)
         if k > 1 and k & (k - 1) == 0:
             for order in (None, half) if k > 2 else (None,):
-                yield replace(wider, method="pairwise", order=order)
+                yield wider.varied(method="pairwise", order=order)
         for c_first in (True, False):
-            yield replace(wider, method="exact", product_format=None, c_first=c_first)
+            yield wider.varied(method="exact", product_format=None, c_first=c_first)
 
 
 # --- what hypotheses are called -----------------------------------------------------------------
@@ -285,11 +285,11 @@ def _text(model: Model) -> str:
         blocks = "" if size == model.k else f" in blocks of {size}"
         does = {"wrap": "wrap around", "saturate": "saturate"}.get(model.overflow, model.overflow)
         return f"exact integer sums{blocks} that {does}"
-    model = of_type(model, IeeeDotAdd)
-    return _sums(model) + "".join(f", {detail}" for detail in _details(model))
+    operations = of_type(model, IeeeDotAdd).parameters
+    return _sums(operations) + "".join(f", {detail}" for detail in _details(operations))
 
 
-def _sums(m: IeeeDotAdd) -> str:
+def _sums(m: IeeeParameters) -> str:
     """Which sums, in which order."""
     fmt, size = m.sum_format.name, m.n_fma or m.k
     natural, order = m.order in (None, tuple(range(m.k))), _order(m)
@@ -323,7 +323,7 @@ def _sums(m: IeeeDotAdd) -> str:
             return f"exact sums{blocks}{grouped}, {end}, each rounded to {fmt}"
 
 
-def _order(m: IeeeDotAdd) -> str:
+def _order(m: IeeeParameters) -> str:
     """In which order the lanes are added, as the end of a sentence; nothing of a single one."""
     lanes = m.order or tuple(range(m.k))
     if m.k == 1:
@@ -336,7 +336,7 @@ def _order(m: IeeeDotAdd) -> str:
     return f", in the order {shown}{', ...' if m.k > 8 else ''}"
 
 
-def _details(m: IeeeDotAdd) -> Iterator[str]:
+def _details(m: IeeeParameters) -> Iterator[str]:
     """What is not as IEEE 754's default."""
     if m.sum_format != m.d_format:
         yield f"rounded to {m.d_format.name} at the end"

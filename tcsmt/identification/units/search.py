@@ -481,7 +481,7 @@ class Identification:
             ],
             self.exchanges,
         )
-        handed_on = any(model.nan is not None and model.nan.cases for model in named)
+        handed_on = any(model.parameters.nan is not None and model.parameters.nan.cases for model in named)
         if handed_on:  # what was proved was proved of models with one NaN
             self.unproved, self.proofs, self.reasons = [], [], []
         while len(named) > 1 and handed_on:
@@ -493,7 +493,7 @@ class Identification:
         if len(self.left) and not named:
             words = ", ".join(map(self.formats[3].hex, self._nans))
             raise Inconsistent(f"no rule gives all of its NaN words: {words}")
-        self.rules = list(dict.fromkeys(model.nan for model in named))
+        self.rules = list(dict.fromkeys(model.parameters.nan for model in named))
         kinds = {type(model) for model in named}
         self._left(Remaining(tuple((one, rows) for one, rows in self.left.parts if one.kind in kinds)))
 

@@ -7,6 +7,7 @@ from typing import Any
 from tcsmt.matrix_units.catalogue import disputes, status_text
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.fused_parts import Interleaved
 from tcsmt.matrix_units.models.proved_forms import proved_block
 
 __all__ = ["description", "row_as_json"]
@@ -29,9 +30,9 @@ def description(row: Row) -> str:
     if not isinstance(m, FusedDotAdd) or m.group > 1:
         lines.append(f"  arithmetic: {m.title}")
     else:
-        f, carry, whole = m.fraction_bits, m.enough_carry_bits, m.integer_bits
+        f, carry, whole = m.sum.fraction_bits, m.enough_carry_bits, m.integer_bits
         out = m.d_format
-        kept = out.fraction_bits if m.round_fraction_bits is None else m.round_fraction_bits
+        kept = m.final.precision.round_fraction_bits or out.fraction_bits
         lines += [
             "  conventions:",
             f"    alignment fraction bits F: {f}   (MMA-Sim)",
@@ -39,13 +40,13 @@ def description(row: Row) -> str:
             f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
             f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
             f"    carry bits above the {_COUNTS.get(whole, whole)} integer bits: {carry} "
-            f"= ceil(log2({m.n_fma} + 1))",
+            f"= ceil(log2({m.lanes.n_fma} + 1))",
             "        (always enough; the fewest: tcsmt find --property carry-bits)",
             f"    accumulator: {whole + f + carry} bits and a sign; "
             f"as {{integer.fraction}}: {{{whole + carry}.{f}}}",
             f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
-            f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
-            f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",
+            f"    block FMA size N_FMA: {m.lanes.n_fma} of K = {m.k}: {_blocks(m)}",
+            f"    final rounding: {m.final.rounding} at fraction bit {kept} of {out.name}",
         ]
     if proved_block(m) is not None:
         lines.append(
@@ -65,6 +66,6 @@ def _blocks(m: FusedDotAdd) -> str:
     count = len(m.blocks)
     if count == 1:
         return "one fused sum"
-    if m.interleave:
-        return f"{count} sums, lanes dealt in groups of {m.interleave}"
+    if isinstance(m.lanes, Interleaved):
+        return f"{count} sums, lanes dealt in groups of {m.lanes.interleave}"
     return f"{count} chained sums of contiguous lanes"

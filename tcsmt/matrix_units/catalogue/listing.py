@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, disputes, status_text
-from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
+from tcsmt.matrix_units.models import (
+    DotThenAdd,
+    FusedDotAdd,
+    GroupedDotAdd,
+    IeeeDotAdd,
+    IeeeParameters,
+    Model,
+)
 from tcsmt.support.tables import columns, markdown
 
 __all__ = ["arithmetic", "as_markdown", "as_text"]
@@ -43,7 +50,7 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 def _numbers(model: Model) -> list[str | None]:
     """N_FMA, F and the exponent of zero; None for what a model has not."""
-    values = (getattr(model, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
+    values = (getattr(model.parameters, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
     return [None if value is None else str(value) for value in values]
 
 
@@ -86,10 +93,10 @@ def arithmetic(m: Model) -> str:
             return f"exact sums of {m.group} × scales, fused"
         case FusedDotAdd() if m.scale_format is not None:
             return "fused, scales in the exponents"
-        case FusedDotAdd() if m.interleave:
-            return f"fused, groups of {m.interleave} lanes dealt to {len(m.blocks)} sums, c last"
+        case FusedDotAdd() if m.parameters.interleave:
+            return f"fused, groups of {m.parameters.interleave} lanes dealt to {len(m.blocks)} sums, c last"
         case FusedDotAdd():
-            return "fused" if m.n_fma == m.k else "fused, chained"
+            return "fused" if m.lanes.n_fma == m.k else "fused, chained"
         case DotThenAdd():
             return "products, then c, rounding down" + (
                 ", even and odd lanes apart" if m.lane_groups > 1 else ""
@@ -99,12 +106,12 @@ def arithmetic(m: Model) -> str:
                 (m.a_first_bit, m.a_bits), (m.b_first_bit, m.b_bits)))  # fmt: skip
             return f"groups of {m.group_lanes} lanes, then c; significand bits {a} of a, {b} of b"
         case IeeeDotAdd():
-            return ", ".join([_IEEE[m.method], *_operations(m)])
+            return ", ".join([_IEEE[m.parameters.method], *_operations(m.parameters)])
         case _:
             return m.kind
 
 
-def _operations(m: IeeeDotAdd) -> Iterator[str]:
+def _operations(m: IeeeParameters) -> Iterator[str]:
     """What is not said by the method of IEEE operations."""
     if m.chains > 1:
         yield f"{m.chains} chains, c last"

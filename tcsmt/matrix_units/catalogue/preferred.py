@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, contents
 from tcsmt.matrix_units.catalogue.row import Row
@@ -37,7 +37,7 @@ def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
             return False
         # a sequence has both from its instructions
         names = {each.name for each in fields(other) if each.init} & {"k", "c_format"}
-        return model == replace(other, **{name: getattr(model, name) for name in names})
+        return model == other.varied(**{name: getattr(model, name) for name in names})
 
     return [
         row

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
-from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models import (
+    Model,
+    circuit,  # noqa: F401 (a file may hold one)
+)
 from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_toml, toml_value
 from tcsmt.matrix_units.models.files import ABOUT, NONE, ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError
@@ -71,13 +74,13 @@ def model_toml(row: Row) -> str:
 
 def _suggested(kind: type[Model], name: str, table: Mapping[str, Any]) -> str:
     """What the catalogue's units have for a number that is missing: those of the table's formats, if any."""
-    if not str(next(field.type for field in fields(kind) if field.name == name)).endswith("| None"):
+    if not str(next(field.type for field in fields(kind.table()) if field.name == name)).endswith("| None"):
         return ""
     of_kind = [row for row in rows() if type(row.model) is kind and "@" not in row.instruction]
     alike = [row for row in of_kind if _has_formats(row.model, table)]
     suggestions: dict[str, str] = {}
     for row in alike or of_kind:
-        suggestions.setdefault(toml_value(getattr(row.model, name)), row.name)
+        suggestions.setdefault(toml_value(getattr(row.model.parameters, name)), row.name)
     suggestions.setdefault(json.dumps(NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
     values = [f"{value} ({example})" for value, example in suggestions.items()][:_SUGGESTED]
     return f" (such as {', '.join(values)})"
@@ -89,7 +92,7 @@ _SUGGESTED = 4
 
 def _has_formats(model: Model, table: Mapping[str, Any]) -> bool:
     names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in table]
-    return all(table[name] == getattr(model, name) for name in names)
+    return all(table[name] == getattr(model.parameters, name) for name in names)
 
 
 def _changed(file: ModelTable, about: dict[str, str]) -> Model:
@@ -101,4 +104,4 @@ def _changed(file: ModelTable, about: dict[str, str]) -> Model:
         )
     values = file.values(type(base))
     with file.explained("base"):
-        return replace(base, **values)
+        return base.varied(**values)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from functools import cache, cached_property, partial
-from numbers import Integral
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, format_named
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
-from tcsmt.matrix_units.arithmetic.rounding import Rounding, rounding_named
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.operands import Operands
+from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Call", "Model", "Terms", "Trace", "chained", "choice", "lane_count", "number"]
+__all__ = ["Call", "Model", "Terms", "Trace", "chained"]
 
 Word = TypeVar("Word")
 FormatOfC = TypeVar("FormatOfC")
@@ -76,7 +75,7 @@ class Trace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(ABC):
+class Model(Parameters, ABC):
     """What every model has: formats and length of the dot product.
 
     kind: the class, as data names it. title: what such a unit does, for messages. longest: the largest k.
@@ -94,18 +93,7 @@ class Model(ABC):
     k: int
 
     def __post_init__(self) -> None:
-        for name, kind, allowed, named, optional, ends in _declared(type(self)):
-            value = getattr(self, name)
-            if kind is NanRule and isinstance(value, int):
-                value = NanRule((), value)
-                object.__setattr__(self, name, value)
-            if isinstance(value, str) and named is not None:
-                value = named(value)
-                object.__setattr__(self, name, value)
-            if not (isinstance(value, kind) or (optional and value is None)):
-                self.check(name, False, allowed)
-            if ends and value is not None and not ends[0] <= value <= ends[1]:
-                self.check(name, False, f"{'None or ' * optional}from {ends[0]} to {ends[1]}")
+        super().__post_init__()
         self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
         self.validate()
 
@@ -113,12 +101,25 @@ class Model(ABC):
         """Parameters alone: the terms of a trace belong to their process."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    def check(self, name: str, holds: bool, allowed: str) -> None:
-        """Refuse a parameter with an error that names it, its value and what is allowed."""
-        if not holds:
-            value = getattr(self, name)
-            shown = value.name if isinstance(value, AnyFormat) else repr(value)
-            raise TcsmtError(f"{name} = {shown}: must be {allowed}")
+    @classmethod
+    def table(cls) -> type[Parameters]:
+        """The parameters, declared; of a model that is not composed of parts, itself."""
+        return cls
+
+    @classmethod
+    def of(cls, **parameters: Any) -> Self:
+        """The model of these parameters. Raises :class:`.TcsmtError` if they contradict each other."""
+        return cls(**parameters)
+
+    @property
+    def parameters(self) -> Any:
+        """The value of each parameter of :meth:`table`, under its name."""
+        return self
+
+    def varied(self, **changes: Any) -> Self:
+        """The model with some parameters changed. Raises :class:`.TcsmtError` if that contradicts others."""
+        own = self.parameters
+        return self.of(**{f.name: getattr(own, f.name) for f in fields(own) if f.init} | changes)
 
     @abstractmethod
     def validate(self) -> None:
@@ -201,57 +202,10 @@ class Model(ABC):
     def as_json(self) -> dict[str, Any]:
         """The parameters as plain values, the kind first."""
         data: dict[str, Any] = {"kind": self.kind}
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for f in fields(self.table()):
+            value = getattr(self.parameters, f.name)
             data[f.name] = value.name if isinstance(value, (AnyFormat, Rounding, NanRule)) else value
         return data
-
-
-#: What a parameter of a kind must be, how errors call that, and how a name is looked up.
-_KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
-    "int": (Integral, "an integer", None),
-    "bool": (bool, "True or False", None),
-    "str": (str, "a name", None),
-    "AnyFormat": (AnyFormat, "a format or its name", format_named),
-    "Format": (Format, "a floating-point format or its name", format_named),
-    "IntegerFormat": (IntegerFormat, "an integer or fixed-point format or its name", format_named),
-    "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
-    "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
-}
-
-
-@cache
-def _declared(
-    model: type[Model],
-) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool, tuple[int, int] | None]]:
-    """Of each parameter with a kind: its name, the rest as in ``_KINDS``, if it may be None, and its ends."""
-    checks = []
-    for f in fields(model):
-        kind, _, optional = str(f.type).partition(" | ")
-        if kind not in _KINDS:
-            continue
-        expected, allowed, named = _KINDS[kind]
-        if "choices" in f.metadata:
-            choices = f.metadata["choices"]
-            allowed, named = " or ".join(choices), partial(choose, f.name, allowed=choices)
-        allowed = f"{allowed} or {optional}" if optional else allowed
-        checks.append((f.name, expected, allowed, named, bool(optional), f.metadata.get("ends")))
-    return checks
-
-
-def choice(default: str, *others: str) -> Any:
-    """A parameter that is one of some names, with its default."""
-    return field(default=default, metadata={"choices": (default, *others)})
-
-
-def number(least: int, most: int, *, default: Any = MISSING) -> Any:
-    """A parameter that is a number from ``least`` to ``most``."""
-    return field(default=default, metadata={"ends": (least, most)})
-
-
-def lane_count(*, default: Any = MISSING) -> Any:
-    """A parameter that counts lanes; which counts fit, the model says."""
-    return field(default=default, metadata={"unit": "lanes"})
 
 
 def chained(

@@ -33,10 +33,12 @@ def parameters_toml(model: Model) -> str:
         if meaning != comment:
             lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
             comment = meaning
-        lines.append(f"{f.name} = {toml_value(getattr(model, f.name))}")
+        lines.append(f"{f.name} = {toml_value(getattr(model.parameters, f.name))}")
     for name, part in _parts(model):
         lines += ["", f"[[{name}]]", f"kind = {json.dumps(part.kind)}"]
-        lines += [f"{f.name} = {toml_value(getattr(part, f.name))}" for f in file_parameters(type(part))]
+        lines += [
+            f"{f.name} = {toml_value(getattr(part.parameters, f.name))}" for f in file_parameters(type(part))
+        ]
     for fmt in _own_formats(model):
         table = table_of_format(fmt)
         lines += [
@@ -50,10 +52,10 @@ def parameters_toml(model: Model) -> str:
 def has_file(model: Model) -> bool:
     """Whether a file can hold the model: not where one model of others is made of others again."""
     plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
-    values = (getattr(model, f.name) for f in fields(model))
+    values = (getattr(model.parameters, f.name) for f in fields(model.table()))
     parts = [part for _, part in _parts(model)]
     return all(isinstance(value, plain) for value in values) and not any(
-        is_of_models(f) or not has_file(part) for part in parts for f in fields(part)
+        is_of_models(f) or not has_file(part) for part in parts for f in fields(part.table())
     )
 
 
@@ -67,7 +69,7 @@ def _own_formats(model: Model) -> list[AnyFormat]:
     """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
     formats: dict[str, AnyFormat] = {}
     models = [model, *(part for _, part in _parts(model))]
-    for f, fmt in ((f, getattr(each, f.name)) for each in models for f in fields(each)):
+    for f, fmt in ((f, getattr(each.parameters, f.name)) for each in models for f in fields(each.table())):
         if not isinstance(fmt, AnyFormat) or is_known(fmt):
             continue
         if formats.setdefault(fmt.name, fmt) != fmt:
@@ -80,7 +82,7 @@ def _own_formats(model: Model) -> list[AnyFormat]:
 def meanings(kind: type[Model]) -> dict[str, str]:
     """What each parameter of a kind of model means, from the docstrings of its classes."""
     texts: dict[str, str] = {}
-    for base in reversed(kind.__mro__):
+    for base in reversed(kind.table().__mro__):
         for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
             names, _, meaning = entry.partition(": ")
             if re.fullmatch(r"\w+(, \w+)*", names):

@@ -91,11 +91,12 @@ class FloatForm:
 
 def float_form(model: Model) -> FloatForm | None:
     """The form of a model, or None where there is none (yet)."""
-    if not isinstance(model, FusedDotAdd) or model.n_fma != model.k:
+    if not isinstance(model, FusedDotAdd) or model.lanes.n_fma != model.k:
         return None
     a, b = model.factor_formats
-    usual = all(getattr(model, name) == value for name, value in _USUAL.items())
-    if not (usual and model.alignment.truncates and model.rounding.truncates):
+    p = model.parameters
+    usual = all(getattr(p, name) == value for name, value in _USUAL.items())
+    if not (usual and p.alignment.truncates and p.rounding.truncates):
         return None
     if not (model.c_format == model.d_format == _WIDE and _exact_products(a, b)):
         return None
@@ -137,7 +138,7 @@ class _Numbers:
 
 def _numbers(model: FusedDotAdd, a: Format, b: Format) -> _Numbers | None:
     """Of a model whose products are exact; None where a sum or an exponent does not fit."""
-    fraction_bits = model.fraction_bits
+    fraction_bits = model.sum.fraction_bits
     normal = _normal_products(a, b)
     bias = 0 if normal else _OTHER_BIAS
     whole = _BIAS - a.bias - b.bias + bias
@@ -159,7 +160,7 @@ def _numbers(model: FusedDotAdd, a: Format, b: Format) -> _Numbers | None:
     exact = bits <= _WIDE.precision
     # no sum on a grid below the limit is too large for binary32
     limit = bias + 2 * _BIAS + 1 + fraction_bits - (bits if exact else _WIDTH)
-    rounded = _FRACTION if model.round_fraction_bits is None else model.round_fraction_bits
+    rounded = model.final.precision.round_fraction_bits or _FRACTION
     return _Numbers(fraction_bits, (a, b), offsets, bias, least, floor, limit, exact, groups, rounded)
 
 

@@ -1,15 +1,15 @@
 """One block of a fused dot-add: from input words to a sum, and from the sum to a word.
 
-Parameters are numbers, or terms. A unit's own are constants, which fold away, so that nothing of them is left
-in its graph. Where they are variables (:mod:`tcsmt.identification.units.open_block`), one graph serves a
-family of units. The order of the stages is stated here and nowhere else.
+One function for each way of adding, and each stage is stated here and nowhere else. Most parameters are
+numbers; those of :class:`FreeParameters` may be variables (:mod:`tcsmt.identification.units.open_block`), so
+that one graph serves a family of units. A unit's own are constants, which fold away, so that nothing of them
+is left in its graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from tcsmt.language.terms import FALSE, TRUE, Term, all_of, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -18,10 +18,29 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.models.fused_parts import (
+    CLast,
+    ComplementedGrid,
+    Factors,
+    Final,
+    FlushedSubnormals,
+    FusedSum,
+    GroupSums,
+    LeadsByGroup,
+    LeadsInnerGroups,
+    LedGrid,
+    MisplacedSubnormals,
+    OneByOne,
+    OneGrid,
+    Products,
+    ProductsThenC,
+    ScaledGroups,
+    StickyBit,
+)
 from tcsmt.matrix_units.models.leading import Leading, without_small
 from tcsmt.matrix_units.models.stages import Kind, Value
 
-__all__ = ["BlockSum", "LastAddition", "ResultParameters", "SumParameters", "block_result", "block_sum"]
+__all__ = ["BlockSum", "BlockWords", "FreeParameters", "LastAddition", "block_result", "block_sum"]
 
 #: Told of every stage: its kind, value and term, and the lane or group that it is of.
 StageObserver = Callable[[Kind, Value, Term, int | None], None]
@@ -31,64 +50,48 @@ _TRUNCATE = ROUNDINGS["RTZ"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SumParameters:
-    """What decides the sum of a block; :class:`.FusedDotAdd` says what most of them mean.
+class FreeParameters:
+    """What may be a variable of a block's sum; :class:`.FusedParameters` says what most of them mean.
 
-    a_format, b_format, c_format: c is the result of the block before, where there is one.
-    c_after: whether the products are summed before c is aligned with their sum.
-    normalised_each: whether every addition is normalised (c first, then lanes in order).
-    fraction_bits, coarser: F is ``fraction_bits`` less ``coarser``, from 0 to ``fraction_bits``.
+    coarser: F is the sum's ``fraction_bits`` less this, from 0 to ``fraction_bits``.
     carry_bits: as a number of a known range; None: enough.
     zero_exponent, zero_given: zeros enter the maximum with ``zero_exponent`` where ``zero_given`` is 1, and
         with the exponent of their fields where it is 0, or where ``zero_exponent`` is None.
-    d_format: of the result; needed where ``group_dropped_below`` is given.
     flush, flush_c: whether subnormal inputs are read as zeros, or c alone.
     """
 
-    a_format: Format
-    b_format: Format
-    c_format: Format
-    normalised_products: bool
-    normalised_each: bool
-    c_after: bool
-    fraction_bits: int
     coarser: Exponent = NOTHING_LESS
-    alignment: Rounding
-    alignment_sticky: bool = False
     carry_bits: Exponent | None
     zero_exponent: Exponent | None
     zero_given: Term = TRUE
     flush: Term
     flush_c: Term = FALSE
-    group: int = 1
-    group_fraction_bits: int | None = None
-    c_exponent_offset: int = 0
-    zero_c_by_fields: bool = False
-    complement: bool = False
-    c_dropped_above: int | None = None
-    c_enters: str = "always"
-    inner_group: int | None = None
-    group_dropped_below: int | None = None
-    d_format: Format | None = None
+
+    @classmethod
+    def of(cls, factors: Factors, total: FusedSum) -> FreeParameters:
+        """Those of a unit."""
+        carry_bits = None if isinstance(total, (OneByOne, LedGrid)) else total.carry_bits
+        carry, zero = (None if x is None else Exponent.constant(x) for x in (carry_bits, total.zero_exponent))
+        flush, flush_c = const(factors.flush_inputs, 1), const(factors.flush_c, 1)
+        return cls(carry_bits=carry, zero_exponent=zero, flush=flush, flush_c=flush_c)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultParameters:
-    """What decides the word that a sum becomes; :class:`.FusedDotAdd` says what they mean.
+class BlockWords:
+    """The words that a block adds up, with their formats.
 
-    fraction_bits: at which the result is rounded; None: the format's last. nan_word: of a NaN.
+    a, b: factors, in lane order. c: the result of the block before, where there is one. scales: of each group
+    of lanes; empty where there are none. d_format: of the result.
     """
 
-    format: Format
-    rounded_format: Format | None = None
-    rounding: Rounding
-    fraction_bits: int | None
-    overflow: str
-    flush: Term
-    tininess: str = "result"
-    misplaced: bool = False
-    negative_zero: Term
-    nan_word: Term
+    a_format: Format
+    b_format: Format
+    c_format: Format
+    d_format: Format
+    a: Sequence[Term]
+    b: Sequence[Term]
+    c: Term
+    scales: Sequence[Number] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,149 +132,106 @@ class BlockSum:
     all_negative_zero: Term
 
 
-def block_sum(
-    p: SumParameters,
-    a: Sequence[Term],
-    b: Sequence[Term],
-    c: Term,
-    scales: Sequence[Number],
-    seen: StageObserver,
-) -> BlockSum:
-    """The sum of c and the products of the words in a and b, in lane order.
-
-    scales: of each group of lanes; empty where there are none.
-    """
+def block_sum(total: FusedSum, free: FreeParameters, x: BlockWords, seen: StageObserver) -> BlockSum:
+    """The sum of c and the products of a and b."""
     lanes = []
-    for x, y in zip(a, b, strict=True):
+    for left, right in zip(x.a, x.b, strict=True):
         product = dp.multiply(
-            dp.decode(p.a_format, x, flush=p.flush), dp.decode(p.b_format, y, flush=p.flush)
+            dp.decode(x.a_format, left, flush=free.flush), dp.decode(x.b_format, right, flush=free.flush)
         )
-        lanes.append(dp.normalise_number(product) if p.normalised_products else product)
-    addend = _addend(p, c)
+        normalised = total.terms.products == "normalised"
+        lanes.append(dp.normalise_number(product) if normalised else product)
+    c = dp.decode(x.c_format, x.c, flush=free.flush | free.flush_c)
+    if isinstance(total, (OneGrid, ComplementedGrid)):  # c's significand has its point elsewhere
+        offset = total.c_exponent_offset
+        c = replace(c, exponent=c.exponent.plus(offset), fraction_bits=c.fraction_bits + offset)
     for lane, product in enumerate(lanes):
         seen(Kind.PRODUCT, product, product.significand, lane)
-    groups = _groups(p, lanes, scales, seen)
-    if p.normalised_each:
-        fixed = _sum_one_by_one(p, [*groups, addend])
-    elif p.c_after:
-        fixed = _sum_then_c(p, groups, addend)
-    else:
-        fixed = _sum_on_one_grid(p, _Terms(lanes, scales, groups, addend), seen)
+    block = _Block(total, free, x.d_format, lanes, x.scales, c, seen)
+    groups = _groups(block)
+    match total:
+        case OneGrid():
+            fixed = _on_one_grid(total, block, groups)
+        case CLast():
+            fixed = _on_one_grid(total.grid, block, groups)
+        case ComplementedGrid():
+            fixed = _on_complemented_grid(total, block)
+        case LedGrid():
+            fixed = _on_led_grid(total, block, groups)
+        case ProductsThenC():
+            fixed = _products_then_c(block)
+        case OneByOne():
+            fixed = _one_by_one(total, block)
     seen(Kind.SUM, fixed, fixed.word, None)
-    special = [*(lanes if p.group_fraction_bits is not None else groups), addend]
+    special = [*(lanes if isinstance(total.terms, GroupSums) else groups), c]
     return BlockSum(dp.sign_and_magnitude(fixed), *dp.special_cases(special), dp.all_negative_zero(special))
 
 
 @dataclass(frozen=True)
-class _Terms:
-    """What a block adds up: the products of its lanes, in groups that are scaled, and c."""
+class _Block:
+    """What a block adds up: the products of its lanes, the scales of its groups, and c; and how."""
 
+    total: FusedSum
+    free: FreeParameters
+    d_format: Format
     lanes: Sequence[Number]
     scales: Sequence[Number]
-    groups: Sequence[Number]
     c: Number
+    seen: StageObserver
 
+    def entering(self, x: Number) -> Exponent:
+        """The exponent with which a term takes part in the maximum."""
+        zero = self.free.zero_exponent
+        return x.exponent if zero is None else x.exponent.or_where(x.zero & self.free.zero_given, zero)
 
-def _groups(
-    p: SumParameters, lanes: Sequence[Number], scales: Sequence[Number], seen: StageObserver
-) -> Sequence[Number]:
-    """The terms that are aligned: products, or sums of groups of them, by their scales if there are any."""
-    groups = lanes
-    if p.group > 1 or p.group_fraction_bits is not None:
-        total = dp.exact_total if p.group_fraction_bits is None else partial(_group_sum, p)
-        groups = [total(lanes[i : i + p.group]) for i in range(0, len(lanes), p.group)]
-        for number, group in enumerate(groups):
-            seen(Kind.GROUP_SUM, group, group.significand, number)
-    if scales:
-        groups = [dp.multiply(x, scale) for x, scale in zip(groups, scales, strict=True)]
-        kind = Kind.SCALED_PRODUCT if p.group == 1 else Kind.SCALED_GROUP
-        for number, group in enumerate(groups):
-            seen(kind, group, group.significand, number)
-    return groups
+    def entering_c(self, zero_c: str) -> Exponent:
+        """That of c."""
+        return self.c.exponent if zero_c == "fields" else self.entering(self.c)
 
+    def largest(self, terms: Sequence[Number]) -> Exponent:
+        """The maximum exponent, with ``zero_exponent`` for zero terms.
 
-def _sum_on_one_grid(p: SumParameters, x: _Terms, seen: StageObserver) -> Fixed:
-    """All terms aligned to the largest exponent among them, and added."""
-    leading = None if p.c_enters == "always" else Leading.of(x.lanes, x.scales, x.c)
-    addend = x.c if leading is None else leading.c
-    if leading is not None:
-        seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
-    base = _base([*x.groups, addend])
-    entering = [_entering(p, term) for term in x.groups]
-    if leading is None:
-        c_enters = _entering_c(p, addend)
-    else:
-        c_enters = leading.entering(_entering_c(p, replace(addend, exponent=leading.own)), base)
-    top = dp.largest([*entering, c_enters], base)
-    seen(Kind.LARGEST_EXPONENT, top, top.term, None)
-    others = [_aligned(p, term, top) for term in x.groups]
-    if leading is not None:
-        others = _aligned_groups(p, x, top, leading, others)
-    if p.complement:
-        others = [_complemented(y, t.sign ^ addend.sign) for y, t in zip(others, x.groups, strict=True)]
-    last = _aligned_c(p, addend, top)
-    integer_bits = _integer_bits(p, [*x.groups, addend], scaled=bool(x.scales))
-    if p.group_dropped_below is not None:
-        assert p.d_format is not None
-        whole = _sum(p, [*others, last], len(x.groups), integer_bits)
-        others = without_small(others, x.groups, entering, whole, p.group_dropped_below, p.d_format)
-    for number, aligned in enumerate(others):
-        seen(Kind.ALIGNED_PRODUCT, aligned, aligned.word, number)
-    seen(Kind.ALIGNED_C, last, last.word, None)
-    total = _sum(p, [*others, last], len(x.groups), integer_bits)
-    if p.complement:  # the sum of zeros is zero, although their complements are not
-        return replace(total, word=all_of(t.zero for t in [*x.lanes, x.c]).ite(0, total.word))
-    return total
+        Alignment shifts a zero term by whatever its fields say: it stays zero.
+        """
+        return dp.largest([self.entering(t) for t in terms], _base(terms))
 
+    def aligned(self, x: Number, top: Exponent) -> Fixed:
+        """On the grid of F fraction bits below ``top``: of ``fraction_bits`` below ``top + coarser``."""
+        if isinstance(self.total, ComplementedGrid):
+            mode, sticky = _TRUNCATE, False
+        else:
+            mode, sticky = self.total.shifted_out.alignment, isinstance(self.total.shifted_out, StickyBit)
+        return dp.align(x, top + self.free.coarser, self.total.fraction_bits, mode, sticky=sticky)
 
-def _integer_bits(p: SumParameters, terms: Sequence[Number], *, scaled: bool) -> int:
-    """Two hold a product; a sum of a group, or c with another exponent, may need more."""
-    usual = not scaled and p.group_fraction_bits is None and not p.c_exponent_offset
-    return 2 if usual else max(2, *(t.integer_bits for t in terms))
+    def register(self, aligned: Sequence[Fixed], products: int, integer_bits: int = 2) -> Fixed:
+        """The sum of aligned terms, in a register of ``carry_bits`` where they are given."""
+        sticky = aligned[0].fraction_bits - self.total.fraction_bits
+        whole, enough = 1 + integer_bits + self.total.fraction_bits + sticky, products.bit_length()
+        carry_bits = self.free.carry_bits
+        if carry_bits is None:
+            return dp.accumulate(aligned, whole + enough)
+        # one bit more than any sum needs, so that "enough" is a theorem and not a definition
+        spare = max(carry_bits.high, enough + 1)
+        lacking = Exponent(Exponent.constant(spare).minus(carry_bits), 0, spare - carry_bits.low)
+        return dp.accumulate(aligned, whole + spare, lacking + self.free.coarser)
 
+    def added(self, groups: Sequence[Fixed], c: Fixed, integer_bits: int) -> Fixed:
+        """The sum of aligned terms, each a stage."""
+        for number, aligned in enumerate(groups):
+            self.seen(Kind.ALIGNED_PRODUCT, aligned, aligned.word, number)
+        self.seen(Kind.ALIGNED_C, c, c.word, None)
+        return self.register([*groups, c], len(groups), integer_bits)
 
-def block_result(p: ResultParameters, x: BlockSum) -> Term:
-    """The word of a block's sum, rounded once."""
-    fmt = p.rounded_format or p.format
-    magnitude = dp.round_to(
-        fmt, x.value, p.rounding,
-        fraction_bits=p.fraction_bits, overflow=p.overflow, flush=p.flush, tininess=p.tininess,
-    )  # fmt: skip
-    sign = x.value.sign
-    if p.misplaced:
-        small, word = dp.misplaced(fmt, x.value)
-        magnitude = small.ite(word[fmt.sign_bit - 1 : 0], magnitude)
-        sign = sign | small & word[fmt.sign_bit]
-    sign = p.negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
-    magnitude = magnitude[fmt.width - 2 : fmt.width - p.format.width]
-    return dp.encode(p.format, sign, magnitude, x.infinite, x.infinity_sign, x.nan, p.nan_word)
-
-
-def _addend(p: SumParameters, c: Term) -> Number:
-    """c as it takes part in the alignment: with another exponent, its significand's point is elsewhere."""
-    decoded = dp.decode(p.c_format, c, flush=p.flush | p.flush_c)
-    offset = p.c_exponent_offset
-    return replace(
-        decoded, exponent=decoded.exponent.plus(offset), fraction_bits=decoded.fraction_bits + offset
-    )
-
-
-def _group_sum(p: SumParameters, products: Sequence[Number]) -> Number:
-    """The sum of some products on a grid of their own, as one number of their largest exponent."""
-    assert p.group_fraction_bits is not None
-    top = _largest(p, products)
-    aligned = [dp.align(x, top, p.group_fraction_bits, p.alignment) for x in products]
-    # two integer bits hold a product; rounded down, a sum reaches the lower end of its range
-    width = 1 + 2 + p.group_fraction_bits + (len(products) - 1).bit_length()
-    return dp.as_number(dp.accumulate(aligned, width))
-
-
-def _largest(p: SumParameters, terms: Sequence[Number]) -> Exponent:
-    """The maximum exponent, with ``zero_exponent`` for zero terms.
-
-    Alignment shifts a zero term by whatever its fields say: it stays zero.
-    """
-    return dp.largest([_entering(p, t) for t in terms], _base(terms))
+    def without_small(
+        self, aligned: Sequence[Fixed], groups: Sequence[Number], c: Fixed, integer_bits: int
+    ) -> Sequence[Fixed]:
+        """Aligned groups, without those that a subnormal sum drops."""
+        terms = self.total.terms
+        if not isinstance(terms, ScaledGroups) or terms.group_dropped_below is None:
+            return aligned
+        whole = self.register([*aligned, c], len(groups), integer_bits)
+        entering = [self.entering(x) for x in groups]
+        return without_small(aligned, groups, entering, whole, terms.group_dropped_below, self.d_format)
 
 
 def _base(terms: Sequence[Number]) -> int:
@@ -280,49 +240,67 @@ def _base(terms: Sequence[Number]) -> int:
     return min(t.exponent.low for t in terms) - 16
 
 
-def _entering_c(p: SumParameters, c: Number) -> Exponent:
-    return c.exponent if p.zero_c_by_fields else _entering(p, c)
+def _groups(x: _Block) -> Sequence[Number]:
+    """The terms that are aligned: products, or sums of groups of them, by their scales if there are any."""
+    groups, terms = x.lanes, x.total.terms
+    if isinstance(terms, (GroupSums, ScaledGroups)):
+        members = [x.lanes[i : i + terms.group] for i in range(0, len(x.lanes), terms.group)]
+        if isinstance(terms, GroupSums):
+            groups = [_sum_on_own_grid(x, own, terms.group_fraction_bits) for own in members]
+        else:
+            groups = [dp.exact_total(own) for own in members]
+        for number, group in enumerate(groups):
+            x.seen(Kind.GROUP_SUM, group, group.significand, number)
+    if x.scales:
+        groups = [dp.multiply(group, scale) for group, scale in zip(groups, x.scales, strict=True)]
+        kind = Kind.SCALED_GROUP if isinstance(terms, ScaledGroups) else Kind.SCALED_PRODUCT
+        for number, group in enumerate(groups):
+            x.seen(kind, group, group.significand, number)
+    return groups
 
 
-def _entering(p: SumParameters, x: Number) -> Exponent:
-    if p.zero_exponent is None:
-        return x.exponent
-    return x.exponent.or_where(x.zero & p.zero_given, p.zero_exponent)
+def _sum_on_own_grid(x: _Block, products: Sequence[Number], fraction_bits: int) -> Number:
+    """The sum of some products on a grid of their own, as one number of their largest exponent."""
+    assert isinstance(x.total, OneGrid)
+    top = x.largest(products)
+    aligned = [dp.align(product, top, fraction_bits, x.total.shifted_out.alignment) for product in products]
+    # two integer bits hold a product; rounded down, a sum reaches the lower end of its range
+    width = 1 + 2 + fraction_bits + (len(products) - 1).bit_length()
+    return dp.as_number(dp.accumulate(aligned, width))
 
 
-def _aligned(p: SumParameters, x: Number, top: Exponent) -> Fixed:
-    """On the grid of F fraction bits below ``top``: of ``fraction_bits`` below ``top + coarser``."""
-    return dp.align(x, top + p.coarser, p.fraction_bits, p.alignment, sticky=p.alignment_sticky)
+def _on_one_grid(total: OneGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
+    """All terms aligned to the largest exponent among them, and added."""
+    entering = [*(x.entering(group) for group in groups), x.entering_c(total.zero_c)]
+    top = dp.largest(entering, _base([*groups, x.c]))
+    x.seen(Kind.LARGEST_EXPONENT, top, top.term, None)
+    aligned: Sequence[Fixed] = [x.aligned(group, top) for group in groups]
+    last = x.aligned(x.c, top)
+    if total.c_dropped_above is not None:
+        last = _dropped(total, last, x.c, top, total.c_dropped_above)
+    # two integer bits hold a product; a sum of a group, or c with another exponent, may need more
+    usual = isinstance(total.terms, Products) and not total.c_exponent_offset
+    integer_bits = 2 if usual else max(2, *(t.integer_bits for t in [*groups, x.c]))
+    return x.added(x.without_small(aligned, groups, last, integer_bits), last, integer_bits)
 
 
-def _aligned_groups(
-    p: SumParameters, x: _Terms, top: Exponent, leading: Leading, aligned: list[Fixed]
-) -> list[Fixed]:
-    """Groups on the grid where c decides it only if it leads. aligned: as if it always did."""
-
-    def align(term: Number, to: Exponent) -> Fixed:
-        return _aligned(p, term, to)
-
-    if p.c_enters == "leading_by_group":
-        return [leading.on_grid_of_c(i, group, top, align) for i, group in enumerate(x.groups)]
-    if p.inner_group is None:
-        return aligned
-    apart = []
-    for number, (whole, scale) in enumerate(zip(aligned, x.scales, strict=True)):
-        own = x.lanes[number * p.group : (number + 1) * p.group]
-        parts = [dp.exact_total(own[i : i + p.inner_group]) for i in range(0, p.group, p.inner_group)]
-        apart.append(leading.apart(whole, [align(dp.multiply(part, scale), top) for part in parts]))
-    return apart
-
-
-def _aligned_c(p: SumParameters, c: Number, top: Exponent) -> Fixed:
+def _dropped(total: OneGrid, aligned: Fixed, c: Number, top: Exponent, above: int) -> Fixed:
     """c aligned, or nothing of it where it is smaller than a unit that is large enough to drop it."""
-    aligned = _aligned(p, c, top)
-    if p.c_dropped_above is None:
-        return aligned
-    whole = dp.align(c, top, p.fraction_bits, _TRUNCATE)
-    drops = signed_word(p.c_dropped_above).slt(signed(top.plus(-p.fraction_bits)))
+    whole = dp.align(c, top, total.fraction_bits, _TRUNCATE)
+    drops = signed_word(above).slt(signed(top.plus(-total.fraction_bits)))
     return replace(aligned, word=(drops & whole.word.eq(0)).ite(0, aligned.word))
+
+
+def _on_complemented_grid(total: ComplementedGrid, x: _Block) -> Fixed:
+    """On one grid, products whose sign is not c's by their ones' complement."""
+    entering = [*(x.entering(product) for product in x.lanes), x.entering_c(total.zero_c)]
+    top = dp.largest(entering, _base([*x.lanes, x.c]))
+    x.seen(Kind.LARGEST_EXPONENT, top, top.term, None)
+    aligned = [_complemented(x.aligned(product, top), product.sign ^ x.c.sign) for product in x.lanes]
+    integer_bits = max(2, *(t.integer_bits for t in [*x.lanes, x.c])) if total.c_exponent_offset else 2
+    whole = x.added(aligned, x.aligned(x.c, top), integer_bits)
+    # the sum of zeros is zero, although their complements are not
+    return replace(whole, word=all_of(t.zero for t in [*x.lanes, x.c]).ite(0, whole.word))
 
 
 def _complemented(x: Fixed, opposite: Term) -> Fixed:
@@ -334,38 +312,84 @@ def _complemented(x: Fixed, opposite: Term) -> Fixed:
     return replace(x, word=opposite.ite(wide + unit, wide))
 
 
-def _sum(p: SumParameters, aligned: Sequence[Fixed], products: int, integer_bits: int = 2) -> Fixed:
-    """The sum of aligned terms, in a register of ``carry_bits`` where they are given."""
-    whole = 1 + integer_bits + p.fraction_bits + p.alignment_sticky
-    enough = products.bit_length()
-    if p.carry_bits is None:
-        return dp.accumulate(aligned, whole + enough)
-    # one bit more than any sum needs, so that "enough" is a theorem and not a definition
-    spare = max(p.carry_bits.high, enough + 1)
-    lacking = Exponent(Exponent.constant(spare).minus(p.carry_bits), 0, spare - p.carry_bits.low)
-    return dp.accumulate(aligned, whole + spare, lacking + p.coarser)
+def _on_led_grid(total: LedGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
+    """On one grid, which c decides only where it leads."""
+    leading = Leading.of(x.lanes, x.scales, x.c)
+    c = leading.c
+    x.seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
+    base = _base([*groups, c])
+    entering = [x.entering(group) for group in groups]
+    top = dp.largest([*entering, leading.entering(x.entering_c(total.zero_c), base)], base)
+    x.seen(Kind.LARGEST_EXPONENT, top, top.term, None)
+    aligned: Sequence[Fixed] = [x.aligned(group, top) for group in groups]
+    if isinstance(total.c_leads, LeadsByGroup):
+        aligned = [leading.on_grid_of_c(i, group, top, x.aligned) for i, group in enumerate(groups)]
+    elif isinstance(total.c_leads, LeadsInnerGroups):
+        aligned = _inner_groups(total.c_leads.inner_group, x, leading, top, aligned)
+    last = x.aligned(c, top)
+    integer_bits = max(2, *(t.integer_bits for t in [*groups, c]))
+    return x.added(x.without_small(aligned, groups, last, integer_bits), last, integer_bits)
 
 
-def _sum_then_c(p: SumParameters, products: Sequence[Number], c: Number) -> Fixed:
+def _inner_groups(
+    size: int, x: _Block, leading: Leading, top: Exponent, aligned: Sequence[Fixed]
+) -> list[Fixed]:
+    """Groups whose parts of so many lanes are summed and aligned apart where c does not lead.
+
+    aligned: each as if c did.
+    """
+    apart, group = [], len(x.lanes) // len(aligned)
+    for number, (whole, scale) in enumerate(zip(aligned, x.scales, strict=True)):
+        own = x.lanes[number * group : (number + 1) * group]
+        parts = [dp.exact_total(own[i : i + size]) for i in range(0, group, size)]
+        apart.append(leading.apart(whole, [x.aligned(dp.multiply(part, scale), top) for part in parts]))
+    return apart
+
+
+def _products_then_c(x: _Block) -> Fixed:
     """Products summed exactly on their own grid; that sum and c aligned once more."""
-    own = _largest(p, products)
-    aligned = [_aligned(p, x, own) for x in products]
-    enough = len(products).bit_length()
+    own = x.largest(x.lanes)
+    aligned = [x.aligned(product, own) for product in x.lanes]
+    enough = len(x.lanes).bit_length()
     total = dp.as_number(dp.accumulate(aligned, 3 + aligned[0].fraction_bits + enough))
-    top = dp.largest([own, _entering(p, c)], own.low)
-    return _sum(p, [_aligned(p, x, top) for x in (total, c)], len(products))
+    top = dp.largest([own, x.entering(x.c)], own.low)
+    return x.register([x.aligned(total, top), x.aligned(x.c, top)], len(x.lanes))
 
 
-def _sum_one_by_one(p: SumParameters, terms: Sequence[Number]) -> Fixed:
+def _one_by_one(total: OneByOne, x: _Block) -> Fixed:
     """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
-    bits = p.fraction_bits
-    total = terms[-1]
-    for term in terms[:-1]:
-        top = _largest(p, [total, term])
-        pair = [_aligned(p, total, top), _aligned(p, term, top)]
+    bits, coarser = total.fraction_bits, x.free.coarser
+    result = x.c
+    for product in x.lanes:
+        top = x.largest([result, product])
+        pair = [x.aligned(result, top), x.aligned(product, top)]
         whole = dp.normalise_number(dp.sign_and_magnitude(dp.accumulate(pair, 5 + bits)).number)
         width = whole.significand.width
         kept = whole.significand[width - 1 : width - 1 - bits]
-        beyond = p.coarser.within(0, p.coarser.high).zext(kept.width)
-        total = replace(whole, significand=(kept >> beyond) << beyond, fraction_bits=bits)
-    return dp.as_fixed(total)
+        beyond = coarser.within(0, coarser.high).zext(kept.width)
+        result = replace(whole, significand=(kept >> beyond) << beyond, fraction_bits=bits)
+    return dp.as_fixed(result)
+
+
+def block_result(
+    final: Final, fmt: Format, x: BlockSum, *, flush: Term, negative_zero: Term, nan_word: Term
+) -> Term:
+    """The word of a block's sum, rounded once.
+
+    flush: whether subnormal results become zero. negative_zero: whether there is a -0. nan_word: of a NaN.
+    """
+    tininess = final.subnormals.tininess if isinstance(final.subnormals, FlushedSubnormals) else "result"
+    wide = final.precision.rounded_format or fmt
+    magnitude = dp.round_to(
+        wide, x.value, final.rounding,
+        fraction_bits=final.precision.round_fraction_bits, overflow=final.overflow, flush=flush,
+        tininess=tininess,
+    )  # fmt: skip
+    sign = x.value.sign
+    if isinstance(final.subnormals, MisplacedSubnormals):
+        small, word = dp.misplaced(wide, x.value)
+        magnitude = small.ite(word[wide.sign_bit - 1 : 0], magnitude)
+        sign = sign | small & word[wide.sign_bit]
+    sign = negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
+    magnitude = magnitude[wide.width - 2 : wide.width - fmt.width]
+    return dp.encode(fmt, sign, magnitude, x.infinite, x.infinity_sign, x.nan, nan_word)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -51,8 +51,8 @@ def proved_block(model: Model) -> ProvedBlock | None:
     if not isinstance(model, FusedDotAdd):
         return None
     block = model
-    if model.n_fma != model.k:
-        block = replace(model, k=model.n_fma, interleave=0, order=None)
+    if model.lanes.n_fma != model.k:
+        block = model.varied(k=model.lanes.n_fma, interleave=0, order=None)
     form = proved_form(block)
     if form is None or _chained(block, model) is not model.trace.output:
         return None

@@ -13,8 +13,8 @@ from tcsmt.language.read.btor2_reader import read_btor2
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Circuit, Model
-from tcsmt.matrix_units.models.circuit import Port, UndrivenBits, read_constants
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.circuit import Circuit, Port, UndrivenBits, read_constants
 from tcsmt.outside.implementations.c_source import CFunction
 from tcsmt.outside.implementations.rtl import btor2_of
 from tcsmt.outside.implementations.suffixes import BTOR2, RTL, C

@@ -161,7 +161,7 @@ def _formats(models: Iterable[Model]) -> Iterator[str]:
     """The formats whose names do not say what they are."""
     own: dict[AnyFormat, None] = {}
     for model in models:
-        values = [getattr(model, parameter.name) for parameter in fields(model)]
+        values = [getattr(model.parameters, parameter.name) for parameter in fields(model.table())]
         own |= dict.fromkeys(v for v in values if isinstance(v, AnyFormat) and not is_known(v))
     for fmt in own:
         yield f"{fmt.name}: {', '.join(f'{key} = {value}' for key, value in table_of_format(fmt).items())}"
@@ -197,9 +197,13 @@ def _operands(call: Call, statement: Statement, names: Names) -> str:
 
 
 def _parameters(model: Model, reference: Model | None) -> str:
-    values = {parameter.name: getattr(model, parameter.name) for parameter in fields(model)}
+    values = {
+        parameter.name: getattr(model.parameters, parameter.name) for parameter in fields(model.table())
+    }
     if reference is not None:
-        values = {name: value for name, value in values.items() if getattr(reference, name) != value}
+        values = {
+            name: value for name, value in values.items() if getattr(reference.parameters, name) != value
+        }
     text = ", ".join(f"{name} = {_parameter(value)}" for name, value in values.items())
     if reference is not None:
         return f"as model 1, but {text}" if text else "as model 1"

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import FALSE, Term, any_of
-from tcsmt.matrix_units.models import Circuit, Model
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates.derivation import Cases, Close, Proof, Step
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.boundary_inputs import search

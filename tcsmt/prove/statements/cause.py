@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from tcsmt.language.run.exact import evaluate
@@ -106,14 +106,15 @@ def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
     left, right = first.model, second.model
     if type(left) is not type(right):
         return f"the units are of different kinds: {left.title}, against {right.title}"
-    names = [f.name for f in fields(left) if f.name in MEANING]
-    apart = [name for name in names if getattr(left, name) != getattr(right, name)]
+    names = [f.name for f in fields(left.table()) if f.name in MEANING]
+    ours, theirs = left.parameters, right.parameters
+    apart = [name for name in names if getattr(ours, name) != getattr(theirs, name)]
     if not apart:
         return ""
     result, other = evaluate([first.trace.output, second.trace.output], values)
     tried = apart if _result(left, {}, values) == result else []  # else the side is more than its model
-    causes = [name for name in tried if _result(left, {name: getattr(right, name)}, values) == other]
-    texts = [_said(name, left, right) for name in causes or apart]
+    causes = [name for name in tried if _result(left, {name: getattr(theirs, name)}, values) == other]
+    texts = [_said(name, getattr(ours, name), getattr(theirs, name)) for name in causes or apart]
     if causes:
         return f"the cause, with all else equal: {' or '.join(texts)}"
     alone = "no parameter alone is the cause; " if tried else ""
@@ -123,7 +124,7 @@ def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
 def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) -> int | None:
     """The model's result with changed parameters; None where they contradict the others or the input."""
     try:
-        changed = replace(model, **changes)
+        changed = model.varied(**changes)
     except TcsmtError:
         return None
     if changed.input_formats != model.input_formats or changed.input_formats.keys() != values.keys():
@@ -131,8 +132,8 @@ def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) ->
     return evaluate([changed.trace.output], values)[0]
 
 
-def _said(name: str, left: Model, right: Model) -> str:
-    return f"{MEANING[name]} ({' against '.join(_texts(name, getattr(left, name), getattr(right, name)))})"
+def _said(name: str, left: object, right: object) -> str:
+    return f"{MEANING[name]} ({' against '.join(_texts(name, left, right))})"
 
 
 def _texts(name: str, *values: object) -> Iterator[str]:

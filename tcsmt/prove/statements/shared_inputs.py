@@ -14,6 +14,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
+from tcsmt.matrix_units.models.ieee_parts import ExactSums, Trees
 from tcsmt.prove.statements.question import Side, check_scales, not_comparable
 from tcsmt.support.errors import TcsmtError
 
@@ -72,7 +73,7 @@ def chain(name: str, model: Model, k: int) -> Chain:
         formats = f"its c is {model.c_format.name}, its result {model.d_format.name}"
         raise TcsmtError(f"{name} cannot be chained to k = {k}: {formats}")
     try:
-        longer = replace(model, k=k, **_blocks(model))
+        longer = model.varied(k=k, **_blocks(model))
     except TcsmtError:  # an order of lanes, for example, is that of one instruction
         return Chain(model, k, model, exact=False)
     whole = longer.trace
@@ -81,8 +82,8 @@ def chain(name: str, model: Model, k: int) -> Chain:
 
 def _blocks(model: Model) -> dict[str, Any]:
     """The change that keeps a sum of all products what it is in one instruction."""
-    whole = isinstance(model, IeeeDotAdd) and model.n_fma is None and model.method in ("pairwise", "exact")
-    return {"n_fma": model.k} if whole else {}
+    blocks = isinstance(model, IeeeDotAdd) and isinstance(model.sum, (Trees, ExactSums))
+    return {"n_fma": model.k} if blocks and model.parameters.n_fma is None else {}
 
 
 def _repeated(model: Model, x: Terms) -> Trace:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -70,7 +70,7 @@ class PublishedClaim:
         """The unit where the statement holds, or where it does not."""
         parameters = self.claimed if holds else self.otherwise
         changes: dict[str, Any] = {name: None if v == "none" else v for name, v in parameters.items()}
-        return replace(self.row.model, **changes)
+        return self.row.model.varied(**changes)
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def _orders() -> Iterator[HardQuery]:
         unit = of_type(unit, FusedDotAdd)
         forward, backward = (_in_order(unit, step) for step in (1, -1))
         yield HardQuery(
-            "order", f"n{unit.n_fma}", "unsat",
-            f"a fused sum of {unit.n_fma} products and c does not depend on the order of its terms",
+            "order", f"n{unit.lanes.n_fma}", "unsat",
+            f"a fused sum of {unit.lanes.n_fma} products and c does not depend on the order of its terms",
             "addition modulo a power of two and the maximum are associative and commutative",
             forward.ne(backward),
         )  # fmt: skip

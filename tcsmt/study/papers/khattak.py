@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -204,8 +204,8 @@ def custom_models() -> dict[str, FusedDotAdd]:
     base = row_named(A100).model
     base = of_type(base, FusedDotAdd)
     return {
-        "custom 1: neab = 0, rne": replace(base, fraction_bits=23, rounding=ROUNDINGS["RNE"]),
-        "custom 2: neab = 1, ru": replace(base, fraction_bits=24, rounding=ROUNDINGS["RTP"]),
+        "custom 1: neab = 0, rne": base.varied(fraction_bits=23, rounding=ROUNDINGS["RNE"]),
+        "custom 2: neab = 1, ru": base.varied(fraction_bits=24, rounding=ROUNDINGS["RTP"]),
     }
 
 
@@ -242,9 +242,9 @@ def _true(model: Model) -> dict[str, str]:
         raise TcsmtError(f"FTTN's rules apply to one fused sum of products and c, not to {model.title}")
     modes = {"RNE": "RN", "RTZ": "RZ", "RTP": "RU", "RTN": "RD"}
     return {
-        "N_FMA": str(model.n_fma),
+        "N_FMA": str(model.lanes.n_fma),
         "extra bits": str(model.extra_alignment_bits),
-        "rounding": modes.get(model.rounding.name, model.rounding.name),
+        "rounding": modes.get(model.final.rounding.name, model.final.rounding.name),
     }
 
 
@@ -363,15 +363,15 @@ def _fttn_width(values: Mapping[str, Fraction], k: int) -> str:
 def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:
     """Inputs on which the custom models differ from their neighbours in N_FMA and in rounding."""
     for label, model in custom_models().items():
-        others: dict[str, FusedDotAdd] = {f"N_FMA = {n}": replace(model, n_fma=n) for n in (4, 16)} | {
-            f"rounding {name}": replace(model, rounding=ROUNDINGS[name])
+        others: dict[str, FusedDotAdd] = {f"N_FMA = {n}": model.varied(n_fma=n) for n in (4, 16)} | {
+            f"rounding {name}": model.varied(rounding=ROUNDINGS[name])
             for name in ("RNE", "RTZ", "RTP", "RTN")
-            if ROUNDINGS[name] is not model.rounding
+            if ROUNDINGS[name] is not model.final.rounding
         }
         for other, neighbour in others.items():
             lanes: tuple[int | tuple[int, ...], ...] = (1, 2)
             if other.startswith("N_FMA"):
-                few = min(model.n_fma, neighbour.n_fma)
+                few = min(model.lanes.n_fma, neighbour.lanes.n_fma)
                 lanes = ((0, few), (0, 1, few, few + 1))
             question = difference(f"{label} against {other}", (label, model), (other, neighbour), lanes=lanes)
             decision = decide(question, Solving(SolvingOptions(timeout=timeout)))

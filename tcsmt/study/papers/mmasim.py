@@ -25,6 +25,7 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
+from tcsmt.matrix_units.models.ieee_parts import Chains, FlushedOperands, FlushedResults, FusedChain, Trees
 from tcsmt.simulate.rows import simulate
 from tcsmt.study.papers.experiment import Experiment, Paper, concluded
 from tcsmt.support.invariants import of_type
@@ -54,12 +55,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def algorithm_of(model: Model) -> str:
     """MMA-Sim's name (section III) for the arithmetic of a model; empty where it has none."""
     match model:
-        case IeeeDotAdd(method="fma"):
+        case IeeeDotAdd(sum=FusedChain() | Chains()):
             return "SFMA"
-        case IeeeDotAdd(method="pairwise", flush_inputs=True, flush_outputs=True):
+        case IeeeDotAdd(sum=Trees(), reading=FlushedOperands(), results=FlushedResults()):
             return f"GPS, G = {model.block}"
-        case FusedDotAdd(c_position="aligned", interleave=0):
-            return "GDFS" if model.group > 1 else _chained("FDA", model.k // model.n_fma)
+        case FusedDotAdd() if model.parameters.c_position == "aligned" and not model.parameters.interleave:
+            return "GDFS" if model.group > 1 else _chained("FDA", model.k // model.lanes.n_fma)
         case DotThenAdd():
             return _chained("FDRDA" if model.lane_groups == 1 else "GFDRDA", model.k // model.n_fma)
     return ""
@@ -128,7 +129,9 @@ def _detected(row: Row) -> dict[str, str]:
     if bits is not None:
         result["F"] = str(bits)
     last = seen["result"].get("c + p0", {})
-    if last.get("bits") == int(getattr(row.model, "round_fraction_bits", None) or _places(row.model)):
+    if last.get("bits") == int(
+        getattr(row.model.parameters, "round_fraction_bits", None) or _places(row.model)
+    ):
         result["final"] = f"{last['mode']} {last['bits']}"
     return result
 

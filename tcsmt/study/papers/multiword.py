@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,9 +95,9 @@ class Panel:
         if self.operand == "e5m2":
             b200 = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e5m2.e5m2").model
         b200 = of_type(b200, FusedDotAdd)
-        units["B200 RN"] = replace(b200, rounding=ROUNDINGS["RNE"])
+        units["B200 RN"] = b200.varied(rounding=ROUNDINGS["RNE"])
         if self.operand != "e5m2":
-            units["B200, F = 23"] = replace(b200, fraction_bits=23)
+            units["B200, F = 23"] = b200.varied(fraction_bits=23)
         return units
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -139,12 +139,12 @@ def _table_one() -> dict[str, Any]:
 
 
 def _product(fmt: Format) -> Model:
-    return IeeeDotAdd(a_format=F16, b_format=F16, c_format=fmt, d_format=fmt, k=1, sum_format=fmt)
+    return IeeeDotAdd.of(a_format=F16, b_format=F16, c_format=fmt, d_format=fmt, k=1, sum_format=fmt)
 
 
 def _table_three() -> dict[str, Any]:
     volta = _volta()
-    rtz = IeeeDotAdd(
+    rtz = IeeeDotAdd.of(
         a_format=F16, b_format=F16, c_format=F32, d_format=F32, k=1, sum_format=F32,
         rounding=ROUNDINGS["RTZ"],
     )  # fmt: skip
@@ -199,7 +199,7 @@ def _table_five() -> dict[str, Any]:
 
 def _both(model: FusedDotAdd, a: list[Fraction], b: list[Fraction], c: Fraction) -> tuple[Fraction, Fraction]:
     inside = F32.value(_run(model, a, b, c))
-    outside = F32.value(_run(replace(model, c_position="last"), a, b, c))
+    outside = F32.value(_run(model.varied(c_position="last"), a, b, c))
     return inside, outside
 
 

@@ -8,7 +8,7 @@ goes to nearest; on the experiment's own matrices (random signs), and on the sam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,12 @@ def one_at_a_time() -> dict[str, FusedDotAdd]:
     for label, other in (("B200", "V100"), ("V100", "B200")):
         unit, theirs = units[label], units[other]
         variants[label] = unit
-        for name in (field.name for field in fields(unit) if field.name != "k"):
-            value = getattr(theirs, name)
-            if getattr(unit, name) != value:
+        for name in (field.name for field in fields(unit.table()) if field.name != "k"):
+            value = getattr(theirs.parameters, name)
+            if getattr(unit.parameters, name) != value:
                 k = max(unit.k, value) if name == "n_fma" else unit.k
-                variants[f"{label}, {name} = {value}"] = replace(unit, k=k, **{name: value})
-        variants[f"{label}, rounding = RNE"] = replace(unit, rounding=ROUNDINGS["RNE"])
+                variants[f"{label}, {name} = {value}"] = unit.varied(k=k, **{name: value})
+        variants[f"{label}, rounding = RNE"] = unit.varied(rounding=ROUNDINGS["RNE"])
     return variants
 
 

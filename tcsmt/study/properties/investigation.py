@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,14 @@ def one_block(model: Model) -> Model:
     On hardware the other lanes are zero; a zero block passes the result on unchanged.
     """
     if isinstance(model, FusedDotAdd):
-        return replace(model, k=model.n_fma, interleave=0, order=None)
+        return model.varied(k=model.lanes.n_fma, interleave=0, order=None)
     return model
 
 
 def cannot_become(model: Model, **parameters: Any) -> str:
     """Why no unit has these parameters with the model's others; empty where one has."""
     try:
-        replace(one_block(model), **parameters)
+        one_block(model).varied(**parameters)
     except TcsmtError as why:
         return str(why)
     return ""
@@ -87,7 +87,7 @@ def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
     }
     if isinstance(unit, FusedDotAdd):
         chosen["nan"] = unit.nan_word
-    return IeeeDotAdd(**(chosen | parameters))
+    return IeeeDotAdd.of(**(chosen | parameters))
 
 
 def concluded(verdict: Verdict, present: str, absent: str, question: str) -> str:
@@ -234,7 +234,7 @@ def on_instruction(
     own = model.input_formats
     lanes: Sequence[int] = range(model.k)
     used = sum(name[0] == "a" for name in formats)
-    if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
+    if isinstance(model, FusedDotAdd) and model.parameters.interleave and used <= model.lanes.n_fma:
         lanes = model.blocks[0]
     placed = dict.fromkeys(own, 0)
     for name, fmt in formats.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tcsmt.language.terms import Term, all_of, umax, var
 from tcsmt.language.write.smtlib import definitions, script
@@ -28,27 +27,27 @@ def scripts() -> Iterator[tuple[str, str]]:
         for bits, status in ((few, "sat"), (few + 1, "unsat")):
             yield _pair(
                 f"carry-bits-{arch}-{bits}-{bits + 1}", status, source,
-                replace(unit, carry_bits=bits), replace(unit, carry_bits=bits + 1), Kind.SUM,
+                unit.varied(carry_bits=bits), unit.varied(carry_bits=bits + 1), Kind.SUM,
             )  # fmt: skip
     volta = _unit("volta")
     yield _pair(
         "product-normalization-volta", "sat", "Khattak and Mikaitis 2025, IV-A1",
-        volta, replace(volta, products="normalised"),
+        volta, volta.varied(products="normalised"),
     )  # fmt: skip
     yield _pair(
         "alignment-bits-volta-23-24", "sat", "Fasi et al. 2020, 3.1.4",
-        volta, replace(volta, fraction_bits=24),
+        volta, volta.varied(fraction_bits=24),
     )  # fmt: skip
-    bf16 = replace(_unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32"), k=2, n_fma=2)
+    bf16 = _unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32").varied(k=2, n_fma=2)
     yield _pair(
         "zero-exponent-ampere-bf16-132-126", "sat", "MMA-Sim 2025, III-C, and mmasim 2.1.1",
-        bf16, replace(bf16, zero_exponent=-126),
+        bf16, bf16.varied(zero_exponent=-126),
     )  # fmt: skip
     yield from _zero_exponent_proof(volta)
     tf32 = _unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
     yield _pair(
         "tf32-truncation-ampere", "sat", "MMA-Sim 2025, III-C, TF32 truncation",
-        tf32, replace(tf32, a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
+        tf32, tf32.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
     )  # fmt: skip
     x, y, z = (var(name, 12) for name in "xyz")
     yield (
@@ -125,7 +124,7 @@ def _sizes(fmt: Format) -> str:
 
 def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
     """In two parts: terms that are all zero, and terms that are not."""
-    other = replace(volta, zero_exponent=-126)
+    other = volta.varied(zero_exponent=-126)
     products = [s.term.eq(0) for s in volta.trace.of(Kind.PRODUCT)]
     all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
     domain = Domain().holds(volta.input_formats, volta.trace)

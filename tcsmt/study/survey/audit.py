@@ -19,6 +19,7 @@ from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.matrix_units.models.fused_parts import CLast, Contiguous, ProductsThenC
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.options import SolvingOptions
@@ -173,11 +174,13 @@ def _chained(row: Row, k: int) -> Row | None:
     m = row.model
     if m.k == k:
         return row
-    if not isinstance(m, FusedDotAdd) or m.interleave or m.order or m.scales or m.c_position != "aligned":
+    if not isinstance(m, FusedDotAdd) or not isinstance(m.lanes, Contiguous) or m.scales:
+        return None
+    if isinstance(m.sum, (ProductsThenC, CLast)):
         return None
     if k % m.k or m.c_format != m.d_format:
         return None
-    return replace(row, instruction=f"{row.instruction} x{k // m.k}", model=replace(m, k=k))
+    return replace(row, instruction=f"{row.instruction} x{k // m.k}", model=m.varied(k=k))
 
 
 # --- hypotheses ---------------------------------------------------------------------------------

@@ -47,12 +47,12 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
     model or an earlier neighbour.
     """
     seen = {model.trace.output}
-    for parameter in fields(model):
+    for parameter in fields(model.table()):
         if parameter.name in _GIVEN:
             continue
         for value in _others(model, parameter):
             try:
-                other = replace(model, **{parameter.name: value})
+                other = model.varied(**{parameter.name: value})
             except TcsmtError:
                 continue
             if other.input_formats == model.input_formats and other.trace.output not in seen:
@@ -74,7 +74,7 @@ def value_text(value: Any) -> str:
 
 
 def _others(model: Model, parameter: Field[Any]) -> list[Any]:
-    own, kind = getattr(model, parameter.name), str(parameter.type).partition(" | ")[0]
+    own, kind = getattr(model.parameters, parameter.name), str(parameter.type).partition(" | ")[0]
     nothing = [None] if own is not None else []
     if "choices" in parameter.metadata:
         others: list[Any] = [*parameter.metadata["choices"]]

@@ -119,7 +119,7 @@ def fused(name: str, **changes: Any) -> FusedDotAdd:
     """A catalogue row's fused model, changed."""
     model = row_named(name).model
     model = of_type(model, FusedDotAdd)
-    return replace(model, **changes)
+    return model.varied(**changes)
 
 
 # --- any order of the products --------------------------------------------------------------------
@@ -190,8 +190,8 @@ def _mma_and_wgmma() -> Iterator[Entry]:
 def _fp8_on_f16() -> Iterator[Entry]:
     """That a and b are converted to FP16 first cannot be seen where both are of one format."""
     for name, beneath in FP8_ON_FP16:
-        unit, half = replace(fused(name), operand_format=None), fused(beneath)
-        wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
+        unit, half = fused(name).varied(operand_format=None), fused(beneath)
+        wide = unit.varied(a_format=half.a_format, b_format=half.b_format)
         inputs = unit.trace
         left, right = (
             [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
@@ -212,8 +212,8 @@ def _fp8_on_f16() -> Iterator[Entry]:
 def _zero_exponents() -> Iterator[Entry]:
     for name, other, equal in ZERO_EXPONENTS:
         unit = fused(name)
-        title = f"{name}: zero exponent {unit.zero_exponent} against {other}"
-        yield _pair("zero exponents", title, unit, replace(unit, zero_exponent=other), equal)
+        title = f"{name}: zero exponent {unit.parameters.zero_exponent} against {other}"
+        yield _pair("zero exponents", title, unit, unit.varied(zero_exponent=other), equal)
 
 
 def _half_zero() -> Iterator[Entry]:
@@ -259,7 +259,7 @@ def _one_sign() -> Iterator[Entry]:
             (3, Domain(positive=True, subnormals=False, c_zero=True), False),
         ):
             unit = fused(name, k=k, n_fma=k)
-            exact = replace(unit, fraction_bits=EXACT)
+            exact = unit.varied(fraction_bits=EXACT)
             title = f"{name}, {k} products and c, {domain}: truncated against rounded toward zero once"
             yield _pair(part, title, unit, exact, equal, domain)
 
@@ -271,19 +271,23 @@ def _neighbours() -> Iterator[Entry]:
     for name in NEIGHBOURED:
         unit = fused(name)
         changes: dict[str, dict[str, Any]] = {
-            f"F = {unit.fraction_bits - 1}": {"fraction_bits": unit.fraction_bits - 1},
-            f"F = {unit.fraction_bits + 1}": {"fraction_bits": unit.fraction_bits + 1},
-            f"N = {unit.n_fma // 2}": {"n_fma": unit.n_fma // 2},
+            f"F = {unit.sum.fraction_bits - 1}": {"fraction_bits": unit.sum.fraction_bits - 1},
+            f"F = {unit.sum.fraction_bits + 1}": {"fraction_bits": unit.sum.fraction_bits + 1},
+            f"N = {unit.lanes.n_fma // 2}": {"n_fma": unit.lanes.n_fma // 2},
             "normalised products": {"products": "normalised"},
             "normalised at every addition": {"normalisation": "every"},
             "c last": {"c_position": "last"},
             "c summed": {"c_position": "summed"},
             "a sticky bit": {"alignment_sticky": True},
-            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS.values() if r != unit.rounding},
-            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS.values() if r != unit.alignment},
+            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS.values() if r != unit.final.rounding},
+            **{
+                f"alignment {r}": {"alignment": r}
+                for r in ROUNDINGS.values()
+                if r != unit.parameters.alignment
+            },
         }
         for label, change in changes.items():
-            yield _pair("neighbours", f"{name} against {label}", unit, replace(unit, **change), False, FINITE)
+            yield _pair("neighbours", f"{name} against {label}", unit, unit.varied(**change), False, FINITE)
 
 
 def _papers() -> Iterator[Entry]:
@@ -303,9 +307,9 @@ def _carry_bits() -> Iterator[Entry]:
     for unit, name in seen.items():
         unit = of_type(unit, FusedDotAdd)
         enough = unit.enough_carry_bits
-        register = replace(unit, carry_bits=enough)
+        register = unit.varied(carry_bits=enough)
         yield _pair("carry bits", f"{name}: no limit against {enough} carry bits", unit, register, True)
-        more = replace(unit, carry_bits=enough + 1)
+        more = unit.varied(carry_bits=enough + 1)
         title = f"{name}: {enough} carry bits against {enough + 1}"
         yield _pair("carry bits", title, register, more, True)
 

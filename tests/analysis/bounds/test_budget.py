@@ -123,7 +123,7 @@ def test_findings_of_bounds_hold_proof_shares_and_error() -> None:
 def units(draw: st.DrawFn) -> FusedDotAdd:
     n_fma = draw(st.sampled_from([1, 2, 4]))
     blocks = draw(st.sampled_from([1, 2]))
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=n_fma * blocks, n_fma=n_fma,
         interleave=draw(st.sampled_from([0, 1])) * (blocks > 1),
         fraction_bits=draw(st.sampled_from([20, 23, 24, 25, 27])),
@@ -143,8 +143,8 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: StepwiseProof) -> None:
     with contextlib.suppress(Unbounded):
         total = budget(chain, algorithm, SMALL).total
     if total is None:  # other roundings have words with a bit to spare
-        narrow = unit.fraction_bits < F32.fraction_bits or unit.carry_bits is not None
-        assert narrow or unit.alignment.name != "RTZ"
+        narrow = unit.parameters.fraction_bits < F32.fraction_bits or unit.parameters.carry_bits is not None
+        assert narrow or unit.parameters.alignment.name != "RTZ"
         return
     rows = random_rows(SMALL, F32, k, 4000, np.random.default_rng(7))
     results = rows.run(algorithm)
@@ -216,10 +216,10 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
 @pytest.mark.long
 def test_zeros_far_below_lose_nothing_more(chain: StepwiseProof) -> None:
     """The exponents of such zeros do not fit the words of usual ones."""
-    unit = replace(rows("volta", claims=False)[0].model, k=1, n_fma=1)
+    unit = rows("volta", claims=False)[0].model.varied(k=1, n_fma=1)
     losses = []
     for zero in (-131, -4096):
-        (step,) = steps_of(chain, replace(unit, zero_exponent=zero), -14, 15)
+        (step,) = steps_of(chain, unit.varied(zero_exponent=zero), -14, 15)
         assert isinstance(step, FusedStep)
         losses.append(step.sum.losses(chain, {0, C}))
     assert losses[0] == losses[1]
@@ -246,7 +246,7 @@ REFUSED = [
 def test_units_and_domains_without_lemmas_are_refused(
     change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
 ) -> None:
-    unit = replace(rows("volta", claims=False)[0].model, k=1, n_fma=1, **change)
+    unit = rows("volta", claims=False)[0].model.varied(k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["single-f16"].on(unit, 1), domain)
 
@@ -328,7 +328,7 @@ def test_just_below_and_at_the_largest_number(
 def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: StepwiseProof) -> None:
     row = next(r for r in rows("hopper", claims=False) if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
-    unit = replace(row.model, k=k, n_fma=k, c_position="last", c_rounding=rounding)
+    unit = row.model.varied(k=k, n_fma=k, c_position="last", c_rounding=rounding)
     algorithm = RECIPES["single-f16"].on(unit, 2)
     worst, _ = largest(algorithm, domain, 0.4)
     assert worst is not None
@@ -342,7 +342,7 @@ def ieee_unit(k: int, **changes: object) -> IeeeDotAdd:
     given: dict[str, object] = {
         **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, "k": k,
     }  # fmt: skip
-    return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
+    return IeeeDotAdd.of(**(given | changes))  # type: ignore[arg-type]
 
 
 #: What was said to be the bound, and is less than an error that occurs.
@@ -470,7 +470,7 @@ def test_c_that_is_added_last_is_rounded(chain: StepwiseProof) -> None:
     """A product of 11-bit numbers is exact: all that is lost is lost when c is added."""
     single, _ = algorithm_named("single-f16", "hopper", 1)
     domain = Domain(exponents=(0, 0), bits=(11, 11))
-    algorithm = replace(single, c_enters="last")
+    algorithm = single.varied(c_enters="last")
     worst, _ = largest(algorithm, domain, 0.2)
     assert worst is not None
     assert worst.relative is not None
@@ -494,7 +494,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseProof) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
-    unit = replace(rows("volta", claims=False)[0].model, k=2, n_fma=2)
+    unit = rows("volta", claims=False)[0].model.varied(k=2, n_fma=2)
     whole = RECIPES["markidis"].on(unit, 4)
     sums = tuple(Sum((product,), every=2) for total in whole.sums for product in total.products[:2])
     domain = replace(COARSE, c_zero=True)
@@ -579,7 +579,7 @@ class Lying(GroupedDotAdd):
     ("instructions", "message"),
     [
         ((replace(HIGH, least_exponent=-2),), "left out only where all of its numbers are zeros"),
-        ((replace(HIGH, zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
+        ((HIGH.varied(zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
         ((replace(HIGH, largest_result=0x2000),), "not proved"),
         ((HIGH, HIGH), "multiplied more than once"),
         (

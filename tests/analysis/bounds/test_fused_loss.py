@@ -67,13 +67,13 @@ def some_unit(rng: Random) -> Model:
         return DotThenAdd(**given)
     given |= {"carry_bits": rng.choice((None, None, 0)), "zero_exponent": rng.choice((None, -9, -2))}
     given["round_fraction_bits"] = rng.choice((None, None, 1))
-    return FusedDotAdd(**given)
+    return FusedDotAdd.of(**given)
 
 
 def some_group(rng: Random) -> Model:
     """A unit whose products are summed on a grid of their own first, c having another exponent."""
     c, d = rng.choice(WIDES)
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=2, n_fma=2, group=2,
         group_fraction_bits=rng.choice((1, 2, 3, 4)), fraction_bits=rng.choice((2, 2, 3, 4, 6)),
         alignment=ROUNDINGS[rng.choice(("RTN", "RTN", "RTZ", "RNE"))],
@@ -87,7 +87,7 @@ def some_complement(rng: Random) -> Model:
     """A unit that changes signs by the complement: a zero is off by a bit. Most drop a subnormal c."""
     c, d = rng.choice(WIDES)
     lanes = rng.choice((1, 1, 2))
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=lanes, n_fma=lanes,
         alignment_complement=True, fraction_bits=rng.choice((2, 3, 3, 4, 6)),
         rounding=rng.choice(("RNE", "RTZ", "RNA")),
@@ -337,7 +337,7 @@ def test_claims_on_sums_with_complements_hold(seeds: range) -> None:
 @pytest.mark.parametrize(("below", "holds"), [(0, True), (1, False), (2, False)])
 def test_rounding_is_about_all_sums_below_the_largest(below: int, holds: bool) -> None:
     """A result that is wrong in one binade: from 2^e_max on it does not matter, just below it does."""
-    unit = FusedDotAdd(
+    unit = FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1, fraction_bits=4,
         rounding="RTZ", zero_exponent=-9,
     )  # fmt: skip
@@ -379,14 +379,14 @@ def test_bounds_that_are_nearly_reached(seed: int) -> None:
 
 def test_a_c_that_is_dropped_counts_once_for_each_sum() -> None:
     """Each sum of a chain may drop what it takes over, where that is smaller than the smallest normal."""
-    unit = FusedDotAdd(
+    unit = FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1, fraction_bits=3,
         rounding="RTZ", zero_exponent=-40, overflow="ieee",
     )  # fmt: skip
     one = Algorithm(k=2, unit=unit, split=Split(format=NARROW, wide=WIDE, words=1), sums=(Sum(((0, 0),)),))
     domain = Domain(exponents=(0, 0), bits=(2, 2))
     plain = budget(StepwiseProof(solving()), one, domain).total
-    flushing = replace(one, unit=replace(unit, flush_c=True))
+    flushing = replace(one, unit=unit.varied(flush_c=True))
     total = budget(StepwiseProof(solving()), flushing, domain).total
     assert total - plain >= 2 * Fraction(2) ** WIDE.e_min > 0  # |c| + sum |a·b| is 1 or more
 

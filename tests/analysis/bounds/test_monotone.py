@@ -53,7 +53,7 @@ def fused(seed: int, most: int) -> tuple[Algorithm, Domain]:
         narrow = tiny.described(exponent_bits=3, fraction_bits=rng.choice((1, 2)), bias=3)
         wide = tiny.described(exponent_bits=5, fraction_bits=rng.choice((2, 3, 4)), bias=15)
         k, bits, sticky = rng.choice((1, 2, 2, 3)), wide.fraction_bits, rng.random() < 0.1
-        unit = FusedDotAdd(
+        unit = FusedDotAdd.of(
             a_format=narrow, b_format=narrow, c_format=wide, d_format=wide, k=k, n_fma=k,
             fraction_bits=bits + rng.choice((-1, 0, 0, 1, 1, 2)),
             rounding=ROUNDINGS[rng.choice(["RTZ", "RNE", *ROUNDINGS])],
@@ -151,7 +151,7 @@ def test_signs() -> None:
     assert not keeps_sign(chain(), one, replace(TYPE1, exponents=(-80, 0)))
     two, _ = algorithm_named("fp32-fma", "hopper", 2)
     assert not keeps_sign(chain(), two, TYPE1)
-    apart = replace(one, unit=replace(one.unit, method="sequential"))  # type: ignore[call-arg]
+    apart = replace(one, unit=one.unit.varied(method="sequential"))  # type: ignore[call-arg]
     assert not keeps_sign(chain(), apart, TYPE1)
     fused_sum, _ = algorithm_named("single-f16", "hopper", 1)
     assert not keeps_sign(chain(), fused_sum, TYPE1)
@@ -162,5 +162,5 @@ def test_algorithms_and_domains_beyond_the_argument_are_refused() -> None:
     split, _ = algorithm_named("markidis", "hopper", 2)
     assert not never_falls(chain(), split, TYPE1)
     assert not never_falls(chain(), one, replace(TYPE1, c_free=True))
-    assert not never_falls(chain(), replace(one, c_enters="first"), TYPE1)
+    assert not never_falls(chain(), one.varied(c_enters="first"), TYPE1)
     assert not never_falls(chain(), one, replace(TYPE1, exponents=(100, 120)))

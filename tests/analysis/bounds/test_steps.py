@@ -28,7 +28,7 @@ def ieee(k: int, **changes: object) -> IeeeDotAdd:
         "a_format": "f16", "b_format": "f16", "k": k,
         **{f"{name}_format": "f32" for name in ("c", "d", "sum")},
     }  # fmt: skip
-    return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
+    return IeeeDotAdd.of(**(given | changes))  # type: ignore[arg-type]
 
 
 def sources(model: Model, chain: StepwiseProof) -> list[tuple[object, ...]]:
@@ -67,7 +67,7 @@ def test_roundings_and_formats_are_those_of_the_stages(chain: StepwiseProof) -> 
 def test_words_of_a_unit_that_flushes(chain: StepwiseProof) -> None:
     row = next(row for row in rows("cdna2", claims=False) if row.model.a_format.name == "bf16")
     assert isinstance(row.model, IeeeDotAdd)
-    assert row.model.flush_inputs and row.model.flush_outputs
+    assert row.model.reading.flush_inputs and row.model.results.flush_outputs
     steps = steps_of(chain, row.model, -100, 100)
     assert len(steps) == 2 * row.model.k
     assert all(isinstance(step, IeeeStep) and step.operation.flush and not step.fits for step in steps)
@@ -110,7 +110,7 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
     assert isinstance(two, FusedStep)
     assert (one.start, two.start, one.least) == (C, StepResult(0), 2 * LOW)
     assert sorted((*one.sources, *two.sources)) == list(range(16))
-    last = replace(ampere, c_position="last", c_rounding="RTP")
+    last = ampere.varied(c_position="last", c_rounding="RTP")
     first, second, added = steps_of(chain, last, LOW, HIGH)
     assert isinstance(first, FusedStep)
     assert isinstance(second, FusedStep)
@@ -122,10 +122,10 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
 @pytest.mark.long
 def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> None:
     volta = rows("volta", claims=False)[0].model
-    (step,) = steps_of(chain, replace(volta, products="normalised"), LOW, HIGH)
+    (step,) = steps_of(chain, volta.varied(products="normalised"), LOW, HIGH)
     assert isinstance(step, FusedStep)
     assert step.least == 2 * LOW - 20
-    (step,) = steps_of(chain, replace(volta, products="normalised"), -13, HIGH)  # no subnormal operands
+    (step,) = steps_of(chain, volta.varied(products="normalised"), -13, HIGH)  # no subnormal operands
     assert isinstance(step, FusedStep)
     assert step.least == -26
 

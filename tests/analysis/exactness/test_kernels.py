@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -186,7 +185,7 @@ def some_unit(rng: Random) -> Model:
     if kind == "ieee":
         method = rng.choice(("sequential", "fma", "pairwise", "exact"))
         given |= {"c_first": rng.random() < 0.7, "negative_zero": method != "exact" or rng.random() < 0.7}
-        return IeeeDotAdd(**given, method=method, sum_format=d, rounding=rounding)
+        return IeeeDotAdd.of(**given, method=method, sum_format=d, rounding=rounding)
     given |= {"n_fma": rng.choice([n for n in (1, 2) if k % n == 0]), "rounding": rounding}
     if kind == "dot":
         return DotThenAdd(**given, fraction_bits=4, dot_fraction_bits=rng.choice((4, 6)))
@@ -197,7 +196,7 @@ def some_unit(rng: Random) -> Model:
     position = rng.choice(("aligned", "aligned", "summed", "last"))
     if position == "last":
         given["c_rounding"] = rng.choice(("RTN", "RNE"))
-    return FusedDotAdd(**given, c_position=position)
+    return FusedDotAdd.of(**given, c_position=position)
 
 
 def made(draw: Callable[[], Model]) -> Model:
@@ -243,7 +242,7 @@ def test_operands_without_a_sign() -> None:
     """A product's sign is known then."""
     unsigned, d = tiny.described(exponent_bits=3, fraction_bits=1, bias=4, signed=False), RESULTS[1]
     formats: dict[str, Any] = {"a_format": unsigned, "b_format": unsigned, "c_format": d, "d_format": d}
-    unit = FusedDotAdd(**formats, k=1, n_fma=1, fraction_bits=6, rounding="RTZ", zero_exponent=None)
+    unit = FusedDotAdd.of(**formats, k=1, n_fma=1, fraction_bits=6, rounding="RTZ", zero_exponent=None)
     limit = largest(unit, reduction_named("split-k:2"), 2)
     assert limit == 2
     for reduction in REDUCTIONS[:2]:
@@ -254,7 +253,7 @@ def test_operands_without_a_sign() -> None:
 def test_operations_that_round_down_are_not_proved(method: str) -> None:
     """1 - 1 is -0 then, and +0 where each has a part of its own: exact reductions that differ."""
     formats: dict[str, Any] = {"a_format": "f16", "b_format": "f16", "c_format": "f32", "d_format": "f32"}
-    unit = IeeeDotAdd(**formats, sum_format="f32", k=1, method=method, rounding="RTN")
+    unit = IeeeDotAdd.of(**formats, sum_format="f32", k=1, method=method, rounding="RTN")
     a, b = np.ones((1, 2), np.float16), np.array([[1], [-1]], np.float16)
     words = [
         tcsmt.gemm(a, b, unit=unit, reduction=one).view(np.uint32)[0, 0] for one in ("chained", "split-k:2")
@@ -262,7 +261,7 @@ def test_operations_that_round_down_are_not_proved(method: str) -> None:
     assert words == [1 << 31, 0]
     found = exact_kernel(StepwiseProof(Solving()), unit, reduction_named("chained"), 2)
     assert (found.integers, found.ends) == (0, "it is not proved that no result is -0")
-    up = replace(unit, rounding="RTP")
+    up = unit.varied(rounding="RTP")
     assert exact_kernel(StepwiseProof(Solving()), up, reduction_named("chained"), 2).integers == 2897
 
 
@@ -282,7 +281,7 @@ def test_planted_negative_zeros_are_not_proved_away(seeds: range) -> None:
         d = rng.choice(RESULTS)
         given: dict[str, Any] = {"a_format": NARROW, "b_format": NARROW, "c_format": d, "d_format": d}
         given |= {"rounding": rng.choice(("RNE", "RTZ", "RTN")), "zero_exponent": rng.choice((None, -20))}
-        unit = FusedDotAdd(**given, k=1, n_fma=1, fraction_bits=5)
+        unit = FusedDotAdd.of(**given, k=1, n_fma=1, fraction_bits=5)
         reduction = rng.choice(REDUCTIONS)
         assert largest(unit, reduction, 2)
         trace = unit.trace

@@ -45,7 +45,7 @@ def test_tiny_units_are_decided_at_the_next_k() -> None:
     d = RESULTS[1]
     common = {"a_format": NARROW, "b_format": NARROW, "c_format": d, "d_format": d, "k": 2}
     for bits, most in ((3, 4), (2, 2)):
-        model = FusedDotAdd(
+        model = FusedDotAdd.of(
             **common, n_fma=2, fraction_bits=bits, zero_exponent=None, carry_bits=None, rounding="RTZ"
         )  # fmt: skip
         found = asked(model, integers=2)

@@ -12,7 +12,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tests.support.sums_of_integers import NARROW, RESULTS, chain, wrong
 
 D = RESULTS[1]
-TINY = FusedDotAdd(a_format=NARROW, b_format=NARROW, c_format=D, d_format=D, k=2, n_fma=2, fraction_bits=3,
+TINY = FusedDotAdd.of(a_format=NARROW, b_format=NARROW, c_format=D, d_format=D, k=2, n_fma=2, fraction_bits=3,
                    zero_exponent=None, carry_bits=None, rounding="RTZ")  # fmt: skip
 
 

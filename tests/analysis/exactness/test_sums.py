@@ -87,13 +87,13 @@ def some_unit(rng: Random, k: int = 1) -> Model:
     given |= {"fraction_bits": rng.choice((1, 1, 2, 2, 3, 4)), "alignment": rng.choice(("RTZ", "RTN", "RNE"))}
     given |= {"zero_exponent": rng.choice((None, None, -2))}
     given["round_fraction_bits"] = rng.choice((None, None, 1))
-    return FusedDotAdd(**given)
+    return FusedDotAdd.of(**given)
 
 
 def grouped_unit(rng: Random) -> FusedDotAdd:
     """Two products that are summed on a grid of their own first; c with another exponent."""
     c, d = rng.choice(WIDES)
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=2, n_fma=2, group=2,
         group_fraction_bits=rng.choice((1, 2, 2, 3, 4)), fraction_bits=rng.choice((2, 3, 3, 4)),
         alignment=rng.choice(("RTN", "RTN", "RTZ", "RNE")), c_exponent_offset=rng.choice((0, -1, -1)),
@@ -149,7 +149,7 @@ def test_proofs_about_tiny_units_hold_for_all_inputs(seeds: range) -> None:
 def flushing_unit(rng: Random) -> FusedDotAdd:
     """A unit that reads subnormal numbers as zeros; some change signs by the complement."""
     flushes, complement = rng.random() < 0.5, rng.random() < 0.3
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
         fraction_bits=rng.choice((1, 2, 2, 3, 4)), rounding=rng.choice(("RTZ", "RNE")),
         alignment_complement=complement, flush_inputs=rng.random() < 0.4, flush_c=True,
@@ -185,8 +185,10 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
         rng = Random(f"planted {seed}")
         unit = some_unit(rng)
         if not isinstance(unit, FusedDotAdd):
-            unit = FusedDotAdd(a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
-                               fraction_bits=3, rounding="RNE", zero_exponent=None)  # fmt: skip
+            unit = FusedDotAdd.of(
+                a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
+                fraction_bits=3, rounding="RNE", zero_exponent=None,
+            )  # fmt: skip
         before = proved(unit)
         trace = unit.trace
         kinds = Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.RESULT

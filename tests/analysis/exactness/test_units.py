@@ -16,11 +16,11 @@ from tests.support.sums_of_integers import NARROW, RESULTS, asked, chain
 def test_units_beyond_the_lemmas_are_refused() -> None:
     d = RESULTS[2]
     common = {"a_format": NARROW, "b_format": NARROW, "c_format": d, "d_format": d, "k": 2, "n_fma": 2}
-    short = FusedDotAdd(**common, fraction_bits=4, zero_exponent=None, rounding="RTZ", carry_bits=0)
+    short = FusedDotAdd.of(**common, fraction_bits=4, zero_exponent=None, rounding="RTZ", carry_bits=0)
     found = asked(short, integers=2)
     assert found.k == 0
     assert "may wrap" in found.ends
-    every = FusedDotAdd(
+    every = FusedDotAdd.of(
         **common, fraction_bits=4, zero_exponent=-9, carry_bits=None, rounding="RTZ", normalisation="every"
     )
     assert asked(every, integers=1).k == 0
@@ -29,7 +29,7 @@ def test_units_beyond_the_lemmas_are_refused() -> None:
 def test_a_result_is_c_and_the_products_or_refused() -> None:
     """A unit whose limits are known: 2^-3 below the largest exponent is kept, of a sum four bits."""
     d = RESULTS[1]
-    model = FusedDotAdd(a_format=NARROW, b_format=NARROW, c_format=d, d_format=d, k=2, n_fma=2,
+    model = FusedDotAdd.of(a_format=NARROW, b_format=NARROW, c_format=d, d_format=d, k=2, n_fma=2,
                         fraction_bits=3, zero_exponent=None, carry_bits=None, rounding="RTZ")  # fmt: skip
     unit = ExactUnit(chain(), model)
     ones = Lattice(Fraction(-1), Fraction(1), 0)

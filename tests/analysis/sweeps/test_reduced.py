@@ -33,9 +33,9 @@ def test_widths_are_scaled_as_documented(p: int) -> None:
         made = on("ootomo-halfhalf", unit, p)
         assert isinstance(made.unit, FusedDotAdd)
         assert made.split.scale == p
-        assert made.unit.fraction_bits == 2 * p + 1 + extra
-        assert made.unit.zero_exponent == wide.e_min - below
-        assert made.unit.rounding.name == "RTZ"
+        assert made.unit.parameters.fraction_bits == 2 * p + 1 + extra
+        assert made.unit.parameters.zero_exponent == wide.e_min - below
+        assert made.unit.parameters.rounding.name == "RTZ"
     cdna3 = on("single-f16", "cdna3", p).unit
     assert isinstance(cdna3, DotThenAdd)
     assert (cdna3.fraction_bits, cdna3.dot_fraction_bits) == (2 * p + 2, 2 * p + 10)

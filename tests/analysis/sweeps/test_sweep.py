@@ -109,7 +109,11 @@ def test_units() -> None:
     for label, model in to_nearest(labels).items():
         assert isinstance(model, FusedDotAdd)
         plain = labels[label.removesuffix(", RNE").removesuffix(", all RNE")]
-        changed = [f.name for f in fields(model) if getattr(model, f.name) != getattr(plain, f.name)]
+        changed = [
+            f.name
+            for f in fields(model.table())
+            if getattr(model.parameters, f.name) != getattr(plain.parameters, f.name)
+        ]
         assert changed == (["alignment", "rounding"] if "all" in label else ["rounding"])
 
 

@@ -127,7 +127,7 @@ def test_stream_k() -> None:
     ]  # fmt: skip
 
 
-FMA = IeeeDotAdd(
+FMA = IeeeDotAdd.of(
     a_format="f32", b_format="f32", c_format="f32", d_format="f32", sum_format="f32", k=1, method="fma"
 )  # type: ignore[arg-type]
 

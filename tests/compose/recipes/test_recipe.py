@@ -83,7 +83,7 @@ def test_on_a_unit() -> None:
         BASE, split=Split(format=FORMATS["f32"], words=1), sums=(Sum(((0, 0),)),), ordinary=True
     )
     unit = ordinary.on(VOLTA, 16).unit
-    assert isinstance(unit, IeeeDotAdd) and unit.method == "fma" and unit.k == 1
+    assert isinstance(unit, IeeeDotAdd) and unit.parameters.method == "fma" and unit.k == 1
     assert {field.name for field in fields(Recipe)} >= {"name", "title", "source", "ordinary"}
 
 

@@ -3,7 +3,6 @@
 import json
 import signal
 import sys
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -77,12 +76,12 @@ def test_from_a_plan_to_the_model(tmp_path, plan, changed, code):
     (tmp_path / "plan.json").write_text(plan)
     emitted = run(main, ["probe", "volta", "--vectors", str(tmp_path / "plan.json"), "--emit", "json"])
     assert emitted.exit_code == 0
-    unit = replace(VOLTA, **changed)
+    unit = VOLTA.varied(**changed)
     (tmp_path / "answers.json").write_text(json.dumps(answers_of(unit, json.loads(emitted.output))))
     result = run(main, ["identify", "--answers", str(tmp_path / "answers.json"), "--json"])
     found = json.loads(result.output)
     assert result.exit_code in (0, 3)
-    assert unit.fraction_bits in found["values"]["fraction_bits"]
+    assert unit.parameters.fraction_bits in found["values"]["fraction_bits"]
     if code is not None:
         assert result.exit_code == code
     else:  # it goes on with the box

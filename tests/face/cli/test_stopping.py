@@ -113,7 +113,7 @@ ANSWERS = """
 import json, pathlib, sys, time
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.models import FusedDotAdd
-model = FusedDotAdd(
+model = FusedDotAdd.of(
     a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1, fraction_bits=6,
     rounding="RTZ", zero_exponent=None,
 )

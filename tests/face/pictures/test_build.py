@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -103,7 +102,7 @@ def test_losses_add_up(near: bool) -> None:
 
 def test_rounded_alignment() -> None:
     volta = row_named(VOLTA).model
-    shown = only_grid(picture(replace(volta, alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
+    shown = only_grid(picture(volta.varied(alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
     c = row(shown, "c")
     assert c.value(Fate.KEPT, Fate.CHANGED) == Fraction(1, 8)
     assert any(cell.fate is Fate.CHANGED for cell in c.cells)
@@ -128,7 +127,7 @@ def test_carry_bits() -> None:
     carry = [c for c in row(grid, "sum").cells if c.weight > grid.top + 1]
     assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, Fate.LEADING), (2, 0, Fate.CARRY)]
     assert "2 of 3 carry bits used; leading bit 2^3: normalisation shift 3 to the right" in notes(grid)
-    wrapped = picture(replace(volta, carry_bits=0), **given_lanes)
+    wrapped = picture(volta.varied(carry_bits=0), **given_lanes)
     assert "does not fit 0 carry bits and wraps to 1" in notes(only_grid(wrapped))
     assert "carry bits" in results(wrapped)["lost by"]
 
@@ -195,6 +194,6 @@ def test_without_grid() -> None:
     assert results(special)["special"].startswith("a0: not finite")
     volta = row_named(VOLTA).model
     for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
-        other = replace(volta, **changes)  # type: ignore[arg-type]
+        other = volta.varied(**changes)
         assert isinstance(other, FusedDotAdd)
         assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)

@@ -9,7 +9,6 @@ import random
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -48,7 +47,7 @@ def drawn_words(model: Model, seed: int, used: float) -> Mapping[str, int]:
 def narrow(fraction_bits: int) -> Model:
     """Volta's unit with another alignment grid: labels of few columns."""
     assert isinstance(UNIT, FusedDotAdd)
-    return replace(UNIT, fraction_bits=fraction_bits)
+    return UNIT.varied(fraction_bits=fraction_bits)
 
 
 @pytest.mark.parametrize("used", [0.2, 1])

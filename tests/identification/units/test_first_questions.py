@@ -21,7 +21,7 @@ from tests.support.families import random_row
 FAMILY = Family(*(FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
 
 
-UNIT = FusedDotAdd(
+UNIT = FusedDotAdd.of(
     a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1, fraction_bits=6,
     zero_exponent=None, rounding="RTZ",
 )  # fmt: skip

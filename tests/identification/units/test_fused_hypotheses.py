@@ -29,7 +29,7 @@ def test_a_row_is_a_model_with_a_rule_for_nans() -> None:
     assert row is not None
     model = KIND.model(row, NanRule((), 0x7FC00000))
     assert isinstance(model, FusedDotAdd)
-    assert model.nan is not None and model.nan.otherwise == 0x7FC00000
+    assert model.parameters.nan is not None and model.parameters.nan.otherwise == 0x7FC00000
     assert KIND.model(row).as_json() | {"nan": None} == VOLTA.as_json() | {"nan": None}
 
 

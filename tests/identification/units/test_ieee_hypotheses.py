@@ -1,7 +1,5 @@
 """Chains and trees of IEEE operations from boxes that only answer."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,7 +46,7 @@ def test_which_nan_is_handed_on():
     assert found.verdict == "identified"
     assert "x86/vdpbf16ps" in found.catalogue
     assert f"catalogue: {', '.join(found.catalogue)}" in as_text(found)
-    assert found.model.nan.name == "a, b, c, 0xffc00000"
+    assert found.model.parameters.nan.name == "a, b, c, 0xffc00000"
     assert found.model.digest == model.digest
 
 
@@ -56,10 +54,10 @@ def test_which_nan_is_handed_on():
 def test_a_lane_order_that_is_not_standard_is_not_taken_for_one():
     """Two lanes of a standard order are exchanged, or the order is read from masked sums."""
     for order in ((0, 1, 2, 3, 5, 4, 6, 7), (1, 4, 2, 3, 7, 5, 6, 0)):
-        model = replace(row_named("x86/tdpbf16ps@guide").model, k=8, order=order)
+        model = row_named("x86/tdpbf16ps@guide").model.varied(k=8, order=order)
         found = Identification(chains(model), model_box(model)).run()
         assert found.verdict == "identified"
-        assert found.model.order == order
+        assert found.model.parameters.order == order
         assert found.model.digest == model.digest
 
 

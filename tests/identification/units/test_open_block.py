@@ -64,7 +64,7 @@ def some_unit(
     rounding, kept = rng.randrange(len(MODES)), rng.randint(1, RESULT.fraction_bits)
     flush, flush_result, minus, saturate = (rng.randrange(2) for _ in range(4))
     given = ALIGNMENTS[alignment]
-    model = FusedDotAdd(
+    model = FusedDotAdd.of(
         a_format=OPERAND, b_format=OPERAND, c_format=RESULT, d_format=RESULT, k=1, n_fma=1,
         fraction_bits=bits, products="normalised" if normalised else "unnormalised",
         alignment=given.rounding,
@@ -92,8 +92,8 @@ def test_both_graphs_are_the_unit(order: str, normalised: bool) -> None:
     """The first graph's results are the second one's inputs."""
     rng = Random(f"{order} {normalised}")
     sums = sum_program(
-        OPERAND, OPERAND, RESULT, 1, (-9, 3), normalised_products=normalised,
-        normalised_each=order == "every", c_after=order == "summed",
+        OPERAND, OPERAND, RESULT, 1, (-9, 3), products="normalised" if normalised else "unnormalised",
+        order=order,
     )  # fmt: skip
     results = result_program(RESULT, sums.width, sums.low, sums.high)
     for _ in range(12):
@@ -120,7 +120,7 @@ def test_the_last_addition_is_that_of_units_with_c_last(flush: int) -> None:
     finite = ~np.array([RESULT.is_nan(int(w)) or RESULT.is_infinite(int(w)) for w in word])
     for place, words in enumerate(found):
         mode, flushed = MODES[place % len(MODES)], place >= len(MODES)
-        model = FusedDotAdd(
+        model = FusedDotAdd.of(
             a_format=RESULT, b_format=RESULT, c_format=RESULT, d_format=RESULT, k=1, n_fma=1,
             fraction_bits=40, c_position="last", c_rounding=mode, rounding="RNE", zero_exponent=None,
             flush_c=bool(flush), flush_outputs=flushed, nan=RESULT.nan_word,

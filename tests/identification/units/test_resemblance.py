@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -86,7 +85,7 @@ def rounded(value: Fraction) -> np.float32:
 def chain(model: Model, **parameters: Any) -> IeeeDotAdd:
     """IEEE operations with a unit's interface."""
     formats: dict[str, Any] = {f"{side}_format": getattr(model, f"{side}_format") for side in "abcd"}
-    return IeeeDotAdd(**formats, k=model.k, **parameters)
+    return IeeeDotAdd.of(**formats, k=model.k, **parameters)
 
 
 def asked(model: Model) -> Callable[[Words], Array]:
@@ -157,7 +156,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
 
 def test_two_changed_parameters_are_named() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
-    box = replace(VOLTA.model, fraction_bits=24, rounding=ROUNDINGS["RNE"])
+    box = VOLTA.model.varied(fraction_bits=24, rounding=ROUNDINGS["RNE"])
     found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 

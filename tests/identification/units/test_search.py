@@ -27,7 +27,7 @@ QUICK = SolvingOptions(timeout=0.5)
 
 @pytest.mark.parametrize(
     "unit",
-    [replace(VOLTA, k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
+    [VOLTA.varied(k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
     ids=["two lanes of Volta", "Volta"],
 )
 def test_volta_is_identified(unit):
@@ -105,11 +105,11 @@ def test_samples_weigh_kinds_alike() -> None:
 
 @pytest.mark.long
 def test_a_changed_nan_is_read():
-    changed = replace(VOLTA, nan=0x7FC00000)
+    changed = VOLTA.varied(nan=0x7FC00000)
     found = Identification(kinds_like(VOLTA), model_box(changed)).run()
     assert found.verdict == "identified"
     asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
-    assert found.model.nan == (changed.nan if asked_nan else None)
+    assert found.model.parameters.nan == (changed.parameters.nan if asked_nan else None)
 
 
 @pytest.mark.long
@@ -240,11 +240,11 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
 @pytest.mark.long
 def test_a_unit_of_the_catalogue_that_no_hypothesis_is(monkeypatch):
     """Converting the operands changes few results: the fused sum that explains most is not the answer."""
-    plain = FusedDotAdd(
+    plain = FusedDotAdd.of(
         a_format="e4m3", b_format="e5m2", c_format="f32", d_format="f32", k=2, n_fma=2,
         fraction_bits=25, zero_exponent=-133, rounding="RTZ",
     )  # fmt: skip
-    truth = replace(plain, operand_format="f16")
+    truth = plain.varied(operand_format="f16")
     row = replace(row_named("volta"), architecture="some", instruction="converted", model=truth)
     monkeypatch.setattr(search, "catalogue_rows", lambda: [row])
     found = Identification(kinds_like(plain), model_box(truth)).run()

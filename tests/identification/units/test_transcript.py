@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -25,7 +24,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
 def test_transcript_resumes_and_replays(tmp_path):
     """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
-    unit = FusedDotAdd(
+    unit = FusedDotAdd.of(
         a_format="e2m1",
         b_format="e2m1",
         c_format="f16",
@@ -66,7 +65,7 @@ def test_transcript_resumes_and_replays(tmp_path):
 
 def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
     """Its remembered answers identify the old one, to the last question; some are asked of the new one."""
-    unit = replace(VOLTA, a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)
+    unit = VOLTA.varied(a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)
     path = tmp_path / "t.jsonl"
 
     def found(model):
@@ -76,7 +75,7 @@ def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
     first = found(unit)
     assert first.verdict in ("identified", "open")
     assert found(unit).exchanges == first.exchanges
-    again = found(replace(unit, rounding="RNE"))
+    again = found(unit.varied(rounding="RNE"))
     assert again.verdict == "inconsistent"
     said = r"answer \d+ of an earlier run is 0x[0-9a-f]{4}, and now it is 0x[0-9a-f]{4}: was the box changed"
     assert re.match(said, again.reason)

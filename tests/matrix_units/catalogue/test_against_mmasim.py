@@ -45,7 +45,7 @@ def test_every_arithmetic_is_frozen() -> None:
     assert {r.architecture for r in missing} == {"hopper", "blackwell"}
     others = [r for r in missing if r.architecture != "hopper" or r.model.a_format.name != "f64"]
     assert {r.model.kind for r in others} == {"fused-dot-add"}
-    assert {getattr(r.model, "c_position", "") for r in others} == {"last"}
+    assert {r.model.parameters.c_position for r in others} == {"last"}
 
 
 #: Those that take little time: others have many instructions of the same kinds.

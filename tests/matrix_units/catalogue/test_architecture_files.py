@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,14 +93,17 @@ def test_a_table_says_what_its_rows_say_in_full() -> None:
     assert [first, second] == read(AS_TABLE)
     assert first == Row(
         architecture="mine", instruction="mma.f32.f16", source="A manual", date=2025, evidence="measured",
-        measured=("one", "two"), model=FusedDotAdd(
+        measured=("one", "two"), model=FusedDotAdd.of(
             a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=8, n_fma=4, fraction_bits=24,
             zero_exponent=-132, rounding="RTZ",
         ),
     )  # fmt: skip
     assert isinstance(second.model, FusedDotAdd)
     assert (second.note, second.status, second.measured) == ("a note", "accepted", ())
-    assert (second.model.zero_exponent, second.model.order) == (None, (7, 6, 5, 4, 3, 2, 1, 0))
+    assert (second.model.parameters.zero_exponent, second.model.parameters.order) == (
+        None,
+        (7, 6, 5, 4, 3, 2, 1, 0),
+    )
 
 
 def test_another_reading_changes_what_it_gives_and_nothing_else() -> None:
@@ -118,7 +120,7 @@ fraction_bits = 25
     first, _, reading = read(IN_FULL + text)
     assert reading == Row(
         architecture="mine", instruction="mma.f32.f16@me", source="A letter", date=2026, evidence="published",
-        status="disputed", note="one bit more", model=replace(first.model, fraction_bits=25),
+        status="disputed", note="one bit more", model=first.model.varied(fraction_bits=25),
     )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ sum_format = "f32"
 k = 8
 """
     *_, reading = read(IN_FULL + text)
-    assert reading.model == IeeeDotAdd(
+    assert reading.model == IeeeDotAdd.of(
         a_format="f16", b_format="f16", c_format="f32", d_format="f32", sum_format="f32", k=8
     )
 

@@ -117,7 +117,7 @@ def test_zeros_without_an_exponent_are_the_same_function_where_no_row_disputes_i
         m = row.model
         if row.name.startswith("blackwell/tcgen05") and row.name not in disputed:
             assert isinstance(m, FusedDotAdd)
-            assert m.zero_exponent is not None
-            assert m.zero_exponent <= min(m.a_format.e_min + m.b_format.e_min, m.c_format.e_min)
+            assert m.parameters.zero_exponent is not None
+            assert m.parameters.zero_exponent <= min(m.a_format.e_min + m.b_format.e_min, m.c_format.e_min)
             undisputed += 1
     assert (len(disputed), undisputed) == (33, 50)

@@ -33,6 +33,6 @@ def test_numbers_of_products() -> None:
     for products, name in surveyed.SUMS.items():
         model = row_named(name).model
         assert isinstance(model, FusedDotAdd)
-        assert model.n_fma == products
+        assert model.parameters.n_fma == products
     for name, wider in surveyed.HALF_OF_THE_LANES:
         assert row_named(wider).model.k == 2 * row_named(name).model.k

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,35 +14,35 @@ from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
 from tcsmt.support.errors import TcsmtError
 from tests.support.model_rows import AMPERE
 
-IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
+IEEE = IeeeDotAdd.of(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
 
 
 def test_names_become_objects() -> None:
     """A format, rounding mode or choice may be given by name, in any case."""
-    model = replace(AMPERE, a_format="FP16", rounding="rtz", products="Normalised")
+    model = AMPERE.varied(a_format="FP16", rounding="rtz", products="Normalised")
     assert model.a_format is FORMATS["f16"]
-    assert model.rounding is ROUNDINGS["RTZ"]
-    assert model.products == "normalised"
-    assert model == replace(AMPERE, products="normalised")
-    assert replace(IEEE, product_format="fp32").product_format is FORMATS["f32"]
-    assert hash(replace(IEEE, order=[1, 0])) == hash(replace(IEEE, order=(1, 0)))
+    assert model.parameters.rounding is ROUNDINGS["RTZ"]
+    assert model.parameters.products == "normalised"
+    assert model == AMPERE.varied(products="normalised")
+    assert IEEE.varied(product_format="fp32").parameters.product_format is FORMATS["f32"]
+    assert hash(IEEE.varied(order=[1, 0])) == hash(IEEE.varied(order=(1, 0)))
 
 
 def test_derived_quantities() -> None:
     """n_eab, carry bits, the canonical NaN, the blocks."""
     assert AMPERE.extra_alignment_bits == 1
-    assert [replace(AMPERE, k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
+    assert [AMPERE.varied(k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
     assert AMPERE.nan_word == 0x7FFFFFFF
-    assert replace(AMPERE, d_format="f16").nan_word == 0x7FFF
-    assert replace(AMPERE, d_format="bf16").nan_word == 0x7FC0
-    assert replace(AMPERE, n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert replace(AMPERE, n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
-    assert replace(AMPERE, n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert AMPERE.varied(d_format="f16").nan_word == 0x7FFF
+    assert AMPERE.varied(d_format="bf16").nan_word == 0x7FC0
+    assert AMPERE.varied(n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert AMPERE.varied(n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    assert AMPERE.varied(n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
 
 
 def test_equal_parameters_are_one_graph() -> None:
     """Two models that do the same share every node; enough carry bits are no parameter's guess."""
-    twin = replace(AMPERE, c_position="aligned", interleave=0)
+    twin = AMPERE.varied(c_position="aligned", interleave=0)
     assert AMPERE.trace.output is twin.trace.output
     a, b, c = AMPERE.trace.a, AMPERE.trace.b, AMPERE.trace.c
     swapped = AMPERE.apply(Operands([*a[1:], a[0]], [*b[1:], b[0]], c))
@@ -101,7 +100,7 @@ def test_equal_parameters_are_one_graph() -> None:
 def test_contradictory_parameters_are_refused(model: Model, change: dict[str, Any], message: str) -> None:
     """The error names the parameter, what was given and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
-        replace(model, **change)
+        model.varied(**change)
 
 
 def test_a_model_is_pickled_without_its_terms() -> None:

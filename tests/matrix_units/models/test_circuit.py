@@ -14,8 +14,8 @@ from tcsmt.language.terms import var, variables
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.files.model_files import read_model
-from tcsmt.matrix_units.models import Circuit, Operands
-from tcsmt.matrix_units.models.circuit import UndrivenBits
+from tcsmt.matrix_units.models import Operands
+from tcsmt.matrix_units.models.circuit import Circuit, UndrivenBits
 from tcsmt.matrix_units.models.file_texts import parameters_toml
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError, UnknownName

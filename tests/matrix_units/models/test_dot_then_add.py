@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -100,6 +99,6 @@ def test_units_agree_with_the_oracle(name: str, rows: int) -> None:
 def test_contradictory_parameters_are_refused(change: dict[str, Any], message: str) -> None:
     unit = row_named("cdna3/v_mfma_f32_16x16x16_f16").model
     assert isinstance(unit, DotThenAdd)
-    unit = replace(unit, k=8, n_fma=8)
+    unit = unit.varied(k=8, n_fma=8)
     with pytest.raises(TcsmtError, match=message):
-        replace(unit, **change)
+        unit.varied(**change)

@@ -14,7 +14,7 @@ from tcsmt.matrix_units.models.files import KINDS
 def test_every_parameter_is_written_below_its_meaning() -> None:
     model = next(iter(rows())).model
     text = parameters_toml(model)
-    for one in fields(model):
+    for one in fields(model.table()):
         assert f"\n{one.name} = " in text
     assert f"# {meanings(type(model))['k']}" in text
 
@@ -22,7 +22,7 @@ def test_every_parameter_is_written_below_its_meaning() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_parameter_has_a_meaning(kind: str) -> None:
     explained = meanings(KINDS[kind])
-    assert all(explained.get(one.name) for one in fields(KINDS[kind]) if one.init)
+    assert all(explained.get(one.name) for one in fields(KINDS[kind].table()) if one.init)
 
 
 @pytest.mark.parametrize(

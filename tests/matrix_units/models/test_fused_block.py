@@ -11,9 +11,8 @@ import pytest
 
 from tcsmt.language.terms import Term, const, var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
-from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
-from tcsmt.matrix_units.models.fused_block import ResultParameters, SumParameters, block_result, block_sum
+from tcsmt.matrix_units.models.fused_block import BlockWords, FreeParameters, block_result, block_sum
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import exact, terms, tiny
 
@@ -24,41 +23,54 @@ MOST, ZEROS = 5, (-4, 3)
 EVERYTHING = tiny.Everything.of({"a0": OPERAND, "b0": OPERAND, "c": RESULT}, Domain(finite=False))
 
 
-def open_block(**given: Any) -> tuple[Term, dict[Kind, Term]]:
+#: The ways of adding; what is free in a graph is not read from them.
+SUMS = {
+    way: FusedDotAdd.of(
+        a_format=OPERAND, b_format=OPERAND, c_format=RESULT, d_format=RESULT, k=1, n_fma=1, rounding="RNE",
+        fraction_bits=MOST, zero_exponent=0, c_position="aligned" if way == "every" else way,
+        normalisation="every" if way == "every" else "once",
+    )
+    for way in ("aligned", "summed", "every")
+}  # fmt: skip
+
+
+def open_block(way: str = "aligned", **given: Any) -> tuple[Term, dict[Kind, Term]]:
     """The word of a block of one lane whose parameters are variables, and the term of each kind of stage."""
-    parameters: dict[str, Any] = {
-        "a_format": OPERAND, "b_format": OPERAND, "c_format": RESULT, "normalised_products": False,
-        "normalised_each": False, "c_after": False, "fraction_bits": MOST,
-        "coarser": Exponent(var("coarser", 3), 0, MOST), "alignment": ROUNDINGS["RTZ"],
-        "carry_bits": Exponent(var("carry", 2), 0, 2), "zero_exponent": Exponent(var("zero", 3), *ZEROS),
-        "zero_given": var("zero given", 1), "flush": var("flush", 1),
+    free: dict[str, Any] = {
+        "coarser": Exponent(var("coarser", 3), 0, MOST), "carry_bits": Exponent(var("carry", 2), 0, 2),
+        "zero_exponent": Exponent(var("zero", 3), *ZEROS), "zero_given": var("zero given", 1),
+        "flush": var("flush", 1),
     }  # fmt: skip
     seen: dict[Kind, Term] = {}
     words = [var(name, fmt.width) for name, fmt in (("a0", OPERAND), ("b0", OPERAND), ("c", RESULT))]
+    of_block = BlockWords(
+        a_format=OPERAND, b_format=OPERAND, c_format=RESULT, d_format=RESULT, a=words[:1], b=words[1:2],
+        c=words[2],
+    )  # fmt: skip
+    unit = SUMS[way]
     found = block_sum(
-        SumParameters(**parameters | given), words[:1], words[1:2], words[2], (),
+        unit.sum, FreeParameters(**free | given), of_block,
         lambda kind, value, term, lane: seen.update({kind: term}),
     )  # fmt: skip
-    result = ResultParameters(
-        format=RESULT, rounding=ROUNDINGS["RNE"], fraction_bits=None, overflow="infinity",
-        flush=var("flush result", 1), negative_zero=var("minus", 1),
+    word = block_result(
+        unit.final, RESULT, found, flush=var("flush result", 1), negative_zero=var("minus", 1),
         nan_word=const(RESULT.nan_word or 0, RESULT.width),
     )  # fmt: skip
-    return block_result(result, found), seen
+    return word, seen
 
 
 @pytest.mark.parametrize("way", ["aligned", "summed", "every"])
 def test_open_parameters_are_the_units(way: str) -> None:
     """On random inputs, at corners of the parameters; c is aligned with the products, or after, or first."""
     enough = {"carry_bits": None} if way == "every" else {}
-    word, _ = open_block(c_after=way == "summed", normalised_each=way == "every", **enough)
+    word, _ = open_block(way, **enough)
     columns = EVERYTHING.some(Random(way), 1500)
     count = 0
     zeros = [(0, -4), (0, -1), (0, 3), *([] if way == "every" else [(1, 0)])]
     carries = [None] if way == "every" else [0, 2]
     flags = [(0, 0, 0), (1, 1, 0), (0, 0, 1), (1, 1, 1)]
     for bits, (none, zero), carry, (flush, flush_result, minus) in product((1, 4), zeros, carries, flags):
-        model = FusedDotAdd(
+        model = FusedDotAdd.of(
             a_format=OPERAND, b_format=OPERAND, c_format=RESULT, d_format=RESULT, k=1, n_fma=1,
             fraction_bits=bits, alignment="RTZ", carry_bits=carry, rounding="RNE",
             zero_exponent=None if none else zero, negative_zero=bool(minus), nan=RESULT.nan_word,
@@ -81,7 +93,7 @@ def test_each_kind_of_stage_is_told_once() -> None:
     """Each kind once, whatever is summed how; the largest exponent only where there is one."""
     once = {Kind.PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM}
     assert open_block()[1].keys() == once
-    assert open_block(c_after=True)[1].keys() == {Kind.PRODUCT, Kind.SUM}
+    assert open_block("summed")[1].keys() == {Kind.PRODUCT, Kind.SUM}
 
 
 def test_constants_leave_nothing_of_a_parameter() -> None:
@@ -91,7 +103,7 @@ def test_constants_leave_nothing_of_a_parameter() -> None:
         "zero_given": const(1, 1), "flush": const(0, 1),
     }  # fmt: skip
     total = open_block(**fixed)[1][Kind.SUM]
-    model = FusedDotAdd(
+    model = FusedDotAdd.of(
         a_format=OPERAND, b_format=OPERAND, c_format=RESULT, d_format=RESULT, k=1, n_fma=1,
         fraction_bits=MOST, zero_exponent=-1, rounding="RNE",
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,7 +43,7 @@ def ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
     inputs = wide if method != "exact" else narrow | st.sampled_from(INPUTS)
     output = draw(wide)
     fused = method in ("fma", "exact")
-    return IeeeDotAdd(
+    return IeeeDotAdd.of(
         a_format=draw(inputs),
         b_format=draw(inputs),
         c_format=draw(inputs),
@@ -71,7 +70,7 @@ def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
     size, count = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
     exact = draw(st.booleans())
     operand = draw(st.sampled_from(["f16", "bf16", "tf32", "e5m2", "e4m3fnuz", "f32"]))
-    return IeeeDotAdd(
+    return IeeeDotAdd.of(
         a_format=operand,
         b_format=operand if exact else draw(st.sampled_from(["f16", "bf16", operand])),
         c_format="f32",
@@ -117,7 +116,7 @@ def test_many_drawn_trees_and_exact_sums_agree_with_the_oracle(data: st.DataObje
 @pytest.mark.parametrize("operand", ["e4m3fnuz", "e4m3", "e5m2fnuz"])
 def test_a_flushed_operand_keeps_its_sign_where_its_format_has_no_negative_zero(operand: str) -> None:
     fmt = FORMATS[operand]
-    model = IeeeDotAdd(
+    model = IeeeDotAdd.of(
         a_format=operand, b_format=operand, c_format="f32", d_format="f32", sum_format="f32", k=1,
         method="pairwise", product_format="f32", flush_inputs=True,
     )  # fmt: skip
@@ -128,7 +127,7 @@ def test_a_flushed_operand_keeps_its_sign_where_its_format_has_no_negative_zero(
 
 def test_operands_beyond_the_sum_format_are_multiplied_as_they_are() -> None:
     """2^128·2^-10 is 2^118: numbers that the format of sums does not have are multiplied as they are."""
-    model = IeeeDotAdd(
+    model = IeeeDotAdd.of(
         a_format="e8m23fn", b_format="f16", c_format="f32", d_format="f32", sum_format="f32", k=1,
         method="pairwise", product_format="f32",
     )  # fmt: skip
@@ -158,7 +157,7 @@ def test_units_agree_with_the_oracle(name: str, rows: int) -> None:
     unit_agrees(name, rows)
 
 
-IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
+IEEE = IeeeDotAdd.of(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
 IEEE_VARIANTS: dict[str, dict[str, Any]] = {
     "exact products": {},
     "rounded products": {"product_format": "f16", "sum_format": "f16"},
@@ -187,7 +186,7 @@ IEEE_VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("change", IEEE_VARIANTS.values(), ids=IEEE_VARIANTS)
 def test_one_ieee_parameter_at_a_time(change: dict[str, Any], rows: int) -> None:
     """Known orders of IEEE 754 operations."""
-    model = replace(IEEE, k=4, **change)
+    model = IEEE.varied(k=4, **change)
     as_the_oracle(model, 1, rows)
 
 
@@ -195,4 +194,4 @@ def test_one_ieee_parameter_at_a_time(change: dict[str, Any], rows: int) -> None
 @pytest.mark.parametrize("method", ["exact", "fma", "sequential", "pairwise"])
 def test_sums_of_the_largest_numbers(name: str, method: str) -> None:
     wide = {f"{side}_format": name for side in "abc"}
-    largest_rows(replace(IEEE, **wide, d_format="f64", k=16, method=method, sum_format="f64"))
+    largest_rows(IEEE.varied(**wide, d_format="f64", k=16, method=method, sum_format="f64"))

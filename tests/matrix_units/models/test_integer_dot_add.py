@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -121,13 +120,13 @@ def test_a_chain_that_wraps_is_one_long_sum() -> None:
     """The same graph, whatever the blocks; not so where sums saturate."""
     whole, halves = named("s8", "s8", k=8), named("s8", "s8", k=8, n_fma=2)
     assert whole.trace.output is halves.trace.output
-    whole, halves = (replace(one, overflow="saturate") for one in (whole, halves))
+    whole, halves = (one.varied(overflow="saturate") for one in (whole, halves))
     assert whole.trace.output is not halves.trace.output
 
 
 def test_a_sum_that_cannot_overflow_is_not_limited() -> None:
     wrap = model(S4, S4, tiny("s", 6), tiny("s", 12), k=2)
-    assert replace(wrap, overflow="saturate").trace.output is wrap.trace.output
+    assert wrap.varied(overflow="saturate").trace.output is wrap.trace.output
 
 
 def test_stages_hold_exact_numbers() -> None:
@@ -170,4 +169,4 @@ def test_fixed_point_numbers_are_exact() -> None:
 )
 def test_contradictory_parameters_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
-        replace(named("u8", "s8", k=4), **change)
+        named("u8", "s8", k=4).varied(**change)

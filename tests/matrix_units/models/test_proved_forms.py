@@ -32,7 +32,7 @@ def test_another_model_or_form_is_not_taken() -> None:
     assert isinstance(form, FloatForm)
     kept = {(entry["model"], entry["form"]) for entry in ENTRIES}
     assert digests(model, replace(form, guard=const(0, 1))) not in kept
-    other = replace(model, fraction_bits=model.fraction_bits - 1)
+    other = model.varied(fraction_bits=model.sum.fraction_bits - 1)
     assert float_form(other) is not None
     assert proved_form(other) is None
 
@@ -45,8 +45,8 @@ def test_a_chain_of_blocks_has_the_form_of_one(name: str) -> None:
     assert isinstance(model, FusedDotAdd)
     block = proved_block(model)
     assert block is not None
-    assert (block.model.k, block.lanes) == (model.n_fma, tuple(range(model.k)))
-    dealt = replace(model, interleave=2)
+    assert (block.model.k, block.lanes) == (model.lanes.n_fma, tuple(range(model.k)))
+    dealt = model.varied(interleave=2)
     other = proved_block(dealt)
     assert other is not None and other.model == block.model
     assert list(other.lanes) == [lane for lanes in dealt.blocks for lane in lanes] != list(range(model.k))
@@ -56,4 +56,4 @@ def test_a_chain_that_is_more_than_its_blocks_has_none() -> None:
     model = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
     assert isinstance(model, FusedDotAdd)
     for changes in ({"c_position": "last"}, {"n_fma": 4}):
-        assert proved_block(replace(model, **changes)) is None  # type: ignore[arg-type]
+        assert proved_block(model.varied(**changes)) is None

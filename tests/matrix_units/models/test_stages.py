@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle, product
 from typing import Any
@@ -122,20 +121,22 @@ def ieee_models() -> Iterator[tuple[str, IeeeDotAdd]]:
                 "sum_format": sum_format, "d_format": d_format, "rounding": next(modes),
                 "product_rounding": next(modes), "d_rounding": next(modes),
             }  # fmt: skip
-            yield " ".join(map(str, kind.values())), IeeeDotAdd(**half, **kind)
-    signs = IeeeDotAdd(**half, method="exact", sum_format="f32", d_format="f32", negative_zero=False)
+            yield " ".join(map(str, kind.values())), IeeeDotAdd.of(**half, **kind)
+    signs = IeeeDotAdd.of(**half, method="exact", sum_format="f32", d_format="f32", negative_zero=False)
     yield "exact, zeros +0", signs
     for fmt, method, n_fma, flush in product(("f32", "f64"), ("fma", "pairwise"), (None, 2), (False, True)):
         if method == "pairwise" or not n_fma:
             same = dict.fromkeys(("a_format", "b_format", "c_format", "d_format", "sum_format"), fmt)
             products = {"product_format": fmt} if method == "pairwise" else {}
-            model = IeeeDotAdd(**same, **products, method=method, n_fma=n_fma, k=4, **FLUSHED[flush])
+            model = IeeeDotAdd.of(**same, **products, method=method, n_fma=n_fma, k=4, **FLUSHED[flush])
             assert model.by_words
             yield f"words {fmt} {method} {n_fma} {flush}", model
     narrow = {"a_format": "bf16", "b_format": "f16", "c_format": "f32", "d_format": "f32"}
     yield (
         "words, bf16",
-        IeeeDotAdd(**narrow, sum_format="f32", product_format="f32", method="pairwise", k=4, **FLUSHED[True]),
+        IeeeDotAdd.of(
+            **narrow, sum_format="f32", product_format="f32", method="pairwise", k=4, **FLUSHED[True]
+        ),
     )
 
 
@@ -149,18 +150,23 @@ OPERATIONS: list[tuple[str, dict[str, Any]]] = [
     ("cases", {"method": "fma", "nan": "signalling c, a, products: 0x7fc00000, b, c, 0xffc00000"}),
 ]  # fmt: skip
 
-LAST = replace(row_named(VOLTA).model, c_position="last", flush_inputs=True)
+LAST = row_named(VOLTA).model.varied(c_position="last", flush_inputs=True)
 
 ROUNDED: list[tuple[str, Model]] = [
     *ieee_models(),
     *(
-        (name, IeeeDotAdd(a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", sum_format="f32",
-                          k=4, **changes))
+        (
+            name,
+            IeeeDotAdd.of(
+                a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", sum_format="f32", k=4,
+                **changes,
+            ),
+        )
         for name, changes in OPERATIONS
     ),
     *((row.name, row.model) for row in rows() if isinstance(row.model, IeeeDotAdd) and row.model.k <= 16),
     *(
-        (f"c last {number} {mode}", replace(LAST, c_rounding=mode, **changes))
+        (f"c last {number} {mode}", LAST.varied(c_rounding=mode, **changes))
         for mode in ROUNDINGS
         for number, changes in enumerate(({}, {"flush_outputs": True}, {"negative_zero": True}))
     ),
@@ -192,7 +198,7 @@ def value(fmt: Format, word: int) -> Fraction | None:
 
 
 def flushed(model: IeeeDotAdd, name: str, fmt: Format, x: Fraction | None) -> Fraction | None:
-    flush = model.flush_inputs or (name == "c" and model.flush_c)
+    flush = model.reading.flush_inputs or (name == "c" and model.reading.flush_c)
     small = flush and x is not None and abs(x) < Fraction(2) ** fmt.e_min
     return Fraction(0) if small else x
 

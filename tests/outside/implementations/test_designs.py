@@ -13,7 +13,8 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import model_toml
-from tcsmt.matrix_units.models import Circuit, FusedDotAdd, Model, Operands
+from tcsmt.matrix_units.models import FusedDotAdd, Model, Operands
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.outside.implementations import rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.outside.implementations.sides import is_design
@@ -53,7 +54,7 @@ def design(mutant: int = 0, cycles: int = 0, k: int = 2) -> Model:
 def unit(k: int = 2) -> FusedDotAdd:
     from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=k, n_fma=k, fraction_bits=4,
         zero_exponent=-32, rounding=ROUNDINGS["RTZ"], nan=0x7F,
     )  # fmt: skip

@@ -20,7 +20,8 @@ from tcsmt.face.cli import main
 from tcsmt.language.terms import all_of, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
-from tcsmt.matrix_units.models import Circuit, FusedDotAdd
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates import files
 from tcsmt.prove.certificates.derivation import Close, InvalidProof, check
 from tcsmt.prove.certificates.description import described

@@ -20,7 +20,7 @@ NARROW = tiny.described(exponent_bits=2, fraction_bits=1, bias=1, specials=Speci
 IEEE = tiny.described(exponent_bits=2, fraction_bits=1, bias=1)
 RESULT = tiny.described(exponent_bits=3, fraction_bits=2, bias=3)
 #: One product of numbers that may be infinities and NaNs; zeros enter with a small exponent.
-UNIT = FusedDotAdd(
+UNIT = FusedDotAdd.of(
     a_format=IEEE, b_format=IEEE, c_format=IEEE, d_format=RESULT, k=1, n_fma=1, fraction_bits=7,
     alignment="RTZ", rounding="RNE", zero_exponent=-3,
 )  # fmt: skip
@@ -60,8 +60,8 @@ def test_blocks_are_read_from_their_stages() -> None:
 
 def test_sums_without_a_common_exponent_are_not_blocks() -> None:
     for change in ({"normalisation": "every"}, {"c_position": "summed"}):
-        assert Block.of(replace(UNIT, **change).trace.stages, {}) is None
-    both = replace(UNIT, k=2, c_format=RESULT)
+        assert Block.of(UNIT.varied(**change).trace.stages, {}) is None
+    both = UNIT.varied(k=2, c_format=RESULT)
     assert Block.of(both.trace.stages, {}) is None  # two of them
 
 

@@ -32,7 +32,7 @@ WIDE = Format(name="s4m3", exponent_bits=4, fraction_bits=3, bias=7)
 
 def unit(fraction_bits: int) -> FusedDotAdd:
     """One product and c, aligned with so many fraction bits."""
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
         fraction_bits=fraction_bits, zero_exponent=None, rounding=ROUNDINGS["RNE"],
     )  # fmt: skip

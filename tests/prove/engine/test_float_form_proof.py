@@ -30,7 +30,7 @@ def form_of(name: str, k: int | None = None) -> tuple[Model, FloatForm]:
     """A unit's model, or one alike of so many lanes, and its form."""
     model = row_named(name).model
     if k is not None:
-        model = replace(model, k=k, n_fma=k)  # type: ignore[call-arg]
+        model = model.varied(k=k, n_fma=k)
     form = float_form(model)
     assert form is not None
     return model, form
@@ -142,8 +142,8 @@ def test_another_model_is_refused() -> None:
     """Of other fraction bits, or other lanes."""
     model, form = form_of(E4M3, k=4)
     for changes in ({"fraction_bits": 14}, {"round_fraction_bits": 12}, {"zero_exponent": None}):
-        assert refused(replace(model, **changes), form)  # type: ignore[arg-type]
-    assert proved_form(replace(model, fraction_bits=14)) is None  # type: ignore[call-arg]
+        assert refused(model.varied(**changes), form)
+    assert proved_form(model.varied(fraction_bits=14)) is None
 
 
 @pytest.mark.long

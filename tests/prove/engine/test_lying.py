@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -142,7 +141,7 @@ def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     """A model of all zeros, at which the units do not differ."""
     liars.install(bitwuzla="sat")
     unit = row_named("volta").model
-    other = replace(unit, carry_bits=2)  # type: ignore[call-arg]
+    other = unit.varied(carry_bits=2)  # type: ignore[call-arg]
     question = difference("", ("one", unit), ("other", other), lanes=())
     for found in (
         decide(question, Solving()).verdict,
@@ -176,7 +175,7 @@ def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
 
     def two(self: search.Identification, kinds: Sequence[Hypotheses]) -> None:
         kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
-        one, other = (kind.family.row(replace(VOLTAS_MODEL, zero_exponent=e)) for e in (-131, -126))
+        one, other = (kind.family.row(VOLTAS_MODEL.varied(zero_exponent=e)) for e in (-131, -126))
         self.exchanges = []
         self._left(Remaining(((kind, np.array([one, other])),)))
 

@@ -56,7 +56,7 @@ def proved(what: str, goal: Term) -> bool:
 
 
 def unit(zero: int | None, fmt: Format = NARROW, bits: int = 6, k: int = 1, n: int = 1) -> FusedDotAdd:
-    return FusedDotAdd(
+    return FusedDotAdd.of(
         a_format=fmt, b_format=fmt, c_format=IEEE if k == n else RESULT, d_format=RESULT, k=k, n_fma=n,
         fraction_bits=bits, alignment="RTZ", rounding="RNE", zero_exponent=zero,
     )  # fmt: skip
@@ -190,7 +190,7 @@ def test_wrong_guesses_about_lemmas_prove_nothing() -> None:
 def test_infinities_and_nans_of_one_side_alone() -> None:
     """Terms that only one side reads as special, and special results that differ."""
     one, two = (unit(zero, IEEE, 7) for zero in (-2, 1))
-    nan = replace(two, nan=next(w for w in range(64) if RESULT.is_nan(w) and w != RESULT.nan_word))
+    nan = two.varied(nan=next(w for w in range(64) if RESULT.is_nan(w) and w != RESULT.nan_word))
     assert Pair.of(one, two).same()
     assert not Pair.of(one, nan).same()
     finite = replace(Pair.of(one, nan), known=Domain().holds(one.input_formats, one.trace))

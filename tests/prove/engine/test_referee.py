@@ -44,7 +44,10 @@ def changes(left: Model, right: Model) -> str:
     """What the second model has otherwise."""
     if type(left) is not type(right):
         return str(right)
-    values = ((one.name, getattr(left, one.name), getattr(right, one.name)) for one in fields(left))
+    values = (
+        (f.name, getattr(left.parameters, f.name), getattr(right.parameters, f.name))
+        for f in fields(left.table())
+    )
     return ", ".join(f"{name} = {new!r}" for name, old, new in values if old != new)
 
 

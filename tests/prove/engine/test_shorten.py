@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,7 +25,7 @@ def witnesses() -> dict[str, tuple[Question, dict[str, int]]]:
     table = {}
     for name in SHORTENED:
         base, changes, domain = PAIRS[name]
-        models = unit(base), replace(unit(base), **changes)  # type: ignore[arg-type]
+        models = unit(base), unit(base).varied(**changes)
         question = difference(name, ("", models[0]), ("", models[1]), domain)
         table[name] = question, dict(found(question).values)
     return table
@@ -55,9 +53,9 @@ def test_block_scales_are_inputs_of_a_question() -> None:
     """Finite excludes NaN scales."""
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
-    unit = replace(row, k=32, n_fma=32)
+    unit = row.varied(k=32, n_fma=32)
     question = difference(
-        "F = 35 against 34", ("35", unit), ("34", replace(unit, fraction_bits=34)), lanes=(2,)
+        "F = 35 against 34", ("35", unit), ("34", unit.varied(fraction_bits=34)), lanes=(2,)
     )
     verdict = found(question)
     names = [name for name in verdict.values if name[0] == "s"]
@@ -74,8 +72,8 @@ def test_block_scales_are_inputs_of_a_question() -> None:
 def test_block_scales_of_a_short_witness_are_1() -> None:
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
-    unit = replace(row, k=32, n_fma=32)
-    nearest = replace(unit, rounding="RNE")  # type: ignore[arg-type]
+    unit = row.varied(k=32, n_fma=32)
+    nearest = unit.varied(rounding="RNE")  # type: ignore[arg-type]
     values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
     for group in range(2):
         lanes = range(16 * group, 16 * (group + 1))
@@ -89,7 +87,7 @@ def test_a_scale_that_cannot_be_1_is_shortened_too() -> None:
     scale = Format(
         name="small", exponent_bits=2, fraction_bits=0, bias=9, specials=Specials.NONE, signed=False
     )
-    scaled = replace(unit(), scale_format=scale, scale_block=4)
-    question = difference("scales", ("F = 23", scaled), ("F = 3", replace(scaled, fraction_bits=3)))
+    scaled = unit().varied(scale_format=scale, scale_block=4)
+    question = difference("scales", ("F = 23", scaled), ("F = 3", scaled.varied(fraction_bits=3)))
     verdict = found(question)
     assert (verdict.values["sa0"], verdict.values["sb0"]) == (3, 3)  # 2^-6

@@ -10,7 +10,7 @@ import pytest
 from tcsmt.language.terms import Term
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
-from tcsmt.matrix_units.models import Circuit
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates.derivation import check
 from tcsmt.prove.engine.engine import Decision, compare_models
 from tcsmt.prove.engine.options import SolvingOptions

@@ -1,7 +1,6 @@
 """Models of solvers become witnesses only where they replay; what a solver leaves open is filled in."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from tcsmt.simulate.rows import run_words
 def question() -> Question:
     """Two Voltas, of which one has no carry bits: they differ where four large products meet."""
     unit = row_named("volta").model
-    return difference("", ("volta", unit), ("fewer", replace(unit, carry_bits=0)), Domain())  # type: ignore[call-arg]
+    return difference("", ("volta", unit), ("fewer", unit.varied(carry_bits=0)), Domain())  # type: ignore[call-arg]
 
 
 ONE, TWO, LARGE = 0x3C00, 0x3FFF, 0x3FFFFFFF

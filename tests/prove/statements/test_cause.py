@@ -24,7 +24,7 @@ def words(**given: int) -> dict[str, int]:
 
 def test_the_parameter_that_decides_is_named() -> None:
     """1·1 - (2^-1 + 2^-24): with one alignment bit more c keeps its last bit."""
-    other = replace(VOLTA, fraction_bits=24, overflow="saturate")
+    other = VOLTA.varied(fraction_bits=24, overflow="saturate")
     lost = words(a0=0x3C00, b0=0x3C00, c=0xBF000001)
     text = cause_text(side(VOLTA), side(other), lost)
     assert text == "the cause, with all else equal: alignment fraction bits F (23 against 24)"
@@ -32,7 +32,7 @@ def test_the_parameter_that_decides_is_named() -> None:
 
 def test_two_parameters_of_which_neither_alone_is_the_cause() -> None:
     """c's last bit is kept by a longer alignment, and shows in the result if that is not truncated."""
-    other = replace(VOLTA, fraction_bits=26, rounding=ROUNDINGS["RTP"])
+    other = VOLTA.varied(fraction_bits=26, rounding=ROUNDINGS["RTP"])
     text = cause_text(side(VOLTA), side(other), words(a0=0x3C00, b0=0x3C00, c=0x32800000))
     assert text.startswith(
         "no parameter alone is the cause; the units differ in alignment fraction bits F (23"

@@ -20,7 +20,7 @@ NAMED = [FORMATS[name] for name in ("e5m2", "e4m3", "e2m1", "e3m2")]
 
 def unit(fmt: Format) -> Model:
     """One product of words of a format, and c in it, too."""
-    return IeeeDotAdd(
+    return IeeeDotAdd.of(
         a_format=fmt, b_format=fmt, c_format=fmt, d_format=FORMATS["f32"], sum_format=FORMATS["f32"], k=1,
         method="sequential",
     )  # fmt: skip

@@ -47,7 +47,7 @@ def test_a_witness_replays(name: str) -> None:
     """On the evaluator, the simulator and the rational oracle, which shares no code with them."""
     base, changes, domain = PAIRS[name]
     left = row_named(base).model if name == "blocks" else unit(base)
-    right = replace(left, **changes)  # type: ignore[arg-type]
+    right = left.varied(**changes)
     many = name in ("blocks", "carry bits")
     pair = ("left", left), ("right", right)
     question = difference(name, *pair, domain, lanes=() if many else (2,), alike=many)
@@ -70,7 +70,7 @@ def test_a_witness_replays(name: str) -> None:
 
 def test_a_case_restricts_the_question_that_was_asked() -> None:
     """Whether the results differ, or anything else about the same two sides."""
-    asked = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)))
+    asked = difference("", ("", unit()), ("", unit().varied(fraction_bits=24)))
     one, two = (side.trace.output for side in asked.sides)
     zeros = dict.fromkeys(asked.formats, 0)
     for goal in (asked.goal, one.eq(two)):
@@ -87,13 +87,13 @@ def test_models_that_do_not_fit() -> None:
     with pytest.raises(TcsmtError, match="cannot compare x with y: c_format is f32 and f16"):
         difference("", ("x", volta), ("y", f16))
     with pytest.raises(TcsmtError, match="cannot compare x with y: k = 4 and 2"):
-        difference("", ("x", volta), ("y", replace(volta, k=2, n_fma=2)))
+        difference("", ("x", volta), ("y", volta.varied(k=2, n_fma=2)))
 
 
 def test_against_an_ieee_reference() -> None:
     """A unit and a reference of another kind, with formats of equal widths."""
     volta = unit()
-    rtz = IeeeDotAdd(
+    rtz = IeeeDotAdd.of(
         a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4,
         sum_format=FORMATS["f32"], rounding="RTZ", nan=volta.nan_word,
     )  # fmt: skip
@@ -104,6 +104,6 @@ def test_against_an_ieee_reference() -> None:
 
 def test_scales_must_fit() -> None:
     plain = unit()
-    scaled = replace(plain, scale_format="ue8m0", scale_block=plain.k)
+    scaled = plain.varied(scale_format="ue8m0", scale_block=plain.k)
     with pytest.raises(TcsmtError, match="block scales are 1 of ue8m0 and none"):
         difference("scales", ("with", scaled), ("without", plain))

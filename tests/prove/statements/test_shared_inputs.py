@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -76,7 +74,7 @@ def test_a_chain_is_instruction_after_instruction(name: str) -> None:
 def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
     """A longer model that is another function is not taken for the chain."""
     assert chain("volta", row_named(VOLTA).model, 16).exact
-    last = replace(row_named(VOLTA).model, c_position="last")  # type: ignore[arg-type]
+    last = row_named(VOLTA).model.varied(c_position="last")  # type: ignore[arg-type]
     assert not chain("mine", last, 8).exact
     formats = {
         "a_format": "f16",
@@ -85,9 +83,9 @@ def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
         "d_format": "f32",
         "sum_format": "f32",
     }
-    exact = IeeeDotAdd(**formats, k=4, method="exact")  # type: ignore[arg-type]
-    assert chain("mine", exact, 8).model.n_fma == 4  # type: ignore[attr-defined]
-    ordered = IeeeDotAdd(**formats, k=2, method="sequential", order=(1, 0))  # type: ignore[arg-type]
+    exact = IeeeDotAdd.of(**formats, k=4, method="exact")  # type: ignore[arg-type]
+    assert chain("mine", exact, 8).model.parameters.n_fma == 4
+    ordered = IeeeDotAdd.of(**formats, k=2, method="sequential", order=(1, 0))  # type: ignore[arg-type]
     assert chain("mine", ordered, 4).model is ordered
     assert not chain("mine", ordered, 4).exact
 
@@ -97,7 +95,7 @@ def test_units_that_cannot_be_chained_are_refused() -> None:
     with pytest.raises(TcsmtError, match="k = 6: for volta it must be a multiple of 4, up to 1024"):
         chain("volta", row_named(VOLTA).model, 6)
     with pytest.raises(TcsmtError, match="cannot be chained to k = 8: its c is f32, its result f16"):
-        chain("mine", replace(row_named(VOLTA).model, d_format="f16"), 8)  # type: ignore[arg-type]
+        chain("mine", row_named(VOLTA).model.varied(d_format="f16"), 8)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("left", "right"), [(FP8, HALF), (HALF, FP8)])

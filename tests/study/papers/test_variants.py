@@ -16,7 +16,11 @@ from tcsmt.study.papers.variants import SIGNS, conclusions, content, one_at_a_ti
 
 
 def changed(one: FusedDotAdd, two: FusedDotAdd) -> set[str]:
-    return {f.name for f in fields(one) if getattr(one, f.name) != getattr(two, f.name)}
+    return {
+        f.name
+        for f in fields(one.table())
+        if getattr(one.parameters, f.name) != getattr(two.parameters, f.name)
+    }
 
 
 def test_each_variant_differs_in_one_parameter() -> None:
@@ -27,9 +31,9 @@ def test_each_variant_differs_in_one_parameter() -> None:
     assert {"fraction_bits", "n_fma", "zero_exponent"} <= differing
     for label, other in (("B200", "V100"), ("V100", "B200")):
         for name in differing:
-            value = getattr(units[other], name)
+            value = getattr(units[other].parameters, name)
             variant = found[f"{label}, {name} = {value}"]
-            assert getattr(variant, name) == value
+            assert getattr(variant.parameters, name) == value
             assert changed(units[label], variant) - {"k"} == {name}
         assert changed(units[label], found[f"{label}, rounding = RNE"]) == {"rounding"}
     assert len(found) == 2 * (2 + len(differing))

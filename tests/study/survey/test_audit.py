@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,7 @@ def test_a_chain_of_instructions_is_one_unit() -> None:
     row = row_named(VOLTA)
     model = row.model
     assert isinstance(model, FusedDotAdd)
-    wide = replace(model, k=16)
+    wide = model.varied(k=16)
     columns = pool_rows(wide.input_formats, 3000, np.random.default_rng(5))
     a, b = (np.stack([columns[f"{side}{lane}"] for lane in range(16)], axis=1) for side in "ab")
     c = columns["c"]

@@ -16,8 +16,8 @@ from tests.support.small_atlas import ALIKE, VOLTA
 
 def test_keys_go_by_content() -> None:
     row = row_named(VOLTA)
-    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(replace(row.model, carry_bits=3), (row,))  # type: ignore[call-arg]
-    other = DistinctUnit(replace(row.model, carry_bits=4), (row,))  # type: ignore[call-arg]
+    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(row.model.varied(carry_bits=3), (row,))  # type: ignore[call-arg]
+    other = DistinctUnit(row.model.varied(carry_bits=4), (row,))  # type: ignore[call-arg]
     renamed = DistinctUnit(row.model, (replace(row, instruction="other"),))
     keys = [Pair(one, two, Domain()).key, Pair(one, other, Domain()).key]
     keys.append(Pair(one, two, Domain(finite=False)).key)

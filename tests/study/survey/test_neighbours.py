@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
@@ -26,7 +24,7 @@ def test_neighbours_differ_in_one_parameter(name: str) -> None:
     graphs = {model.trace.output, *(near.model.trace.output for near in found)}
     assert len(graphs) == len(found) + 1
     for near in found:
-        assert near.model == replace(model, **{near.parameter: near.value})
+        assert near.model == model.varied(**{near.parameter: near.value})
         assert near.model.input_formats == model.input_formats
 
 

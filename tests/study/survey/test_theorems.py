@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def fused(name: str, **changes: Any) -> FusedDotAdd:
     model = row_named(name).model
     assert isinstance(model, FusedDotAdd)
-    return replace(model, **changes)
+    return model.varied(**changes)
 
 
 FAST = ("same units", "mma and wgmma", "order")
@@ -61,9 +60,9 @@ def test_fast_part_of_the_list(part: str) -> None:
 def small_list() -> Iterator[theorems.Entry]:
     """Two of the list: proved equal by solvers, and told apart."""
     unit = fused(VOLTA, k=1, n_fma=1)
-    other = replace(unit, zero_exponent=-126)
+    other = unit.varied(zero_exponent=-126)
     yield theorems._pair("equal", "one against other", unit, other, True)
-    yield theorems._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
+    yield theorems._pair("apart", "one against truncated", unit, unit.varied(fraction_bits=22), False)
     yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
 
 

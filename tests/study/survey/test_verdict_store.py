@@ -24,9 +24,9 @@ ASKING = SolvingOptions(timeout=30, confirm=False)
 
 def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008
     """One product of Volta's sum, and a variant."""
-    model = replace(unit(), k=1, n_fma=1)
+    model = unit().varied(k=1, n_fma=1)
     sides = []
-    for name, one in (("one", model), ("two", replace(model, **changes))):  # type: ignore[arg-type]
+    for name, one in (("one", model), ("two", model.varied(**changes))):
         row = Row(
             architecture="some", instruction=name, model=one, source="made", date=2026, evidence="conjectured"
         )
