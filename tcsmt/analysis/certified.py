@@ -107,9 +107,13 @@ def _share(text: str) -> Fraction:
 
 
 _BOUND = Argued(
-    "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|; " + WHERE, _NUMBERS,
-    OF_ALGORITHM | {"limit": "fraction"}, ("constants", "losses"), about="bound", argue=_bound,
-)  # fmt: skip
+    "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|; " + WHERE,
+    _NUMBERS,
+    OF_ALGORITHM | {"limit": "fraction"},
+    ("constants", "losses"),
+    about="bound",
+    argue=_bound,
+)
 
 
 def certify_bound(
@@ -146,10 +150,12 @@ def _comparison(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 
 _COMPARISON = Argued(
-    "the error of {one} on model 1 is never larger than that of {two} on model 2; " + WHERE, _NUMBERS,
+    "the error of {one} on model 1 is never larger than that of {two} on model 2; " + WHERE,
+    _NUMBERS,
     {"one": "text", "two": "text", "k": "number", "domain": "domain", "units": "models"},
-    about="comparison", argue=_comparison,
-)  # fmt: skip
+    about="comparison",
+    argue=_comparison,
+)
 
 
 def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Sequence[Row]) -> Certified:
@@ -171,9 +177,12 @@ def _flaw(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 
 _FLAW = Argued(
-    "{algorithm} on model 1 does not have the flaw '{question}'; " + WHERE, _NUMBERS,
-    {"question": "text"} | OF_ALGORITHM, about="flaw", argue=_flaw,
-)  # fmt: skip
+    "{algorithm} on model 1 does not have the flaw '{question}'; " + WHERE,
+    _NUMBERS,
+    {"question": "text"} | OF_ALGORITHM,
+    about="flaw",
+    argue=_flaw,
+)
 
 
 def certify_flaw(certificates: Certificates, question: str, flaw: ResultFlaw, row: Row) -> Certified:
@@ -193,9 +202,12 @@ def _split(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 
 _SPLIT = Argued(
-    "the error of {split} is what the closed form says, for all words", _NUMBERS, {"split": "text"},
-    about="split", argue=_split,
-)  # fmt: skip
+    "the error of {split} is what the closed form says, for all words",
+    _NUMBERS,
+    {"split": "text"},
+    about="split",
+    argue=_split,
+)
 
 
 def certify_split(certificates: Certificates, split: Split) -> Certified:
@@ -221,9 +233,12 @@ def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 _EXACT = Argued(
     "model 1 with the algorithm '{algorithm}' ('': alone) sums {k} products of integers of magnitude "
-    "{integers} at most exactly", "integers",
-    {"algorithm": "text", "unit": "model", "integers": "number", "k": "number"}, about="exact", argue=_exact,
-)  # fmt: skip
+    "{integers} at most exactly",
+    "integers",
+    {"algorithm": "text", "unit": "model", "integers": "number", "k": "number"},
+    about="exact",
+    argue=_exact,
+)
 
 
 def certify_exact(certificates: Certificates, name: str, row: Row, integers: int, k: int) -> Certified:

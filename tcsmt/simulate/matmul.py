@@ -116,9 +116,11 @@ def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
     c = matrices.c
     dot_adds = c.size * (matrices.a.shape[1] // model.k)
     result = np.empty(c.shape, dtype=unsigned(model.d_format))
-    if jit.available() and model.c_format == model.d_format and (
-        dot_adds >= WORTH_COMPILING or compiled(model)
-    ):  # fmt: skip
+    if (
+        jit.available()
+        and model.c_format == model.d_format
+        and (dot_adds >= WORTH_COMPILING or compiled(model))
+    ):
         made = kernel(model).columns()
         matrices = replace(matrices, a=made.ordered(matrices.a, 1), b=made.ordered(matrices.b, 0))
         columns = range(0, c.shape[1], made.width)

@@ -97,9 +97,11 @@ class Partial:
         """The exact sum of partial sums, which have no term in common."""
         parts = (self, *others)
         return Partial(
-            any(p.c for p in parts), frozenset().union(*(p.products for p in parts)),
-            max(p.growth for p in parts), sum((p.off for p in parts), Fraction(0)),
-        )  # fmt: skip
+            any(p.c for p in parts),
+            frozenset().union(*(p.products for p in parts)),
+            max(p.growth for p in parts),
+            sum((p.off for p in parts), Fraction(0)),
+        )
 
 
 #: The constants of a split, for the numbers of a domain that have so many bits, and so many words.

@@ -41,10 +41,13 @@ def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 EMULATION = Argued(
     "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|, and at most "
-    "{limit of largest} of |c| + K·max|a|·max|b|; " + WHERE, "binary64 words",
-    OF_ALGORITHM | dict.fromkeys(("limit", "limit of largest"), "fraction"), ("losses",),
-    about="emulation", argue=_emulation,
-)  # fmt: skip
+    "{limit of largest} of |c| + K·max|a|·max|b|; " + WHERE,
+    "binary64 words",
+    OF_ALGORITHM | dict.fromkeys(("limit", "limit of largest"), "fraction"),
+    ("losses",),
+    about="emulation",
+    argue=_emulation,
+)
 
 
 def certify_emulation(

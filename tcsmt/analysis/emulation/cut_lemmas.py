@@ -103,9 +103,11 @@ def goals(slicing: Slicing) -> Iterator[tuple[str, Term]]:
         yield f"{name} rounded to the last place is off by {last}", number.near & number.rounded_off
     else:
         yield f"{name} is its digits but for {last}", number.near & number.off
-    what = "no digit counts more than twice it, all no more than four times" if slicing.nearest else (
-        "its digits have its sign and are no more than it"
-    )  # fmt: skip
+    what = (
+        "no digit counts more than twice it, all no more than four times"
+        if slicing.nearest
+        else ("its digits have its sign and are no more than it")
+    )
     yield f"{name}: {what}", number.near & number.outsized
     for count in range(1, slicing.count + 1):
         if slicing.nearest:

@@ -35,10 +35,12 @@ def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 KERNEL = Argued(
     "model 1 with the reduction {reduction} sums {k} products of integers of magnitude {integers} at "
-    "most exactly, and the result, read in {format}, is never -0; c is +0", "integers",
+    "most exactly, and the result, read in {format}, is never -0; c is +0",
+    "integers",
     {"unit": "model", "reduction": "text", "format": "text", "integers": "number", "k": "number"},
-    about="kernel", argue=_kernel,
-)  # fmt: skip
+    about="kernel",
+    argue=_kernel,
+)
 
 
 def certify_kernel(
@@ -60,9 +62,12 @@ def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 
 SUMS = Argued(
-    "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K", "integers",
-    {"unit": "model", "bits": "number"}, about="sums", argue=_sums,
-)  # fmt: skip
+    "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K",
+    "integers",
+    {"unit": "model", "bits": "number"},
+    about="sums",
+    argue=_sums,
+)
 
 
 def certify_sums(certificates: Certificates, unit: Model, name: str, bits: int) -> Certified:

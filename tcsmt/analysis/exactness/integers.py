@@ -87,9 +87,10 @@ class IntegerSums:
             example, formats = self.beyond, self.unit.input_formats
             data["beyond"] = {
                 "inputs": {name: shown(formats[name], word) for name, word in example.values.items() if word},
-                "size": example.size, "exact": example.exact,
+                "size": example.size,
+                "exact": example.exact,
                 "result": shown(self.unit.d_format, example.result),
-            }  # fmt: skip
+            }
         return data
 
 
@@ -258,7 +259,7 @@ def _task(row: Row, options: SolvingOptions) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
     return Task(
         key, key, _record, (model, row.name, options), prover("analysis"), {row.name: model.digest}, row.name
-    )  # fmt: skip
+    )
 
 
 def _record(unit: Model, name: str, options: SolvingOptions) -> Record:

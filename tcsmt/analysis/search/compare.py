@@ -124,9 +124,11 @@ class AlgorithmPair:
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
             sides=(Side(self.names[0], first, first.trace), Side(self.names[1], second, second.trace)),
-            goal=where & any_of(self.doubts), formats=first.input_formats, domain=where,
+            goal=where & any_of(self.doubts),
+            formats=first.input_formats,
+            domain=where,
             domain_text=str(self.domain),
-        )  # fmt: skip
+        )
 
     def score(self, rows: Rows) -> Array:
         """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not."""

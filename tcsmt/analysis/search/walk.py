@@ -44,10 +44,12 @@ class Move:
     def as_json(self) -> dict[str, str | None]:
         """The step as plain data."""
         return {
-            "step": self.name, "kind": self.kind, "word": self.format.hex(self.word),
+            "step": self.name,
+            "kind": self.kind,
+            "word": self.format.hex(self.word),
             "value": self.format.describe(self.word),
             "lost": None if self.lost is None else signed_text(self.lost),
-        }  # fmt: skip
+        }
 
 
 #: Each stage and its word, by its place.

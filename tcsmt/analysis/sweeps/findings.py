@@ -271,10 +271,14 @@ def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seco
     result = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
     proved = result.proof is not None
     data = {
-        "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
-        "verdict": "equivalent" if proved else "unknown", "answer": "bounded" if proved else "unknown",
+        "algorithm": name,
+        "unit": unit,
+        "k": k,
+        "domain": str(domain),
+        "verdict": "equivalent" if proved else "unknown",
+        "answer": "bounded" if proved else "unknown",
         **bound_json(result),
-    }  # fmt: skip
+    }
     if solving.certificates is not None and result.proved is not None:
         data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, result))
     return data
@@ -306,15 +310,18 @@ def table_five() -> dict[str, Any]:
             parts = parting(*moves)
             rows.append(
                 {
-                    "inputs": label, "unit": unit, "exact": signed_text(errors.exact),
+                    "inputs": label,
+                    "unit": unit,
+                    "exact": signed_text(errors.exact),
                     **{n: F32.describe(w) for n, w in zip(names, errors.words, strict=True)},
-                    "ootomo_is_worse": errors.worse, "first_difference": parts and parts.name,
+                    "ootomo_is_worse": errors.worse,
+                    "first_difference": parts and parts.name,
                     "loses": {
                         n: {m.name: signed_text(m.lost) for m in steps if m.lost and m.kind != "split"}
                         for n, steps in zip(names, moves, strict=True)
                     },
                 }
-            )  # fmt: skip
+            )
     return {"rows": rows}
 
 
@@ -419,10 +426,14 @@ def table(records: Mapping[str, Record]) -> str:
         rows.append([*cells, witness, excess])
     lines = markdown(_COMPARED, rows)
     bounds = [
-        [*(entry[name] for name in ("algorithm", "unit", "k", "domain")), _largest(entry),
-         f"{entry['proved']:g}{_by_whom(entry)}"]
-        for entry in records.values() if entry.get("answer") == "bounded"
-    ]  # fmt: skip
+        [
+            *(entry[name] for name in ("algorithm", "unit", "k", "domain")),
+            _largest(entry),
+            f"{entry['proved']:g}{_by_whom(entry)}",
+        ]
+        for entry in records.values()
+        if entry.get("answer") == "bounded"
+    ]
     if bounds:
         lines += ["", *markdown(_BOUNDED, bounds)]
     unknown = {key: entry for key, entry in records.items() if entry.get("verdict") == "unknown"}

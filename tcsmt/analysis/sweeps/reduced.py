@@ -63,7 +63,7 @@ __all__ = [
     "narrow_format",
     "survey",
     "wide_format",
-]  # fmt: skip
+]
 
 F16 = FORMATS["f16"]
 #: Significant bits of narrow formats.
@@ -72,16 +72,22 @@ WIDTHS = range(2, F16.precision + 1)
 PROOFS = ("proved", "holds for all inputs", "largest of all inputs")
 #: Parameters of units that are counted from the wide format's fraction bits.
 _FRACTION = (
-    "fraction_bits", "dot_fraction_bits", "normalised_fraction_bits", "round_fraction_bits", "c_reach",
-)  # fmt: skip
+    "fraction_bits",
+    "dot_fraction_bits",
+    "normalised_fraction_bits",
+    "round_fraction_bits",
+    "c_reach",
+)
 
 
 def _format(exponent_bits: int, precision: int) -> Format:
     """IEEE 754's format of so many bits, under its own name where it has one."""
     made = Format(
-        name=f"ieee-e{exponent_bits}m{precision - 1}", exponent_bits=exponent_bits,
-        fraction_bits=precision - 1, bias=(1 << (exponent_bits - 1)) - 1,
-    )  # fmt: skip
+        name=f"ieee-e{exponent_bits}m{precision - 1}",
+        exponent_bits=exponent_bits,
+        fraction_bits=precision - 1,
+        bias=(1 << (exponent_bits - 1)) - 1,
+    )
     return next((fmt for fmt in FORMATS.values() if replace(fmt, name=made.name) == made), made)
 
 
@@ -150,10 +156,12 @@ class Limits:
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "inputs": f"2^{self.most}", "seconds": self.seconds,
-            "solver": self.options.solver, "timeout": self.options.timeout,
+            "inputs": f"2^{self.most}",
+            "seconds": self.seconds,
+            "solver": self.options.solver,
+            "timeout": self.options.timeout,
             "confirm": bool(self.options.confirm),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,11 +413,15 @@ def _enumerated(
         tally = everything.count(algorithms[0], goal, seconds=seconds)
     data: dict[str, Any] = {
         "enumerated": {
-            "domain": str(tried), "whole": tally.whole, "inputs": tally.gone,
-            "counterexamples": tally.holds, "undecided": tally.unsure, "by": tally.how,
+            "domain": str(tried),
+            "whole": tally.whole,
+            "inputs": tally.gone,
+            "counterexamples": tally.holds,
+            "undecided": tally.unsure,
+            "by": tally.how,
             "seconds": round(time.monotonic() - start, 2),
         }
-    }  # fmt: skip
+    }
     if tally.first is not None:
         return data | {
             "verdict": "not so",
@@ -445,13 +457,17 @@ def _error(algorithm: Algorithm, everything: InputSpace, seconds: float) -> dict
     return {
         "verdict": "largest of all inputs" if worst.whole else "largest found",
         "enumerated": {
-            "domain": str(everything.domain), "whole": worst.whole, "inputs": worst.gone, "by": worst.how,
+            "domain": str(everything.domain),
+            "whole": worst.whole,
+            "inputs": worst.gone,
+            "by": worst.how,
             "seconds": round(time.monotonic() - start, 2),
         },
         "error_unit": f"2^-{fmt.precision} of |c| + Σ|a·b|",
         "largest_error": float(share),
         "exactly": f"{share.numerator}/{share.denominator}",
         "witness": {
-            "inputs": inputs_json(fmt, worst.values), "result": shown(fmt, worst.result),
+            "inputs": inputs_json(fmt, worst.values),
+            "result": shown(fmt, worst.result),
         },
-    }  # fmt: skip
+    }

@@ -53,8 +53,11 @@ def batched(
         "a": operand_words(model.a_format, a, "A", operands),
         "b": operand_words(model.b_format, b, "B", operands),
         "c": c if c is None or epilogue.beta == 0 else operand_words(model.c_format, c, "C", operands),
-        "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b,
-    }  # fmt: skip
+        "bias": bias,
+        "random": random,
+        "scale_a": scale_a,
+        "scale_b": scale_b,
+    }
     if bias is not None and isinstance(schedule.sum_format, Format):
         arrays["bias"] = operand_words(schedule.working_format, bias, "bias", operands)
     if model.scale_format is not None:

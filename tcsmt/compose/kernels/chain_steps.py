@@ -81,9 +81,10 @@ class Walk:
         """The last instruction of each chain."""
         ends = [*self.links[1:], None]
         return [
-            link for link, after in zip(self.links, ends, strict=True)
+            link
+            for link, after in zip(self.links, ends, strict=True)
             if after is None or len(after.chain) == after.count
-        ]  # fmt: skip
+        ]
 
 
 def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:

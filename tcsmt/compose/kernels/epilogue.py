@@ -164,9 +164,13 @@ def rounded(source: Format, target: Format, x: Term, rounding: Rounding, *, satu
     that number, an infinity as well.
     """
     return RoundedSum(
-        terms=(dp.decode(source, x),), format=target, rounding=rounding, nan_word=_nan_word(target),
-        overflow="saturate" if saturate else "ieee", finite=saturate,
-    )  # fmt: skip
+        terms=(dp.decode(source, x),),
+        format=target,
+        rounding=rounding,
+        nan_word=_nan_word(target),
+        overflow="saturate" if saturate else "ieee",
+        finite=saturate,
+    )
 
 
 def _nan_word(fmt: Format) -> int:

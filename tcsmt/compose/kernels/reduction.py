@@ -101,8 +101,10 @@ class Level:
         whole = not self.sequence or sorted(self.sequence) == list(range(len(self.sequence)))
         self._check(whole, f"order={self.order} must have each number from 0 on once")
         in_order = bool(self.sequence) or self.order in ("order", "reversed", "any")
-        self._check(in_order or (self.total is None and not self.from_zero),
-                    f"{self.order} keeps no running total: neither total nor from-zero fits")  # fmt: skip
+        self._check(
+            in_order or (self.total is None and not self.from_zero),
+            f"{self.order} keeps no running total: neither total nor from-zero fits",
+        )
 
     def _check(self, holds: bool, why: str) -> None:
         if not holds:

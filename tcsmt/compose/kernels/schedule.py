@@ -207,9 +207,13 @@ class Schedule:
         if random is None:
             return _converted(steps, total, last, epilogue.rounding, saturate=epilogue.saturate)
         words = steps.convert_randomly(
-            total.words, float_format(total.format), float_format(last), random, epilogue.stochastic,
+            total.words,
+            float_format(total.format),
+            float_format(last),
+            random,
+            epilogue.stochastic,
             epilogue.saturate,
-        )  # fmt: skip
+        )
         return FormattedWords(last, words)
 
     def _given(self, c: Words | None) -> FormattedWords[Words] | None:

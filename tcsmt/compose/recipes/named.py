@@ -60,17 +60,25 @@ def _ootomo(name: str, fmt: str, *, fourth: bool = False) -> Recipe:
     sums = (Sum(((0, 0),), every=INSTRUCTION), Sum(_CORRECTIONS), *((Sum(((1, 1),)),) if fourth else ()))
     title = f"two {fmt} words, residuals times 2^11, corrections apart, accumulated outside"
     return Recipe(
-        name=name, title=title + (", with ΔA·ΔB" if fourth else ""), source=f"{OOTOMO}; {VALPEY}",
-        split=_split(fmt, 2, scale=11), sums=sums, c_enters="last",
-    )  # fmt: skip
+        name=name,
+        title=title + (", with ΔA·ΔB" if fourth else ""),
+        source=f"{OOTOMO}; {VALPEY}",
+        split=_split(fmt, 2, scale=11),
+        sums=sums,
+        c_enters="last",
+    )
 
 
 def _multiword(fmt: str, words: int) -> Recipe:
     products = _kept(words, words - 1)
     return Recipe(
-        name=f"fasi-{fmt}x{words}", title=f"{words} {fmt} words, {len(products)} products, all inside",
-        source=FASI, split=_split(fmt, words), sums=_one(*products), interleaved=False,
-    )  # fmt: skip
+        name=f"fasi-{fmt}x{words}",
+        title=f"{words} {fmt} words, {len(products)} products, all inside",
+        source=FASI,
+        split=_split(fmt, words),
+        sums=_one(*products),
+        interleaved=False,
+    )
 
 
 RECIPES: dict[str, Recipe] = {

@@ -54,7 +54,7 @@ def whole_number(name: str, text: str, least: int) -> int:
 
 _ORDINARY = IeeeDotAdd.of(
     a_format=F32, b_format=F32, c_format=F32, d_format=F32, k=1, method="fma", sum_format=F32
-)  # fmt: skip
+)
 
 
 def _yes(text: str) -> bool:

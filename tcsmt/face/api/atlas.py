@@ -30,8 +30,12 @@ __all__ = ["SHARED", "AtlasReport", "ChainedAtlasReport", "atlas", "chained_atla
 
 #: Formats that units of several vendors share.
 SHARED = (
-    "f32.f16.f16.f32", "f32.bf16.bf16.f32", "f32.e4m3.e4m3.f32", "f32.e5m2.e5m2.f32", "s32.s8.s8.s32",
-)  # fmt: skip
+    "f32.f16.f16.f32",
+    "f32.bf16.bf16.f32",
+    "f32.e4m3.e4m3.f32",
+    "f32.e5m2.e5m2.f32",
+    "s32.s8.s8.s32",
+)
 
 
 @dataclass(frozen=True, repr=False)

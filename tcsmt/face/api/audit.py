@@ -378,8 +378,9 @@ def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, s
 
 #: What is said of pairs by their verdict, and what of each record.
 _REASONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
-    "equal": ("proved equal", proved_by), "unknown": ("not decided", lambda record: str(record["reason"]))
-}  # fmt: skip
+    "equal": ("proved equal", proved_by),
+    "unknown": ("not decided", lambda record: str(record["reason"])),
+}
 
 
 def _verdict(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
@@ -448,12 +449,12 @@ def _data(
         "weakest": [{"pair": list(pair), "vector": vector} for pair, vector in made.weakest()],
         "decide_nothing": [n for n, told in enumerate(made.sets) if not told],
         "enough": {"vectors": made.enough.chosen, "exact": made.enough.exact},
-        "gaps": None if found is None else [
-            {"pair": list(gap.pair), "verdict": gap.verdict, "record": gap.record} for gap in found
-        ],
+        "gaps": None
+        if found is None
+        else [{"pair": list(gap.pair), "verdict": gap.verdict, "record": gap.record} for gap in found],
         "readings": {name: [vars(one) for one in several] for name, several in readings.items()},
         "closing": None,
-    }  # fmt: skip
+    }
     if closed is not None:
         data["closing"] = {
             "exact": closed.exact,

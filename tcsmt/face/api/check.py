@@ -92,10 +92,13 @@ class Check(Result):
         examined, first = self.checked, self.checked.first
         model = examined.row.model
         data: dict[str, Any] = {
-            "unit": examined.row.name, "implementation": self.name, "rows": self.rows,
-            "mismatches": self.mismatches, "hypotheses": len(examined.audit.hypotheses) - 1,
+            "unit": examined.row.name,
+            "implementation": self.name,
+            "rows": self.rows,
+            "mismatches": self.mismatches,
+            "hypotheses": len(examined.audit.hypotheses) - 1,
             "not_excluded": self._remaining(),
-        }  # fmt: skip
+        }
         if examined.changed is not None:
             data["changed"] = {
                 "inputs": {
@@ -179,9 +182,10 @@ class Check(Result):
         count = hypotheses - sum(map(len, remaining.values()))
         yield f"these rows exclude {count} of {hypotheses} other units and changes of one parameter"
         heads = {
-            "equal": "proved to be the same function", "unknown": "not excluded, not decided",
+            "equal": "proved to be the same function",
+            "unknown": "not excluded, not decided",
             "not asked": "not excluded (no solver was asked whether an input would)",
-        }  # fmt: skip
+        }
         for state, names in remaining.items():
             yield f"{heads[state]}: {'; '.join(_together(names))}"
 

@@ -67,12 +67,16 @@ class IdentifiedData(Result):
     def _facts(self) -> dict[str, Any]:
         best, splits = self.survivors.best, self.survivors.splits
         return {
-            "dataset": self.data.name, "rows": self.survivors.rows, "hypotheses": self._family.count,
-            "remaining": self.remaining, "catalogue": self.catalogue,
-            "values": self.values, "seconds": round(self.survivors.seconds, 1),
+            "dataset": self.data.name,
+            "rows": self.survivors.rows,
+            "hypotheses": self._family.count,
+            "remaining": self.remaining,
+            "catalogue": self.catalogue,
+            "values": self.values,
+            "seconds": round(self.survivors.seconds, 1),
             "next": [{**q, "answers": n} for q, n in zip(self._questions, splits, strict=True)],
             "best": None if best is None else best_data(self.data, self._family, best),
-        }  # fmt: skip
+        }
 
     def _lines(self) -> Iterator[str]:
         rows, best = self.survivors.rows, self.survivors.best

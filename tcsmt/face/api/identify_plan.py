@@ -93,7 +93,10 @@ def identify_plan(
         return IdentifyPlan(kind, set_data(family, name, near, fixed_set(family, near, random, budget)))
     node = decision_tree(family, near, random)
     facts = {
-        "of": near.names, "hypotheses": len(near.table), "told_apart": node.leaves,
-        "depth": node.depth, "expected": round(node.expected, 2),
-    }  # fmt: skip
+        "of": near.names,
+        "hypotheses": len(near.table),
+        "told_apart": node.leaves,
+        "depth": node.depth,
+        "expected": round(node.expected, 2),
+    }
     return IdentifyPlan(kind, facts | {"tree": tree_data(family, near, node)})

@@ -92,11 +92,15 @@ class KernelDiff(Result):
             "first": self._element_json(self.first),
             "worst": self._element_json(self.worst),
             "kernels": {"left": kernels[0], "right": kernels[1]},
-            "explained": None if self.chains is None or self.shown is None else {
-                "element": [self.shown.row, self.shown.column], **self.chains.as_json(),
-                "why": self.why or None, "picture": None if self.sheet is None else self.sheet.as_json(),
+            "explained": None
+            if self.chains is None or self.shown is None
+            else {
+                "element": [self.shown.row, self.shown.column],
+                **self.chains.as_json(),
+                "why": self.why or None,
+                "picture": None if self.sheet is None else self.sheet.as_json(),
             },
-        }  # fmt: skip
+        }
 
     def _element_json(self, found: _Element | None) -> dict[str, Any] | None:
         if found is None:
@@ -104,11 +108,13 @@ class KernelDiff(Result):
         fmt = self.differences.format
         errors = [_error(fmt, word, found.exact) for word in found.words]
         return {
-            "row": found.row, "column": found.column, "ulps": found.ulps,
+            "row": found.row,
+            "column": found.column,
+            "ulps": found.ulps,
             "words": [fmt.hex(word) for word in found.words],
             "values": [fmt.describe(word) for word in found.words],
             "errors_ulps": [None if error is None else float(error) for error in errors],
-        }  # fmt: skip
+        }
 
     def _differences(self) -> list[str]:
         """What is printed, without the picture."""

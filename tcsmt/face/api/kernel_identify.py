@@ -343,9 +343,13 @@ def kernel_identify(
             "b_format; --a-format, --b-format), or a unit"
         )
     product = Product.of(
-        arrays["a"], arrays["b"], arrays["c"], arrays["d"],
-        (formats["a"], formats["b"], formats.get("c"), formats["d"]), operands,
-    )  # fmt: skip
+        arrays["a"],
+        arrays["b"],
+        arrays["c"],
+        arrays["d"],
+        (formats["a"], formats["b"], formats.get("c"), formats["d"]),
+        operands,
+    )
     if time_limit is not None and not time_limit > 0:
         raise TcsmtError(f"time_limit = {time_limit}: must be a positive number of seconds")
     watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)

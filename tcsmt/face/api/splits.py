@@ -18,7 +18,7 @@ from tcsmt.analysis.bounds.split_analysis import (
     splits,
     statement,
     traced,
-)  # fmt: skip
+)
 from tcsmt.analysis.certified import certify_split
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.graphs.digest import digest_of_graph

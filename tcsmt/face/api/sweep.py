@@ -17,7 +17,7 @@ from tcsmt.analysis.sweeps.sweep import (
     named,
     rows_for,
     task_for,
-)  # fmt: skip
+)
 from tcsmt.compose.recipes import Recipe, algorithm_named
 from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe

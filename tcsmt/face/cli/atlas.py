@@ -35,9 +35,11 @@ from tcsmt.face.cli.printing import show
     help="Chain smaller units to the same K, and search the largest simple domain on which units are equal.",
 )
 @click.option(
-    "--k", type=int, metavar="N",
+    "--k",
+    type=int,
+    metavar="N",
     help="With --chained: length of the dot product.  [default: the shortest for all units]",
-)  # fmt: skip
+)
 @options.finite
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
 @options.as_json

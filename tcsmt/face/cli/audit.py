@@ -22,9 +22,11 @@ from tcsmt.face.cli.printing import echo_json, show
 @click.command(cls=options.SolvingCommand)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--published", type=click.Choice([*PUBLISHED]), multiple=True,
+    "--published",
+    type=click.Choice([*PUBLISHED]),
+    multiple=True,
     help="Vectors of a paper: Fasi et al. 2020; FTTN (Li et al. 2024).",
-)  # fmt: skip
+)
 @click.option(
     "--model", type=UNIT, metavar="UNIT", help="The unit.  [default: the unit that the first file names]"
 )
@@ -37,9 +39,10 @@ from tcsmt.face.cli.printing import echo_json, show
     "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
 )
 @click.option(
-    "--subset", type=click.Path(path_type=Path),
+    "--subset",
+    type=click.Path(path_type=Path),
     help="Write the fewest of the vectors that tell apart as much as all: .json, .csv, .hex, .mem, .npz.",
-)  # fmt: skip
+)
 @options.as_json
 @options.solving(
     "solver", "timeout", "memory", "confirm", "reuse", "jobs", "scheduler", "store", "certificate",

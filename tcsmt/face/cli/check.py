@@ -26,9 +26,12 @@ from tcsmt.face.cli.printing import echo_json
 @click.option("--device", is_flag=True, help="The instruction on the GPU or CPU of this machine.")
 @click.option("--command", help="This program, which is asked on its standard input (see --protocol).")
 @click.option(
-    "--protocol", type=click.Choice(PROTOCOLS), default="lines", show_default=True,
+    "--protocol",
+    type=click.Choice(PROTOCOLS),
+    default="lines",
+    show_default=True,
     help="What --command reads and writes: JSON lines, as for `identify`; or batches of packed rows.",
-)  # fmt: skip
+)
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Recorded rows and results, as `validate` reads them."
 )
@@ -46,17 +49,21 @@ from tcsmt.face.cli.printing import echo_json
     "take minutes]",
 )
 @click.option(
-    "--resume", type=click.Path(path_type=Path),
+    "--resume",
+    type=click.Path(path_type=Path),
     help="Keep every answer in this file, and go on from it after a stop.",
-)  # fmt: skip
+)
 @click.option(
-    "--output", type=click.Path(path_type=Path),
+    "--output",
+    type=click.Path(path_type=Path),
     help="Write rows with answers (.json): the fewest that exclude as much as all, and some others.",
-)  # fmt: skip
+)
 @click.option(
-    "--answer-timeout", default=30.0, show_default=True,
+    "--answer-timeout",
+    default=30.0,
+    show_default=True,
     help="Time limit of --command for each answer, or for any progress in a batch, in seconds.",
-)  # fmt: skip
+)
 @options.as_json
 @options.solving("solver", "timeout", "memory", "jobs", "scheduler", "store", timeout=20.0)
 def check(

@@ -18,9 +18,12 @@ from tcsmt.face.cli.printing import echo_json, json_text
 @click.command(cls=options.SolvingCommand)
 @click.argument("names", nargs=-1)
 @click.option(
-    "--data", "folders", type=click.Path(path_type=Path), multiple=True,
+    "--data",
+    "folders",
+    type=click.Path(path_type=Path),
+    multiple=True,
     help="Measured data sets, as for `tcsmt validate` (may be repeated).",
-)  # fmt: skip
+)
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write JSON here, and update it during the run."
 )

@@ -26,24 +26,29 @@ from tcsmt.face.cli.printing import show
 @click.argument("b", type=UNIT)
 @domain_of_models
 @click.option(
-    "--k", type=int, metavar="N",
+    "--k",
+    type=int,
+    metavar="N",
     help="Length of the dot product; units are chained as in a kernel.  [default: fits both]",
-)  # fmt: skip
+)
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
 @of_design
 @click.option(
-    "--exhaustive", is_flag=True,
-    help="Run every finite input instead of asking solvers; those that the graphs do not tell apart once."
-)  # fmt: skip
+    "--exhaustive",
+    is_flag=True,
+    help="Run every finite input instead of asking solvers; those that the graphs do not tell apart once.",
+)
 @click.option(
-    "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
+    "--checkpoint",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
     help="Keep how far --exhaustive has come; the same command continues there.",
-)  # fmt: skip
+)
 @click.option("--explain", is_flag=True, help="Draw both units on the witness.")
 @options.as_json
 @options.solving(
     "solver", "timeout", "memory", "confirm", "reuse", "jobs", "certificate", "dump_smt", confirm=True
-)  # fmt: skip
+)
 def compare(
     a: str,
     b: str,

@@ -16,9 +16,11 @@ from tcsmt.face.cli.printing import show
 @click.argument("arch", type=UNIT, metavar="UNIT", required=False)
 @click.argument("instruction", required=False)
 @click.option(
-    "--format", "number_format", metavar="NAME",
+    "--format",
+    "number_format",
+    metavar="NAME",
     help="Instead, describe a format: a known one, or one of UNIT's own.",
-)  # fmt: skip
+)
 @options.as_json
 def describe(arch: str | None, instruction: str | None, number_format: str | None, as_json: bool) -> None:
     """Describe a unit by the parameters that each published convention uses.

@@ -23,9 +23,12 @@ _EXPONENTS = (
     f"a, b and c are zero, or normal with an exponent from LOW to HIGH (or a name: {', '.join(RANGES)})."
 )
 _bits = click.option(
-    "--bits", nargs=2, type=int, metavar="A B",
+    "--bits",
+    nargs=2,
+    type=int,
+    metavar="A B",
     help="At most A significand bits in a and B in b, including the implicit bit.  [default: all]",
-)  # fmt: skip
+)
 
 
 def exponents_of(text: str) -> tuple[int, int]:
@@ -59,13 +62,14 @@ def domain_of_models(command: _Command) -> _Command:
 
     return _with(
         with_domain,
-        options.finite, options.positive,
+        options.finite,
+        options.positive,
         click.option("--exclude-subnormal", is_flag=True, help="Exclude subnormal inputs."),
         options.c_zero,
         click.option("--exponents", metavar="LOW:HIGH", help=_EXPONENTS),
         click.option("--c-free", is_flag=True, help="--exponents does not restrict c; needs --exponents."),
         _bits,
-    )  # fmt: skip
+    )
 
 
 def domain_of_algorithm(command: _Command) -> _Command:
@@ -80,11 +84,11 @@ def domain_of_algorithm(command: _Command) -> _Command:
 
     return _with(
         with_domain,
-        click.option(
-            "--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS
-        ),
-        options.c_zero, options.positive, _bits,
-    )  # fmt: skip
+        click.option("--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS),
+        options.c_zero,
+        options.positive,
+        _bits,
+    )
 
 
 def _with(command: _Command, *choices: Callable[[Any], Any]) -> _Command:

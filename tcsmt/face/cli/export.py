@@ -25,9 +25,11 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--name", help="Of the module or function.  [default: made from the unit's]")
 @click.option("--pipeline", is_flag=True, help="SystemVerilog with registers behind the stages, and a clock.")
 @click.option(
-    "--testbench", type=_FILE, metavar="FILE",
+    "--testbench",
+    type=_FILE,
+    metavar="FILE",
     help="Also write a test bench for the SystemVerilog, which checks rows of a readmemh file.",
-)  # fmt: skip
+)
 @click.option(
     "--queries",
     type=_FOLDER,
@@ -35,9 +37,11 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Instead of a unit, write the curated SMT-LIB scripts here.",
 )
 @click.option(
-    "--benchmarks", type=_FOLDER, metavar="DIR",
+    "--benchmarks",
+    type=_FOLDER,
+    metavar="DIR",
     help="Instead, write hard queries here, as a benchmark set for SMT solvers.",
-)  # fmt: skip
+)
 @options.as_json
 def export(
     unit: str | None, language: str | None, output: Path | None, name: str | None, pipeline: bool,
@@ -58,8 +62,12 @@ def export(
       tcsmt export --benchmarks set
     """
     of_unit = {
-        "--as": language, "--output": output, "--name": name, "--pipeline": pipeline, "--testbench": testbench
-    }  # fmt: skip
+        "--as": language,
+        "--output": output,
+        "--name": name,
+        "--pipeline": pipeline,
+        "--testbench": testbench,
+    }
     sources = {"UNIT": unit, "--queries": queries, "--benchmarks": benchmarks}
     given = [one for one, value in sources.items() if value is not None]
     if len(given) != 1:

@@ -28,18 +28,25 @@ from tcsmt.face.cli.printing import answer
 @click.option("--beta", type=float, help="Instead of the epilogue's.  [default: 1]")
 @click.option("--bias", "bias_path", type=click.Path(path_type=Path), help="A bias, (N,), .npy.")
 @click.option(
-    "--random", "random_path", type=click.Path(path_type=Path),
+    "--random",
+    "random_path",
+    type=click.Path(path_type=Path),
     help="Random bits for stochastic rounding, (M, N), .npy.",
-)  # fmt: skip
+)
 @click.option(
-    "--reduction", "reduction_text", default="chained", show_default=True,
+    "--reduction",
+    "reduction_text",
+    default="chained",
+    show_default=True,
     help="How partial sums are added up: chained, split-k:PARTS, sliced:PARTS, promote:EVERY, cuts:K1-K2-...,"
     " stream-k:WORKERS,tile=MxNxK; with options such as pairs, parts=bf16.",
-)  # fmt: skip
+)
 @click.option(
-    "--epilogue", "epilogue_text", default="",
+    "--epilogue",
+    "epilogue_text",
+    default="",
     help="What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.",
-)  # fmt: skip
+)
 @click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
 @click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
 @options.operands

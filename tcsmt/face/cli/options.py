@@ -32,10 +32,12 @@ _PATH = click.Path(path_type=Path)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 operands = click.option(
-    "--operands", type=click.Choice([*OPERAND_RULES]), metavar="RULE",
+    "--operands",
+    type=click.Choice([*OPERAND_RULES]),
+    metavar="RULE",
     help="How operands that a format of the unit does not hold become its words: "
     f"{', '.join(OPERAND_RULES)}.  [default: they are refused]",
-)  # fmt: skip
+)
 finite = click.option(
     "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
 )
@@ -43,9 +45,12 @@ positive = click.option("--positive", is_flag=True, help="Only inputs without a 
 c_zero = click.option("--c-zero", is_flag=True, help="Only c = +0.")
 
 folders = click.option(
-    "--properties", "folders", type=_PATH, multiple=True,
+    "--properties",
+    "folders",
+    type=_PATH,
+    multiple=True,
     help="A folder with property modules of your own (may be repeated).",
-)  # fmt: skip
+)
 
 
 class SolvingCommand(click.Command):

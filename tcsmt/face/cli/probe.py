@@ -29,15 +29,19 @@ from tcsmt.face.cli.printing import answer, echo_json
     help="Only the witnesses of this property (may be repeated).",
 )
 @click.option(
-    "--vectors", "--plan", "source", type=click.Path(path_type=Path),
+    "--vectors",
+    "--plan",
+    "source",
+    type=click.Path(path_type=Path),
     help="Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.",
-)  # fmt: skip
+)
 @click.option("--emit", type=click.Choice(EMITTED), help="What to write: a program, or the vectors.")
 @click.option("--run", "run", is_flag=True, help="Compile and run the program; judge the answers.")
 @click.option(
-    "--output", type=click.Path(path_type=Path),
+    "--output",
+    type=click.Path(path_type=Path),
     help="The file to write; with --run, it gets the answers.  [default: standard output; with --run, none]",
-)  # fmt: skip
+)
 @options.folders
 @options.as_json
 @options.solving("solver", "timeout", "memory", timeout=20.0)

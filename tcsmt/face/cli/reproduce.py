@@ -16,9 +16,11 @@ from tcsmt.face.cli import options
 @click.command(cls=options.SolvingCommand)
 @click.argument("paper")
 @click.option(
-    "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
     help="Folder for PAPER.json and the plots; a run continues where it stopped.",
-)  # fmt: skip
+)
 @options.as_json
 @options.solving("timeout")
 def reproduce(paper: str, output: Path | None, as_json: bool, solving: SolvingOptions) -> None:
@@ -34,8 +36,11 @@ def reproduce(paper: str, output: Path | None, as_json: bool, solving: SolvingOp
       tcsmt reproduce khattak --output khattak-2025
     """
     result = reproduced(
-        paper, output=output, timeout=solving.timeout, told=partial(click.echo, err=as_json),
+        paper,
+        output=output,
+        timeout=solving.timeout,
+        told=partial(click.echo, err=as_json),
         say=partial(click.echo, err=True),
-    )  # fmt: skip
+    )
     if as_json:
         click.echo(json.dumps(result.as_json(), indent=1, ensure_ascii=False))

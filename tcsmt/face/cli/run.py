@@ -30,10 +30,11 @@ from tcsmt.face.cli.rounded import RoundedInputs
     help="Write the results here: JSON, CSV or .npz, by the suffix.",
 )
 @click.option(
-    "--operands", type=click.Choice([*OPERAND_RULES]),
+    "--operands",
+    type=click.Choice([*OPERAND_RULES]),
     help="How a, b and c are rounded that their formats do not hold.  [default: arrays are refused, decimal "
     "numbers in text rounded to nearest even]",
-)  # fmt: skip
+)
 @click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
 @options.as_json
 def run(

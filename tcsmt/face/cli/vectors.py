@@ -25,9 +25,11 @@ from tcsmt.face.cli.printing import echo_json
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the rows.")
 @click.option(
-    "--format", "written", type=click.Choice([*FILE_FORMATS]),
+    "--format",
+    "written",
+    type=click.Choice([*FILE_FORMATS]),
     help="How they are written.  [default: by the suffix of --output; json]",
-)  # fmt: skip
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Write them here, not to standard output.")
 @options.as_json
 def vectors(

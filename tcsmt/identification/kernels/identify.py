@@ -218,9 +218,11 @@ def explain(
         second = _held_against(others, product, elements, watch)
         nearest = sorted((*explained.missed, *second.missed), key=_by_nearness)[:_SHOWN]
         explained = replace(
-            second, hypotheses=len(tried) + len(others), tested=explained.tested + second.tested,
+            second,
+            hypotheses=len(tried) + len(others),
+            tested=explained.tested + second.tested,
             missed=() if second.kernels else tuple(nearest),
-        )  # fmt: skip
+        )
     if not explained.kernels and not explained.stopped:
         parts, stopped = _regions(tried, product, watch)
         explained = replace(explained, regions=parts, stopped=stopped)

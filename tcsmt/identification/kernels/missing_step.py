@@ -88,9 +88,11 @@ class _Measured:
         self.a, self.b, self.d = (
             self._floats(fmt, words)
             for fmt, words in (
-                (product.a_format, product.a), (product.b_format, product.b), (product.d_format, product.d),
+                (product.a_format, product.a),
+                (product.b_format, product.b),
+                (product.d_format, product.d),
             )
-        )  # fmt: skip
+        )
         self.c = 0.0 if product.c is None else self._floats(product.c_format, product.c)
         self.near = None if nearest is None else self._floats(product.d_format, nearest)
         with np.errstate(all="ignore"):
@@ -156,8 +158,9 @@ class _Measured:
             for rule, rounding in OPERAND_RULES.items():
                 sides = []
                 for fmt, words in (
-                    (self.product.a_format, self.product.a), (self.product.b_format, self.product.b),
-                ):  # fmt: skip
+                    (self.product.a_format, self.product.a),
+                    (self.product.b_format, self.product.b),
+                ):
                     wanted = FORMATS[name]
                     fmt = float_format(fmt)
                     if not (fmt.holds(wanted) and fmt != wanted):

@@ -115,9 +115,11 @@ def _compared(
 
 def _joined(before: TreeComparison, more: TreeComparison, products: int) -> TreeComparison:
     return TreeComparison(
-        products, before.elements + more.elements, before.differing + more.differing,
+        products,
+        before.elements + more.elements,
+        before.differing + more.differing,
         before.first or more.first,
-    )  # fmt: skip
+    )
 
 
 def first_fitting(

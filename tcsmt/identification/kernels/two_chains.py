@@ -104,10 +104,14 @@ class TwoChains:
         place = next((n for n, (left, _) in enumerate(rows) if left is differing), len(rows) - 1)
         some = rows[max(0, place - around) : place + around + 1]
         table = [
-            (_places(left.indices), self._text(0, left), self._text(1, right),
-             "<- first difference" if left is differing else "")
+            (
+                _places(left.indices),
+                self._text(0, left),
+                self._text(1, right),
+                "<- first difference" if left is differing else "",
+            )
             for left, right in some
-        ]  # fmt: skip
+        ]
         lines = [f"  k {line}" for line in columns(table, ">>><")]
         for side, name in enumerate(("left", "right")):
             parts = self.walks[side].parts

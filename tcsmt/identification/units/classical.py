@@ -296,9 +296,13 @@ _MODES: dict[tuple[Fraction | int | None, ...], str] = {
 }
 #: Table II: 0.5, 1.5, -0.5, -1.5.
 _TIES: dict[tuple[Fraction | int | None, ...], str] = {
-    (1, 2, 0, -1): "RNU", (0, 1, -1, -2): "RND", (0, 1, 0, -1): "RNZ", (1, 2, -1, -2): "RNA",
-    (0, 2, 0, -2): "RNE", (1, 1, -1, -1): "RNO",
-}  # fmt: skip
+    (1, 2, 0, -1): "RNU",
+    (0, 1, -1, -2): "RND",
+    (0, 1, 0, -1): "RNZ",
+    (1, 2, -1, -2): "RNA",
+    (0, 2, 0, -2): "RNE",
+    (1, 1, -1, -1): "RNO",
+}
 _QUARTERS = (Fraction(3, 4), Fraction(1, 4), Fraction(-3, 4), Fraction(-1, 4))
 #: Beyond an odd number of units: away from zero goes on, to odd stays (the papers do not know the latter).
 _ABOVE_ODD = (Fraction(5, 4), Fraction(-5, 4))
@@ -409,7 +413,7 @@ def _subnormals(box: BlackBox) -> dict[str, str]:
         "subnormal c": ({}, {}, tiny / 2),
         "subnormal a": ({0: Fraction(2) ** a.e_min / 2}, {0: _lift(box, a)}, Fraction(0)),
         "subnormal b": ({0: _lift(box, b)}, {0: Fraction(2) ** b.e_min / 2}, Fraction(0)),
-    }  # fmt: skip
+    }
     behaviour = {}
     for name, (left, right, addend) in whole.items():
         behaviour[name] = _kept(box, partial(_whole, box, left, right, addend))
@@ -471,8 +475,9 @@ def _overflow(box: BlackBox) -> dict[str, str]:
     for sign, name in ((1, ""), (-1, "-")):
         for part in ("0.75", "0.5", "0.25"):
             asked[f"{name}(largest + {part} u)"] = {
-                box.k: sign * d.largest_finite, 0: sign * Fraction(part) * last
-            }  # fmt: skip
+                box.k: sign * d.largest_finite,
+                0: sign * Fraction(part) * last,
+            }
     for name, row in asked.items():
         try:
             word = box.ask([row])[0]

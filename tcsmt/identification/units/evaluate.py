@@ -224,8 +224,11 @@ def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Ar
         # the first value of every structure is None, then come 0, 1, ...
         "carry": np.where(carry == 0, enough, np.minimum(carry - 1, enough)),
         "alignment": ALIGNMENT_TABLES[alignment],
-        "zero": np.minimum(zero, len(numbers) - 1), "zero given": zero < len(numbers), "flush": flush, "c": c,
-    }  # fmt: skip
+        "zero": np.minimum(zero, len(numbers) - 1),
+        "zero given": zero < len(numbers),
+        "flush": flush,
+        "c": c,
+    }
     for place in range(kind.lanes):
         values[f"a{place}"], values[f"b{place}"] = lanes[:, place], lanes[:, kind.lanes + place]
     roots = _run(graph.program, values, len(c), broadcast=len(lanes) == 1 < len(c))
@@ -262,9 +265,12 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
     # what differs in the kept bits alone is one row of the program: it has a root for each
     (s, rest), pair = distinct(total, rounding * 16 + plus * 8 + less * 4 + flush * 2 + minus)
     values = dict(zip(_SUM, sums[s].T, strict=True)) | {
-        "rounding": ROUNDING_TABLES[rest >> 4], "overflow+": rest >> 3 & 1, "overflow-": rest >> 2 & 1,
-        "flush": rest >> 1 & 1, "minus": rest & 1,
-    }  # fmt: skip
+        "rounding": ROUNDING_TABLES[rest >> 4],
+        "overflow+": rest >> 3 & 1,
+        "overflow-": rest >> 2 & 1,
+        "flush": rest >> 1 & 1,
+        "minus": rest & 1,
+    }
     roots = np.stack(_run(program, values, len(s)))
     words: Array = roots[kept, pair].astype(np.uint64)
     return words

@@ -322,6 +322,10 @@ class Family:
     def _model(self, **parameters: Any) -> FusedDotAdd:
         common: dict[str, Any] = {"fraction_bits": 24, "zero_exponent": 0, "rounding": "RTZ"}
         return FusedDotAdd.of(
-            a_format=self.a_format, b_format=self.b_format, c_format=self.c_format,
-            d_format=self.d_format, k=self.k, **(common | parameters),
-        )  # fmt: skip
+            a_format=self.a_format,
+            b_format=self.b_format,
+            c_format=self.c_format,
+            d_format=self.d_format,
+            k=self.k,
+            **(common | parameters),
+        )

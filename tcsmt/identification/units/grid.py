@@ -29,9 +29,13 @@ class Grid:
         self.family = family
         carries = max(len(family.carries(structure)) for structure in family.structures)
         self.sizes = (
-            len(family.bits), len(family.alignments), carries,
-            len(family.roundings), len(family.kept), len(family.roundings),
-        )  # fmt: skip
+            len(family.bits),
+            len(family.alignments),
+            carries,
+            len(family.roundings),
+            len(family.kept),
+            len(family.roundings),
+        )
         self._after = [prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]
 
     def every(self, number: int) -> Array:

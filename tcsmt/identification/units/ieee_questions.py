@@ -113,10 +113,14 @@ def mixed(units: Units, random: Random, count: int) -> Questions:
     low, high = _room(units)
     base = np.select(
         [kind == 0, kind == 1, kind == 2, kind == 3],
-        [random.integers(low, max(low, high) + 1, (count, 1)), d.e_min + random.integers(-2, 4, (count, 1)),
-         d.e_max + random.integers(-3, 2, (count, 1)), smallest + random.integers(-4, 3, (count, 1))],
+        [
+            random.integers(low, max(low, high) + 1, (count, 1)),
+            d.e_min + random.integers(-2, 4, (count, 1)),
+            d.e_max + random.integers(-3, 2, (count, 1)),
+            smallest + random.integers(-4, 3, (count, 1)),
+        ],
         d.e_min,
-    )  # fmt: skip
+    )
     spread = random.choice([1, 3, d.fraction_bits + 4], (count, 1))
     exponents = base - np.floor(random.random(shape) * spread).astype(np.int64)
     empty = np.broadcast_to(random.choice(_SPARSE, (count, 1)), shape)
@@ -208,10 +212,11 @@ def _terms(units: Units, random: Random, exponents: Array, empty: Array) -> Ques
     words = [
         from_exponents(fmt, sign, power, _fractions(fmt, random, kind))
         for fmt, sign, power, kind in (
-            (a, signs[:, :-1], part, kinds[:, :-1]), (b, 0 * signs[:, :-1], other, kinds[:, :-1]),
+            (a, signs[:, :-1], part, kinds[:, :-1]),
+            (b, 0 * signs[:, :-1], other, kinds[:, :-1]),
             (c, signs[:, -1], of_c, kinds[:, -1]),
         )
-    ]  # fmt: skip
+    ]
     zero = random.random(shape) < empty
     for fmt, side, gone in (
         (a, words[0], zero[:, :-1]),

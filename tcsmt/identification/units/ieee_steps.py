@@ -173,10 +173,14 @@ def _program(steps: Steps, step: Step, lanes: int, writes: str | None, down: boo
         case Step.EXACT_WITH_C:
             terms = [*(product(lane) for lane in range(lanes)), word("x")]
     operation = RoundedSum(
-        terms=tuple(terms), format=fmt, rounding=ROUNDINGS["RTN"] if down else by_table("rounding"),
-        flush=writes is not None, tininess=writes or "result", wide=step in (Step.EXACT, Step.EXACT_WITH_C),
+        terms=tuple(terms),
+        format=fmt,
+        rounding=ROUNDINGS["RTN"] if down else by_table("rounding"),
+        flush=writes is not None,
+        tininess=writes or "result",
+        wide=step in (Step.EXACT, Step.EXACT_WITH_C),
         zeros=Zeros.NO_NEGATIVE_SUM if plus else Zeros.IEEE,
-    )  # fmt: skip
+    )
     if down:  # overflow is an input here, too
         operation = replace(operation, rounding=replace(operation.rounding, infinite=by_table("").infinite))
     return Program([operation.word()])

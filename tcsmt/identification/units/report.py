@@ -97,11 +97,15 @@ def best_data(dataset: DataSet, family: Family, best: Best) -> dict[str, Any]:
         "catalogue": known(family, best.table),
         "values": summary(family, best.table),
         "rows": [
-            {"row": miss.row, "place": dataset.place(miss.row), "recorded": fmt.hex(miss.recorded),
-             "predicted": [fmt.hex(word) for word in miss.predicted]}
+            {
+                "row": miss.row,
+                "place": dataset.place(miss.row),
+                "recorded": fmt.hex(miss.recorded),
+                "predicted": [fmt.hex(word) for word in miss.predicted],
+            }
             for miss in best.misses
         ],
-    }  # fmt: skip
+    }
 
 
 def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[str]:

@@ -67,9 +67,12 @@ class Transcript(Kept):
             return
         fa, fb, fc, fd = self.formats
         line = {
-            "a": [fa.hex(w) for w in exchange.a], "b": [fb.hex(w) for w in exchange.b],
-            "c": fc.hex(exchange.c), "d": fd.hex(exchange.d), "why": exchange.why,
-        }  # fmt: skip
+            "a": [fa.hex(w) for w in exchange.a],
+            "b": [fb.hex(w) for w in exchange.b],
+            "c": fc.hex(exchange.c),
+            "d": fd.hex(exchange.d),
+            "why": exchange.why,
+        }
         try:
             with self.path.open("a") as file:
                 file.write(json.dumps(line) + "\n")

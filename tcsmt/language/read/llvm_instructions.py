@@ -111,7 +111,7 @@ class InstructionReader(OperandReader):
             kind, index = self.typed(words)
             indices.append(index)
             types.append(kind)
-        return _made(element, operands=(base, *indices), types=tuple(types), words=tuple(flags))  # fmt: skip
+        return _made(element, operands=(base, *indices), types=tuple(types), words=tuple(flags))
 
     def _icmp(self, opcode: str, words: LineWords) -> Instruction:
         predicate = words.take()

@@ -316,4 +316,4 @@ _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "slt": _signed_less,
     "umax": _plain(_nary(np.maximum)),
     "macro": _macro,
-}  # fmt: skip
+}

@@ -102,8 +102,10 @@ def arithmetic(m: Model) -> str:
                 ", even and odd lanes apart" if m.lane_groups > 1 else ""
             )
         case GroupedDotAdd():
-            a, b = (f"{first} to {first + bits - 1}" for first, bits in (
-                (m.a_first_bit, m.a_bits), (m.b_first_bit, m.b_bits)))  # fmt: skip
+            a, b = (
+                f"{first} to {first + bits - 1}"
+                for first, bits in ((m.a_first_bit, m.a_bits), (m.b_first_bit, m.b_bits))
+            )
             return f"groups of {m.group_lanes} lanes, then c; significand bits {a} of a, {b} of b"
         case IeeeDotAdd():
             return ", ".join([_IEEE[m.parameters.method], *_operations(m.parameters)])

@@ -100,7 +100,10 @@ PROCESSORS = {
 
 #: Model numbers, without spaces, and the processor that each is: the first pattern that fits.
 MODELS = (
-    (r"znver[12]", "zen 2"), (r"znver3", "zen 3"), (r"znver4", "zen 4"), (r"znver5", "zen 5"),
+    (r"znver[12]", "zen 2"),
+    (r"znver3", "zen 3"),
+    (r"znver4", "zen 4"),
+    (r"znver5", "zen 5"),
     (r"(xeon)?(platinum|gold|silver|bronze)\d1\d\d\w*", "skylake"),
     (r"(xeon)?(platinum|gold|silver|bronze)\d2\d\d\w*", "cascade lake"),
     (r"(xeon)?(platinum|gold)\d3\d\dhl?", "cooper lake"),
@@ -118,4 +121,4 @@ MODELS = (
     (r"ryzen[579]?5[69][05]0(x|xt|x3d)?|ryzen75[78]00(x|xt|x3d)?", "zen 3"),
     (r"ryzen[579]?7[5-9][05]0(f|x|xt|x3d)?", "zen 4"),
     (r"ryzen[579]?9[6-9][05]0(f|x|xt|x3d)?", "zen 5"),
-)  # fmt: skip
+)

@@ -33,11 +33,13 @@ def this_processor(architecture: str) -> Processor:
     numbers = [
         f"{label} {entries[key]}"
         for key, label in (
-            ("cpu family", "family"), ("model", "model"), ("CPU implementer", "implementer"),
+            ("cpu family", "family"),
+            ("model", "model"),
+            ("CPU implementer", "implementer"),
             ("CPU part", "part"),
         )
         if key in entries
-    ]  # fmt: skip
+    ]
     name = entries.get("model name", "of unknown name")
     about = f"this processor, {name} ({', '.join(numbers)})" if numbers else f"this processor, {name}"
     return Processor(architecture, about, tuple(dict.fromkeys(singles)))

@@ -40,9 +40,13 @@ _WGMMA = re.compile(r"wgmma\.m64nNk(\d+)\.(.+)")
 _TCGEN05 = re.compile(r"tcgen05\.mMnNk(\d+)\.kind::(\w+)\.(?:block(\d+)\.)?f32\.(.+)")
 #: Codes of A's and B's formats in the instruction descriptor of ``tcgen05.mma``, by the kind.
 _CODES = {
-    "tf32": {"tf32": 2}, "f16": {"f16": 0, "bf16": 1}, "f8f6f4": {"e4m3": 0, "e5m2": 1},
-    "mxf8f6f4": {"e4m3": 0, "e5m2": 1}, "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1},
-}  # fmt: skip
+    "tf32": {"tf32": 2},
+    "f16": {"f16": 0, "bf16": 1},
+    "f8f6f4": {"e4m3": 0, "e5m2": 1},
+    "mxf8f6f4": {"e4m3": 0, "e5m2": 1},
+    "mxf4": {"e2m1": 1},
+    "mxf4nvf4": {"e2m1": 1},
+}
 _MFMA = re.compile(r"v_mfma_(f32|f64)_(\d+)x\d+x(\d+)(?:_\d+b)?_?(.+)")
 
 

@@ -26,7 +26,7 @@ __all__ = [
     "tensor_memory_tile",
     "warp_tile",
     "warpgroup_tile",
-]  # fmt: skip
+]
 
 #: Of a, b, c and d.
 Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]

@@ -158,10 +158,14 @@ def judged(path: Path, kept: bool = True) -> dict[str, Any]:
             counts[name] = [right + (name in same), count + 1]
         judgements.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
     return {
-        "output": str(path) if kept else None, "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
-        "mismatches": replay(dataset, row.model).mismatches, "answers": judgements,
+        "output": str(path) if kept else None,
+        "gpu": dataset.gpu,
+        "model": row.name,
+        "rows": dataset.rows,
+        "mismatches": replay(dataset, row.model).mismatches,
+        "answers": judgements,
         "hypotheses": {name: {"right": right, "predictions": of} for name, (right, of) in counts.items()},
-    }  # fmt: skip
+    }
 
 
 def judge_lines(judgement: dict[str, Any]) -> list[str]:

@@ -85,16 +85,19 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
         "title": f"Probe of {name}: {counted(len(vectors), 'vector')}",
         "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
         "build": " ".join(build_command(row)) + _toolkits(row),
-        "k": model.k, "vectors": len(vectors),
-        "a_width": model.a_format.width, "b_width": model.b_format.width,
-        "c_width": model.c_format.width, "d_width": model.d_format.width,
+        "k": model.k,
+        "vectors": len(vectors),
+        "a_width": model.a_format.width,
+        "b_width": model.b_format.width,
+        "c_width": model.c_format.width,
+        "d_width": model.d_format.width,
         **{f"{side}_bytes": size for side, size in word_bytes(model).items()},
         "table": "".join(_table_line(number, row, vector) for number, vector in enumerate(vectors)),
         "about": "".join(f"{_about(row, vector)},\n" for vector in vectors),
         **_predictions(vectors),
         "model_text": _literal(json.dumps(name)),
         "program_text": _literal(json.dumps(f"tcsmt {__version__}: {made_by}")),
-    }  # fmt: skip
+    }
 
 
 def _predictions(vectors: Sequence[Vector]) -> dict[str, str]:
@@ -115,9 +118,12 @@ def _predictions(vectors: Sequence[Vector]) -> dict[str, str]:
 def _cpu_values(row: Row) -> dict[str, object]:
     instruction = cpu_instruction(row)
     return {
-        "instruction": instruction.mnemonic, "feature": instruction.feature, "elements": instruction.elements,
-        "describing": instruction.describing, "multiply": instruction.source,
-    }  # fmt: skip
+        "instruction": instruction.mnemonic,
+        "feature": instruction.feature,
+        "elements": instruction.elements,
+        "describing": instruction.describing,
+        "multiply": instruction.source,
+    }
 
 
 def _gpu_values(row: Row, language: str) -> dict[str, object]:
@@ -129,13 +135,16 @@ def _gpu_values(row: Row, language: str) -> dict[str, object]:
         "instruction": instruction.mnemonic,
         "target": target,
         "register": "unsigned long long" if tile.register == 64 else "unsigned",
-        "m": tile.m, "n": tile.n, "matrices": tile.matrices, "threads": tile.threads,
+        "m": tile.m,
+        "n": tile.n,
+        "matrices": tile.matrices,
+        "threads": tile.threads,
         "scales": scales,
         "scales_comment": f"; scale_a, scale_b: {scales}" if scales else "",
         "fragments": "\n".join(_fragment(side, operand) for side, operand in tile.operands.items()),
         **{f"{side.lower()}_registers": tile.registers(o) for side, o in tile.operands.items()},
         "multiply": _MULTIPLY[instruction.kind](instruction, scales),
-    }  # fmt: skip
+    }
 
 
 def _toolkits(row: Row) -> str:

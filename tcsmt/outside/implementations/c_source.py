@@ -117,8 +117,12 @@ class CFunction:
             done = subprocess.run(
                 ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", str(self.file)],
                 stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, errors="replace", timeout=clock.remaining(), check=False,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=clock.remaining(),
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             raise TcsmtError(f"{self.file}: clang has not compiled it in {self.timeout:g} s") from None
         if done.returncode:

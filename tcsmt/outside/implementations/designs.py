@@ -69,9 +69,11 @@ class DesignFiles:
         if model.scale_format is not None and "scale" not in self.formats:
             formats["scale"], block = model.scale_format, model.k // model.scales
         return replace(
-            self, formats=formats | dict(self.formats), scale_block=block,
+            self,
+            formats=formats | dict(self.formats),
+            scale_block=block,
             k=model.k if self.k is None and not lanes else self.k,
-        )  # fmt: skip
+        )
 
     def text(self, formats: Mapping[str, AnyFormat]) -> str:
         """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""

@@ -29,8 +29,11 @@ class Description:
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "file": self.path.name, "title": self.title, **self.stated.as_json(), "steps": list(self.steps),
-        }  # fmt: skip
+            "file": self.path.name,
+            "title": self.title,
+            **self.stated.as_json(),
+            "steps": list(self.steps),
+        }
 
     def __str__(self) -> str:
         lines = [f"file: {self.path}", *self.stated.lines(), "proof:", *(f"  {step}" for step in self.steps)]

@@ -131,9 +131,11 @@ class Enumeration:
         portions = range(done, self.points, _PORTION)
         kernels = _Kernels(self.roots, self.outer, self.inner, self.confirm)
         with ThreadPoolExecutor(jobs) as pool:
-            looked = pool.map(lambda at: self._look(kernels, at), portions) if jobs > 1 else (
-                self._look(kernels, at) for at in portions
-            )  # fmt: skip
+            looked = (
+                pool.map(lambda at: self._look(kernels, at), portions)
+                if jobs > 1
+                else (self._look(kernels, at) for at in portions)
+            )
             for at, witness in zip(portions, looked, strict=True):
                 spent = seconds + time.perf_counter() - start
                 if witness is not None:
@@ -348,9 +350,12 @@ class _Kernels:
         nodes = operands_first(self.roots)
         within = dependents(nodes, self.inner)
         uses = Counter(
-            arg for node in nodes if node in within for arg in node.args
+            arg
+            for node in nodes
+            if node in within
+            for arg in node.args
             if arg.width == 1 and arg.value is None and arg not in within
-        )  # fmt: skip
+        )
         of_the_goal = [arg for arg in self.roots[0].args if arg in uses]
         return list(dict.fromkeys([*of_the_goal, *(bit for bit, _ in uses.most_common())]))[:_BITS]
 

@@ -290,9 +290,11 @@ def _grid(proof: Deduction, graphs: _Graphs) -> None:
     largest, products = graphs.top.term, umax(*theirs)
     proof.joined(largest, products, graphs.c)
     premises = [
-        graphs.alike(form.largest_product, products), graphs.alike(graphs.c_exponent, graphs.c),
-        largest.eq(umax(products, graphs.c)), *_reached(proof, graphs),
-    ]  # fmt: skip
+        graphs.alike(form.largest_product, products),
+        graphs.alike(graphs.c_exponent, graphs.c),
+        largest.eq(umax(products, graphs.c)),
+        *_reached(proof, graphs),
+    ]
     proof.lemma(
         "the largest exponent",
         form.top.eq(graphs.grid(largest)),
@@ -532,9 +534,12 @@ def _sum(proof: Deduction, graphs: _Graphs) -> None:
         group, last, after = form.groups[number], of_groups[number], total(*theirs[: (number + 1) * size])
         proof.joined(after, before, last)
         premises = [
-            _same(form.totals[number - 1], before), _same(group, last), _within(group, size * most),
-            after.eq(total(before, last)), lost[number - 1],
-        ]  # fmt: skip
+            _same(form.totals[number - 1], before),
+            _same(group, last),
+            _within(group, size * most),
+            after.eq(total(before, last)),
+            lost[number - 1],
+        ]
         cuts = [form.totals[number - 1], before, group, last, after]
         proof.lemma("the sum of groups", _same(form.totals[number], after), premises, cuts=cuts)
         before = after
@@ -552,8 +557,11 @@ def _sum_of_group(proof: Deduction, graphs: _Graphs, lanes: range, theirs: Seque
         wholes = [total(*x[:count]) for x in both]
         joined = _joined(proof, wholes, parts, lasts, pairs)
         premises = [
-            _same(*parts), _same(*lasts), _within(parts[0], (count - 1) * most), _within(lasts[0], most),
-        ]  # fmt: skip
+            _same(*parts),
+            _same(*lasts),
+            _within(parts[0], (count - 1) * most),
+            _within(lasts[0], most),
+        ]
         # an addend is extended in several places, to several widths: what is free is its own word
         cuts = [parts[0], words[0] if count == 2 else parts[1], lasts[0], words[count - 1]]
         for of_pairs, of_wholes in (
@@ -585,9 +593,12 @@ def _sum_with_c(proof: Deduction, graphs: _Graphs, products: Term, lost: Sequenc
     fits = _within(graphs.aligned_c.sext(_BITS), size)
     proof.lemma("c: its size on the grid", fits, [graphs.c.ule(graphs.top.term)], cuts=[graphs.top.term])
     premises = [
-        _same(form.totals[-1], products), _same(form.aligned_c, graphs.aligned_c), fits,
-        whole.eq(total(products, last)), *lost[-1:],
-    ]  # fmt: skip
+        _same(form.totals[-1], products),
+        _same(form.aligned_c, graphs.aligned_c),
+        fits,
+        whole.eq(total(products, last)),
+        *lost[-1:],
+    ]
     if len(form.groups) == 1:
         premises.append(_within(form.totals[0], len(graphs.lanes) * _largest_aligned(graphs)))
     cuts = [form.totals[-1], products, form.aligned_c, graphs.aligned_c, whole]

@@ -48,9 +48,13 @@ class ProofStep(Answered):
     def proof(self) -> Equivalent:
         """The step as a proof by itself."""
         return Equivalent(
-            stage=self.what, scripts=(self.script,) if self.script else (), solver=self.solver,
-            version=self.version, seconds=self.seconds, confirmed=self.confirmed,
-        )  # fmt: skip
+            stage=self.what,
+            scripts=(self.script,) if self.script else (),
+            solver=self.solver,
+            version=self.version,
+            seconds=self.seconds,
+            confirmed=self.confirmed,
+        )
 
 
 @dataclass

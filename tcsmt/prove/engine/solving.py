@@ -148,6 +148,10 @@ class Solving:
 def proof_of(stage: str, answer: Answer, seconds: float) -> Equivalent:
     """What an ``unsat`` that counts (:meth:`Solving.checked`) proves at a stage."""
     return Equivalent(
-        stage=stage, scripts=(answer.script,) if answer.script else (), solver=answer.solver,
-        version=answer.version, seconds=seconds, confirmed=answer.confirmed,
-    )  # fmt: skip
+        stage=stage,
+        scripts=(answer.script,) if answer.script else (),
+        solver=answer.solver,
+        version=answer.version,
+        seconds=seconds,
+        confirmed=answer.confirmed,
+    )

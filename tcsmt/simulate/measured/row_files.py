@@ -440,10 +440,17 @@ def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[...,
 
 
 _READERS = {
-    ".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz, ".hex": _read_words,
+    ".json": _read_json,
+    ".jsonl": _read_json,
+    ".csv": _read_csv,
+    ".npz": _read_npz,
+    ".hex": _read_words,
     ".mem": _read_words,
-}  # fmt: skip
+}
 _WRITERS = {
-    ".json": _json, ".csv": _csv, ".npz": _npz, ".hex": _words(word_files.as_hex),
+    ".json": _json,
+    ".csv": _csv,
+    ".npz": _npz,
+    ".hex": _words(word_files.as_hex),
     ".mem": _words(word_files.as_readmemh),
-}  # fmt: skip
+}

@@ -89,10 +89,14 @@ class Prediction:
         """As plain data."""
         digits = self.width // 4
         return {
-            "file": str(self.file), "row": self.row, "question": self.question, "reading": self.reading,
-            "predicted": f"0x{self.expected:0{digits}x}", "model": self.unit.name if self.unit else None,
+            "file": str(self.file),
+            "row": self.row,
+            "question": self.question,
+            "reading": self.reading,
+            "predicted": f"0x{self.expected:0{digits}x}",
+            "model": self.unit.name if self.unit else None,
             "ours": None if self.ours is None else f"0x{self.ours:0{digits}x}",
-        }  # fmt: skip
+        }
 
 
 def predictions(path: Path) -> Iterator[Prediction]:

@@ -84,8 +84,12 @@ class Paper:
 
 #: The modules about papers, by the papers' names.
 _MODULES = {
-    "valpey": "valpey", "fasi": "fasi", "mma-sim": "mmasim", "khattak": "khattak", "ootomo": "ootomo",
-}  # fmt: skip
+    "valpey": "valpey",
+    "fasi": "fasi",
+    "mma-sim": "mmasim",
+    "khattak": "khattak",
+    "ootomo": "ootomo",
+}
 
 
 def paper_named(text: str) -> tuple[str, Paper]:

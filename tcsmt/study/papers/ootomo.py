@@ -424,10 +424,12 @@ def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
         "types": ((9, 4.2), _by_type, _shown_by_type(sweep), "Residual by distribution of the inputs"),
         "bias": ((10, 7), _bias, _shown_bias(sweep), "Distribution of the error on each unit, and its mean"),
         "rounding": (
-            (9, 5.7), _by_rounding, _shown_by_rounding(sweep),
+            (9, 5.7),
+            _by_rounding,
+            _shown_by_rounding(sweep),
             "Markidis: relative residual against K, with truncations and with rounding to nearest",
         ),
-    }  # fmt: skip
+    }
     for name, (size, draw, shown, says) in figures.items():
         if any(shown):
             path = folder / f"sweep-{name}.svg"
@@ -654,15 +656,19 @@ def _swept(run: Run) -> list[Record]:
 PAPER = Paper(
     (
         Experiment(
-            "splits", lambda run: _split_parts(), _split_lines,
+            "splits",
+            lambda run: _split_parts(),
+            _split_lines,
             "mantissa kept, and residuals that underflow, for exponents 0 and -10 of x",
         ),
         Experiment("last bit", lambda run: last_bit(), _last_bit_lines),
         Experiment(
-            "residual product", lambda run: residual_product(run.options), _residual_lines,
+            "residual product",
+            lambda run: residual_product(run.options),
+            _residual_lines,
             "\nthe product of the residuals",
         ),
         concluded(_concluded),
     ),
     {"splits": lambda path, data: plot_splits(path)},
-)  # fmt: skip
+)

@@ -85,9 +85,12 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
     """
     for row in ROWS:
         data: dict[str, Any] = {
-            "query": row.query, "property": row.prop, "arch": row.arch,
-            "in_paper": row.published, "published": {"z3 4.8.9": row.z3, "cvc5 1.0.2": row.cvc5},
-        }  # fmt: skip
+            "query": row.query,
+            "property": row.prop,
+            "arch": row.arch,
+            "in_paper": row.published,
+            "published": {"z3 4.8.9": row.z3, "cvc5 1.0.2": row.cvc5},
+        }
         for solver in SOLVERS:
             data[solver] = _ask(row, solver, timeout)
         yield data
@@ -132,10 +135,12 @@ def _table_one() -> dict[str, Any]:
         "reproduces": bool(_holds(a) and a * b == printed),
         "meant": f"a is the FP16 subnormal {power_text(meant)}, printed with an implicit one",
         "with_it": {
-            "exact": power_text(exact), "exact_agrees": abs(exact - printed) < Fraction(1, 10**16),
-            "fp16_result": power_text(F16.value(rounded)), "fp16_agrees": F16.value(rounded) == half,
+            "exact": power_text(exact),
+            "exact_agrees": abs(exact - printed) < Fraction(1, 10**16),
+            "fp16_result": power_text(F16.value(rounded)),
+            "fp16_agrees": F16.value(rounded) == half,
         },
-    }  # fmt: skip
+    }
 
 
 def _product(fmt: Format) -> Model:
@@ -260,7 +265,9 @@ def _table_lines(table: dict[str, Any]) -> Iterator[str]:
             yield f"  {key}: {json.dumps(value, ensure_ascii=False)}"
 
 
-PAPER = Paper((
-    Experiment("table 4", lambda run: table_four(run.options.timeout), _query_lines, _HEAD),
-    Experiment("printed tables", lambda run: printed_tables(), _table_lines),
-))  # fmt: skip
+PAPER = Paper(
+    (
+        Experiment("table 4", lambda run: table_four(run.options.timeout), _query_lines, _HEAD),
+        Experiment("printed tables", lambda run: printed_tables(), _table_lines),
+    )
+)

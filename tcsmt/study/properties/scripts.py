@@ -26,29 +26,45 @@ def scripts() -> Iterator[tuple[str, str]]:
         source = "Valpey et al. 2025, section 4.3; Khattak and Mikaitis 2025, IV-A2"
         for bits, status in ((few, "sat"), (few + 1, "unsat")):
             yield _pair(
-                f"carry-bits-{arch}-{bits}-{bits + 1}", status, source,
-                unit.varied(carry_bits=bits), unit.varied(carry_bits=bits + 1), Kind.SUM,
-            )  # fmt: skip
+                f"carry-bits-{arch}-{bits}-{bits + 1}",
+                status,
+                source,
+                unit.varied(carry_bits=bits),
+                unit.varied(carry_bits=bits + 1),
+                Kind.SUM,
+            )
     volta = _unit("volta")
     yield _pair(
-        "product-normalization-volta", "sat", "Khattak and Mikaitis 2025, IV-A1",
-        volta, volta.varied(products="normalised"),
-    )  # fmt: skip
+        "product-normalization-volta",
+        "sat",
+        "Khattak and Mikaitis 2025, IV-A1",
+        volta,
+        volta.varied(products="normalised"),
+    )
     yield _pair(
-        "alignment-bits-volta-23-24", "sat", "Fasi et al. 2020, 3.1.4",
-        volta, volta.varied(fraction_bits=24),
-    )  # fmt: skip
+        "alignment-bits-volta-23-24",
+        "sat",
+        "Fasi et al. 2020, 3.1.4",
+        volta,
+        volta.varied(fraction_bits=24),
+    )
     bf16 = _unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32").varied(k=2, n_fma=2)
     yield _pair(
-        "zero-exponent-ampere-bf16-132-126", "sat", "MMA-Sim 2025, III-C, and mmasim 2.1.1",
-        bf16, bf16.varied(zero_exponent=-126),
-    )  # fmt: skip
+        "zero-exponent-ampere-bf16-132-126",
+        "sat",
+        "MMA-Sim 2025, III-C, and mmasim 2.1.1",
+        bf16,
+        bf16.varied(zero_exponent=-126),
+    )
     yield from _zero_exponent_proof(volta)
     tf32 = _unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
     yield _pair(
-        "tf32-truncation-ampere", "sat", "MMA-Sim 2025, III-C, TF32 truncation",
-        tf32, tf32.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
-    )  # fmt: skip
+        "tf32-truncation-ampere",
+        "sat",
+        "MMA-Sim 2025, III-C, TF32 truncation",
+        tf32,
+        tf32.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
+    )
     x, y, z = (var(name, 12) for name in "xyz")
     yield (
         "lemma-maximum-is-associative",
@@ -64,9 +80,11 @@ def scripts() -> Iterator[tuple[str, str]]:
 def _small(exponent_bits: int, precision: int) -> Format:
     bias = (1 << (exponent_bits - 1)) - 1
     return Format(
-        name=f"e{exponent_bits}p{precision}", exponent_bits=exponent_bits,
-        fraction_bits=precision - 1, bias=bias,
-    )  # fmt: skip
+        name=f"e{exponent_bits}p{precision}",
+        exponent_bits=exponent_bits,
+        fraction_bits=precision - 1,
+        bias=bias,
+    )
 
 
 #: Operations that are held against SMT-LIB's floating-point theory, with its name for each.

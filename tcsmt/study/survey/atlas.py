@@ -133,9 +133,7 @@ class Atlas(Result):
             if (record := self.record(x, y)) is not None
         ]
         names = [[[row.name for row in unit.rows] for unit in units] for units in classes]
-        return {
-            "types": group.types, "k": group.k, "classes": names, "pairs": pairs, "proofs": proofs
-        }  # fmt: skip
+        return {"types": group.types, "k": group.k, "classes": names, "pairs": pairs, "proofs": proofs}
 
 
 def _proved(record: dict[str, Any] | None) -> bool:

@@ -81,9 +81,12 @@ def record_of(decision: Decision) -> dict[str, Any]:
     left, right = (side.label for side in decision.question.sides)
     steps = [step.as_json() for step in decision.steps]
     return {
-        "left": left, "right": right, **finding_of(decision).as_json(), "steps": steps,
+        "left": left,
+        "right": right,
+        **finding_of(decision).as_json(),
+        "steps": steps,
         "sure": decision.sure,
-    }  # fmt: skip
+    }
 
 
 def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:

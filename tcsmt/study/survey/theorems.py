@@ -97,9 +97,13 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
         return digest_of_texts([left.digest, right.digest, digest_of_graph(where)])
 
     return Entry(
-        part, title, equal, lambda s, lemmas: compare_models(*sides, domain, s, lemmas=lemmas), asked,
+        part,
+        title,
+        equal,
+        lambda s, lemmas: compare_models(*sides, domain, s, lemmas=lemmas),
+        asked,
         lambda: {"left": left.digest, "right": right.digest},
-    )  # fmt: skip
+    )
 
 
 def _traces(
@@ -110,9 +114,13 @@ def _traces(
     outputs = first.trace.output, second.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
     return Entry(
-        part, title, equal, lambda s, lemmas: decide(question, s, lemmas), content,
+        part,
+        title,
+        equal,
+        lambda s, lemmas: decide(question, s, lemmas),
+        content,
         lambda: {name: digest_of_graph(term) for name, term in zip(("left", "right"), outputs, strict=True)},
-    )  # fmt: skip
+    )
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
@@ -371,9 +379,13 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
     parsed = parser.parse_args(arguments)
     options = SolvingOptions(
-        timeout=30.0, confirm=True, reuse=parsed.kept, jobs=max(1, parsed.jobs), scheduler=parsed.scheduler,
+        timeout=30.0,
+        confirm=True,
+        reuse=parsed.kept,
+        jobs=max(1, parsed.jobs),
+        scheduler=parsed.scheduler,
         certificate=parsed.certificate,
-    )  # fmt: skip
+    )
     run = uuid4().hex
     asked = [entry for entry in entries() if not parsed.parts or entry.part in parsed.parts]
     tasks = [_task(entry, options, run) for entry in asked]

@@ -58,15 +58,22 @@ def smallest(audit: Audit) -> VectorSet:
         names.append(f"deciding: not {text}" if told else "deciding: tells other units apart")
     inputs = audit.vectors.inputs.map(lambda words: words[order])
     return VectorSet(
-        audit.row, Vectors(tuple(names), inputs), audit.words[0, order], int(excluded.sum()),
+        audit.row,
+        Vectors(tuple(names), inputs),
+        audit.words[0, order],
+        int(excluded.sum()),
         len(audit.hypotheses) - 1,
-    )  # fmt: skip
+    )
 
 
 def vectors_of(
-    row: Row, kind: str = "all", rows: int | None = None, seed: int = 1, progress: ProgressCallback = unseen,
+    row: Row,
+    kind: str = "all",
+    rows: int | None = None,
+    seed: int = 1,
+    progress: ProgressCallback = unseen,
     first: Callable[[VectorSet], object] = lambda made: None,
-) -> VectorSet:  # fmt: skip
+) -> VectorSet:
     """Vectors of one of the :data:`KINDS`, the same for a seed.
 
     rows: at most; None: all that decide, and 1000 of other kinds. first: is given those that decide as soon

@@ -78,10 +78,14 @@ def _counted(wanted: Mapping[str, Pair], options: SolvingOptions) -> Callable[[T
 
 def _task(pair: Pair, options: SolvingOptions) -> Task:
     return Task(
-        pair.key, pair.key, verdict_on, (pair, options), prover(),
+        pair.key,
+        pair.key,
+        verdict_on,
+        (pair, options),
+        prover(),
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
-    )  # fmt: skip
+    )
 
 
 def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:

@@ -95,8 +95,9 @@ def _cut(slicing: Slicing, words: Array, axis: int) -> tuple[list[Array], Array,
     """The digits of each number, as int64; the largest exponents along an axis; which are not finite."""
     exponents, finite = _run_words(_measure(slicing), {"x": words})
     tops = exponents.max(axis=axis)
-    digits = _run_words(_cutter(slicing), {"x": words, "top": np.broadcast_to(
-        np.expand_dims(tops, axis), words.shape)})  # fmt: skip
+    digits = _run_words(
+        _cutter(slicing), {"x": words, "top": np.broadcast_to(np.expand_dims(tops, axis), words.shape)}
+    )
     wrong = np.asarray(~finite.astype(bool).all(axis=axis))
     return [_signed(digit, slicing.bits + 2) for digit in digits], np.asarray(tops), wrong
 

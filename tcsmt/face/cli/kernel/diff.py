@@ -26,9 +26,11 @@ _ARRAY = click.Path(path_type=Path)
 @click.option("--left-unit", type=UNIT, metavar="UNIT[+REDUCTION[+EPILOGUE]]", help="What computed --left.")
 @click.option("--right-unit", type=UNIT, metavar="UNIT[+REDUCTION[+EPILOGUE]]", help="What computed --right.")
 @click.option(
-    "--element", type=(int, int), metavar="ROW COLUMN",
+    "--element",
+    type=(int, int),
+    metavar="ROW COLUMN",
     help="The element to explain, counted from 0.  [default: the one that differs most]",
-)  # fmt: skip
+)
 @click.option("--output", type=_ARRAY, help="Write a page with a heat map of the differences here (.html).")
 @click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
 @click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")

@@ -34,14 +34,18 @@ _PATH = click.Path(path_type=Path)
 @click.option("--beta", type=float, default=1.0, show_default=True, help="beta of the call.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the elements that are looked at first.")
 @click.option(
-    "--plan", type=_PATH, metavar="DIR",
+    "--plan",
+    type=_PATH,
+    metavar="DIR",
     help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
-)  # fmt: skip
+)
 @options.operands
 @click.option(
-    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
     help="Stop after this time with what was found, as Ctrl-C does.  [default: none]",
-)  # fmt: skip
+)
 @options.as_json
 @options.solving("timeout", "memory", timeout=20.0)
 def identify(

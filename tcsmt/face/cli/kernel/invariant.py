@@ -18,22 +18,25 @@ _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
 @click.command(cls=options.SolvingCommand)
 @click.argument("unit", type=UNIT)
 @click.option(
-    "--reductions", default=_USUAL, show_default=True, metavar="REDUCTION,...",
+    "--reductions",
+    default=_USUAL,
+    show_default=True,
+    metavar="REDUCTION,...",
     help="Those to compare, such as `tcsmt gemm` takes.",
-)  # fmt: skip
+)
 @click.option(
     "--k", type=click.IntRange(1), metavar="N", help="Products.  [default: tells most of them apart]"
 )
 @click.option("--epilogue", default="", metavar="EPILOGUE", help="The epilogue of all kernels.")
 @domain_of_models
 @click.option(
-    "--narrow/--no-narrow", default=True, show_default=True,
+    "--narrow/--no-narrow",
+    default=True,
+    show_default=True,
     help="Look for narrower domains in which more of them agree.",
-)  # fmt: skip
+)
 @options.as_json
-@options.solving(
-    "solver", "timeout", "memory", "confirm", "reuse", "certificate", timeout=20.0, confirm=True
-)  # fmt: skip
+@options.solving("solver", "timeout", "memory", "confirm", "reuse", "certificate", timeout=20.0, confirm=True)
 def invariant(
     unit: str,
     reductions: str,

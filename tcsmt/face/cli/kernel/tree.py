@@ -19,17 +19,25 @@ from tcsmt.face.cli.printing import answer
 @click.option("--kernel", type=UNIT, metavar="UNIT[+REDUCTION]", help="This kernel, simulated.")
 @click.option("--k", type=click.IntRange(2), required=True, metavar="N", help="Products of an element of D.")
 @click.option(
-    "--format", "format_name", metavar="FORMAT",
+    "--format",
+    "format_name",
+    metavar="FORMAT",
     help="Format of A and B.  [default: f32; the unit's with --kernel]",
-)  # fmt: skip
+)
 @click.option(
-    "--shape", type=(int, int), metavar="M N",
+    "--shape",
+    type=(int, int),
+    metavar="M N",
     help="Rows of A and columns of B, by which libraries choose the order.  [default: K K]",
-)  # fmt: skip
+)
 @click.option(
-    "--products", type=click.IntRange(PRODUCTS), default=PRODUCTS, show_default=True, metavar="N",
+    "--products",
+    type=click.IntRange(PRODUCTS),
+    default=PRODUCTS,
+    show_default=True,
+    metavar="N",
     help="Random products on which every tree is tried.",
-)  # fmt: skip
+)
 @options.as_json
 def tree(
     function: str | None,
