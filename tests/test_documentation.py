@@ -171,9 +171,9 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
         about = next(name for name in opened.getnames() if name.count("/") == 1 and name.endswith("PKG-INFO"))
-        held = opened.extractfile(about)
-        assert held is not None
-        metadata = message_from_bytes(held.read())
+        member = opened.extractfile(about)
+        assert member is not None
+        metadata = message_from_bytes(member.read())
     assert set(files) <= names
     assert not [name for name in names if name.endswith((".pyc", ".lock"))]
     # a package index shows the README alone: what lies beside it in the repository does not lie there

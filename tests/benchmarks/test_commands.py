@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib import import_module
 from pathlib import Path
 
@@ -50,6 +51,6 @@ def test_certificates_replace_only_certificates(
     assert f"{tmp_path}: must be a new folder" in capsys.readouterr().err
     assert other.read_text() == "text"
     (tmp_path / "index.json").write_text("{}")
-    monkeypatch.setattr(certificates.shutil, "rmtree", lambda folder: other.unlink())
+    monkeypatch.setattr(shutil, "rmtree", lambda folder: other.unlink())
     certificates.main()
     assert not other.exists()

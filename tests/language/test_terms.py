@@ -489,8 +489,8 @@ def test_maxima_of_maxima(seed: int) -> None:
     assert flat(words[0] + words[1]) is words[0] + words[1]
     for _ in range(50):
         values = {f"w{place}": rng.randrange(128) for place in range(6)}
-        one, two = evaluate([around, flat(around)], values)
-        assert one == two
+        word, flat_word = evaluate([around, flat(around)], values)
+        assert word == flat_word
 
 
 @pytest.mark.parametrize("ask", SOLVERS.values(), ids=SOLVERS)

@@ -45,7 +45,7 @@ def test_a_model_file_means_the_same_in_any_folder(tmp_path: Path, monkeypatch: 
     "given", ["volta", row_named("volta"), row_named("volta").model, tcsmt.unit("volta")]
 )
 def test_whatever_means_a_unit_is_one_side(given: object) -> None:
-    assert side_of(given).row.model == row_named("volta").model  # type: ignore[arg-type]
+    assert side_of(given).row.model == row_named("volta").model
 
 
 def test_c_is_a_unit_wherever_one_is_taken() -> None:

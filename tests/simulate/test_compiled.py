@@ -20,8 +20,9 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, const, expand, operands_first, total, umax, var
 from tcsmt.language.write.llvm import Emitter
 from tcsmt.matrix_units.arithmetic.datapath import decode
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
+from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage
 from tcsmt.matrix_units.models.base import Terms
@@ -105,9 +106,13 @@ def test_operations(operation: str, widths: tuple[int, ...]) -> None:
     make = OPERATIONS[operation]
     rng = np.random.default_rng(7)
     for width in widths:
+
+        def narrow(x: Term, y: Term, width: int = width) -> Term:
+            return make(narrowed(x, width), narrowed(y, width))
+
         model = AnyTerm(
             a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name=f"{operation}{width}",
-            make=lambda x, y, w=width: make(narrowed(x, w), narrowed(y, w)),
+            make=narrow,
         )  # fmt: skip
         rows = 37
         a, b = rng.integers(0, 1 << 64, (2, rows), dtype=np.uint64)
@@ -127,7 +132,7 @@ def test_operations(operation: str, widths: tuple[int, ...]) -> None:
 def test_native_fma(name: str, step: int) -> None:
     """Native against the definition: all pairs of special values, and cancelling sums."""
     model = IeeeFma(a_format=name, b_format=name, c_format=name, d_format=name, k=1)
-    fmt = model.d_format
+    fmt = float_format(model.d_format)
     top = fmt.infinity_word
     special = [0, 1, 2, (1 << fmt.fraction_bits) - 1, 1 << fmt.fraction_bits, top - 1, top, top + 1]
     special += [fmt.word(1), fmt.word(3) + 1]
@@ -191,7 +196,7 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
     """Uniform words for a, b and c."""
     rng = np.random.default_rng(seed)
     shapes = [(model.a_format, (rows, model.k)), (model.b_format, (rows, model.k)), (model.c_format, (rows,))]
-    return [rng.integers(0, 1 << f.width, s, dtype=compiled.unsigned(f)) for f, s in shapes]
+    return [rng.integers(0, 1 << f.width, s, dtype=unsigned(f)) for f, s in shapes]
 
 
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 1000])
@@ -285,13 +290,18 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written once, read back, mended when damaged, done without where it cannot be written."""
-    model = row_named("volta").model.varied(k=1, n_fma=1)  # type: ignore[call-arg]
+    model = row_named("volta").model.varied(k=1, n_fma=1)
     words = random_words(model, 100, 1)
     expected = run_words(model, Operands(*words))
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "kernels"))
-    compilations = []
+    compilations: list[str] = []
     compile_text = jit._compile
-    monkeypatch.setattr(jit, "_compile", lambda text: compilations.append(text) or compile_text(text))
+
+    def counted(text: str) -> Any:
+        compilations.append(text)
+        return compile_text(text)
+
+    monkeypatch.setattr(jit, "_compile", counted)
     for _ in range(2):
         assert np.array_equal(MachineCode(model).rows(words), expected)
     assert len(compilations) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels import gemm as kernel_gemm
 from tcsmt.language.run import jit
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
@@ -199,7 +200,7 @@ def test_ieee_reference_units_multiply_too() -> None:
     """A chain of binary64 fused multiply-adds."""
     double = IeeeDotAdd.of(
         a_format="f64", b_format="f64", c_format="f64", d_format="f64", sum_format="f64", k=4, method="fma"
-    )  # type: ignore[arg-type]
+    )
     rng = np.random.default_rng(4)
     a, b = rng.standard_normal((3, 6)), rng.standard_normal((6, 2))
     assert np.allclose(tcsmt.gemm(a, b, unit=double), a @ b)
@@ -233,7 +234,7 @@ def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         tcsmt.gemm(one.astype(int), one.T, unit="hopper")
     with pytest.raises(TcsmtError, match="K is at most 4"):
         tcsmt.gemm(one, one.T, unit="volta/mma.m8n8k4.f32.f16.f16.f16")
-    monkeypatch.setattr(kernel_gemm.os, "sysconf", lambda name: 4)
+    monkeypatch.setattr(os, "sysconf", lambda name: 4)
     with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
         tcsmt.gemm(one, one.T, unit="hopper")
 
@@ -266,7 +267,8 @@ def test_products_by_floats_are_an_oracles(name: str, m: int) -> None:
     n, length = 40, 2 * model.k
     for low, high, of_c in EXPONENTS:
         a, b, c = matrices(model, m, length, n)
-        for fmt, words in ((model.a_format, a), (model.b_format, b)):
+        for any_format, words in ((model.a_format, a), (model.b_format, b)):
+            fmt = float_format(any_format)
             fields = np.clip(rng.integers(low, high + 1, words.shape) + fmt.bias, 0, fmt.e_max + fmt.bias)
             place = fmt.fraction_bits + fmt.ignored_low_bits
             words &= (1 << place) - 1 | 1 << fmt.sign_bit
@@ -332,10 +334,12 @@ def test_code_for_another_processor_calls_no_function(monkeypatch: pytest.Monkey
     import llvmlite.binding as llvm
 
     texts: list[str] = []
-    functions = compiled.functions
-    monkeypatch.setattr(
-        compiled, "functions", lambda text, names: texts.append(text) or functions(text, names)
-    )
+
+    def noted(text: str, names: list[str]) -> Any:
+        texts.append(text)
+        return jit.functions(text, names)
+
+    monkeypatch.setattr(compiled, "functions", noted)
     model = row_named(FLOATS[1]).model
     assert compiled.MachineCode(model).columns().prepare("a", np.zeros((1, 1), np.uint8))
     llvm.initialize_all_targets()

@@ -208,8 +208,9 @@ def test_scales_that_do_not_fit() -> None:
         simulate(HOPPER, np.ones(16), np.ones(16), 0.0, good, good)
     with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is not a valid ue8m0 value"):
         simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)
+    zeros = np.zeros((1, 8), np.uint8)
     with pytest.raises(TcsmtError, match="scale_a is missing"):
-        run_words(MXFP8, Operands(*np.zeros((2, 1, 8), np.uint8), np.zeros(1, np.uint32)))
+        run_words(MXFP8, Operands(zeros, zeros, np.zeros(1, np.uint32)))
 
 
 # --- integers -----------------------------------------------------------------------------------

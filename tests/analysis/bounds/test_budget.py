@@ -81,6 +81,7 @@ def test_no_error_is_larger_than_the_budget(
     assert spent.total == sum(spent.shares.values())
     worst, _ = largest(algorithm, domain, 0.3)
     assert worst is not None
+    assert worst.relative is not None
     assert 0 < worst.relative <= spent.total / ULP
 
 
@@ -98,12 +99,12 @@ def test_no_error_is_larger_than_the_budget(
 def test_the_budget_is_close(name: str, unit: str, domain: Domain, seconds: float) -> None:
     algorithm, _ = algorithm_named(name, unit, 1)
     found = bound(algorithm, domain, Solving(SolvingOptions(timeout=60)), seconds=seconds, alternate=False)
-    assert found.relative is not None
+    assert found.relative is not None and found.relative.relative is not None
     assert found.proved is not None
     assert 0.95 * found.proved < found.relative.relative <= found.proved
     assert found.proof is not None
     if domain.c_zero:
-        assert found.ulps is not None
+        assert found.ulps is not None and found.ulps.ulps is not None
         assert found.in_ulps is not None
         assert found.ulps.ulps <= found.in_ulps
 
@@ -151,7 +152,7 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: StepwiseProof) -> None:
     order = np.argsort(-np.abs(results.astype(float)))
     for row in order[:40]:
         found = extreme(algorithm, rows.values(int(row)))
-        assert found is not None
+        assert found is not None and found.relative is not None
         assert found.relative <= total / ULP
 
 
@@ -342,7 +343,7 @@ def ieee_unit(k: int, **changes: object) -> IeeeDotAdd:
     given: dict[str, object] = {
         **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, "k": k,
     }  # fmt: skip
-    return IeeeDotAdd.of(**(given | changes))  # type: ignore[arg-type]
+    return IeeeDotAdd.of(**(given | changes))
 
 
 #: What was said to be the bound, and is less than an error that occurs.

@@ -242,7 +242,7 @@ def held_losses(sum_: FusedSum, rows: Rows, found: Losses | None, seed: object) 
     """From the sum of the numbers to the result: no more is lost than by all of it together."""
     off = np.abs(rows.result - rows.exact)
     if found is None:
-        found = Losses(Fraction(0), Fraction(0), truncates=False, small=Fraction(0))
+        found = Losses(Fraction(0), Fraction(0), truncates=False, tiny_c_loss=Fraction(0))
     below = rows.top < sum_.lowest
     assert (off <= float(found.tiny_c_loss))[below].all(), (seed, found)
     last = np.exp2(np.frexp(np.abs(rows.total))[1] - sum_.precision)

@@ -113,4 +113,4 @@ def test_which_sums_are_of_two_stages() -> None:
         unit = algorithm_named("single-f16", name, 2)[0].unit
         assert isinstance(unit, DotThenAdd if two else FusedDotAdd)
         (whole,) = unit.trace.of(Kind.SUM)[:1]
-        assert (sum_of_products(whole.value) is not None) == two  # type: ignore[arg-type]
+        assert (sum_of_products(whole.value) is not None) == two

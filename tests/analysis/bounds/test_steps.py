@@ -28,7 +28,7 @@ def ieee(k: int, **changes: object) -> IeeeDotAdd:
         "a_format": "f16", "b_format": "f16", "k": k,
         **{f"{name}_format": "f32" for name in ("c", "d", "sum")},
     }  # fmt: skip
-    return IeeeDotAdd.of(**(given | changes))  # type: ignore[arg-type]
+    return IeeeDotAdd.of(**(given | changes))
 
 
 def sources(model: Model, chain: StepwiseProof) -> list[tuple[object, ...]]:
@@ -131,7 +131,7 @@ def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> Non
 
 
 def changed(trace: Trace, of: Kind, **changes: object) -> Trace:
-    stages = tuple(replace(s, **changes) if s.kind is of else s for s in trace.stages)  # type: ignore[arg-type]
+    stages = tuple(replace(s, **changes) if s.kind is of else s for s in trace.stages)
     return replace(trace, stages=stages)
 
 

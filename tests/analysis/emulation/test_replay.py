@@ -29,8 +29,8 @@ def test_terms_arrays_and_fractions(name: str, unit: str) -> None:
         left, right = (side[row].view(np.uint64).tolist() for side in (a, b))
         word = replayed(emulation, left, right, int(c[row : row + 1].view(np.uint64)[0]))
         assert word == int(found[row : row + 1].view(np.uint64)[0])
-        given = ([Fraction(x) for x in side[row].tolist()] for side in (a, b))
-        assert Fraction(float(found[row])) == oracle.dot(emulation, *given, Fraction(float(c[row])))
+        x, y = ([Fraction(number) for number in side[row].tolist()] for side in (a, b))
+        assert Fraction(float(found[row])) == oracle.dot(emulation, x, y, Fraction(float(c[row])))
 
 
 def test_infinite_operands_give_a_nan() -> None:

@@ -27,7 +27,7 @@ def wrong(emulation: object, limit: int, k: int) -> int:
     numbers = np.array(sorted(words))
     grid = np.stack(np.meshgrid(*[numbers] * (2 * k), indexing="ij"), -1).reshape(-1, 2 * k)
     coded = np.vectorize(words.__getitem__)(grid).astype(np.uint16)
-    found = simulate(emulation, coded[:, :k], coded[:, k:])  # type: ignore[arg-type]
+    found = simulate(emulation, coded[:, :k], coded[:, k:])
     total = (grid[:, :k] * grid[:, k:]).sum(axis=1)
     return sum(TINY.is_special(int(w)) or TINY.value(int(w)) != n for w, n in zip(found, total, strict=True))
 

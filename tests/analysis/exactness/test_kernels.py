@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -226,11 +227,11 @@ def test_kernels_of_tiny_units_give_the_word_of_the_sum(seeds: range) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds:
         rng = Random(f"kernels {seed}")
-        unit = made(lambda rng=rng: some_unit(rng))
+        unit = made(partial(some_unit, rng))
         reduction, k = rng.choice(REDUCTIONS), rng.choice((2, 2, 3))
         limit = largest(unit, reduction, k)
         tried = 1 if k == 3 else min(limit, 6) or 1
-        wrong = unlike_the_sum(unit, lambda x, unit=unit: oracle.results(unit, x), reduction, k, tried)
+        wrong = unlike_the_sum(unit, partial(oracle.results, unit), reduction, k, tried)
         assert not (limit and wrong), (seed, unit, reduction, k, limit, wrong)
         counts["proved" if limit else "not proved, and not so" if wrong else "not proved"] += 1
     print(dict(counts))

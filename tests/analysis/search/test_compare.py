@@ -25,7 +25,7 @@ def value(word: int) -> Fraction:
 
 def pair(one: str, two: str, arch: str, k: int, **domain: object) -> AlgorithmPair:
     algorithms = algorithm_named(one, arch, k)[0], algorithm_named(two, arch, k)[0]
-    return AlgorithmPair((one, two), algorithms, replace(TYPE1, **domain))  # type: ignore[arg-type]
+    return AlgorithmPair((one, two), algorithms, replace(TYPE1, **domain))
 
 
 @pytest.mark.parametrize(

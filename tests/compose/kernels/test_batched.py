@@ -26,7 +26,7 @@ def of_tf32(values: Array, rule: str) -> Array:
     """By integers: the low 13 bits of a finite binary32 word are cut, after half of their unit was added."""
     words = values.view(np.uint32).astype(np.uint64)
     odd = words >> np.uint64(13) & np.uint64(1)
-    added = {"truncate": 0, "nearest-away": 0x1000, "nearest-even": 0xFFF + odd}[rule]
+    added: Any = {"truncate": 0, "nearest-away": 0x1000, "nearest-even": 0xFFF + odd}[rule]
     return ((words + added) & np.uint64(0xFFFFE000)).astype(np.uint32)
 
 
@@ -138,6 +138,6 @@ def test_progress_is_that_of_the_whole_stack() -> None:
     ],
 )
 def test_stacks_that_do_not_fit_are_refused(a: Any, b: Any, c: Any, message: str) -> None:
-    arrays = [np.ones(shape, np.float16) for shape in (a, b)]
+    left, right = np.ones(a, np.float16), np.ones(b, np.float16)
     with pytest.raises(TcsmtError, match=message):
-        batched(*arrays, None if c is None else np.ones(c, np.float32), model=HOPPER)
+        batched(left, right, None if c is None else np.ones(c, np.float32), model=HOPPER)

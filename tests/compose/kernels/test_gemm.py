@@ -155,7 +155,7 @@ def test_matrices_of_integers(reduction: object) -> None:
     c = rng.integers(-(2**30), 2**30, (9, 35), dtype=np.int32)
     more = {} if reduction is None else {"reduction": reduction}
     for unit in (VNNI, INTEGER_UNITS["saturate"]):
-        d = gemm(a, b, c, model=unit, **more)  # type: ignore[arg-type]
+        d = gemm(a, b, c, model=unit, **more)
         assert d.dtype == np.int32
         assert np.array_equal(d, a.astype(np.int64) @ b.astype(np.int64) + c)
 

@@ -129,7 +129,7 @@ def test_stream_k() -> None:
 
 FMA = IeeeDotAdd.of(
     a_format="f32", b_format="f32", c_format="f32", d_format="f32", sum_format="f32", k=1, method="fma"
-)  # type: ignore[arg-type]
+)
 
 
 def chain(products: Any, start: Any = 0.0) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from tcsmt.compose.kernels.reduction import Reduction, reduction_named
 from tcsmt.compose.kernels.sampled import sums
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.simulate.rows import run_words
 
 TEXTS = (
     "chained", "split-k:2", "split-k:3,pairs", "sliced:2", "promote:4,from-zero", "split-k:3,parts=bf16",
@@ -58,8 +62,12 @@ def test_portions_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chains_that_reductions_share_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rows: list[int] = []
-    run = sampled.run_words
-    monkeypatch.setattr(sampled, "run_words", lambda model, x: rows.append(len(x.c)) or run(model, x))
+
+    def counted(model: Model, words: Operands[Any, Any]) -> Any:
+        rows.append(len(words.c))
+        return run_words(model, words)
+
+    monkeypatch.setattr(sampled, "run_words", counted)
     a, b, _ = (x.view(f"u{x.itemsize}") for x in drawn(5, 8))
     sums([scheduled("split-k:2")], a, b)
     once = sum(rows)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit, units_for
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import UnknownName
@@ -39,7 +39,7 @@ def test_rounded_products_are_numpys(name: str) -> None:
 def test_fused_ones_round_once(name: str) -> None:
     """To the nearest number by exact fractions, of operands whose product is longer than the result."""
     model = ieee_unit(name).model
-    fmt, operand = model.d_format, model.a_format
+    fmt, operand = model.d_format, float_format(model.a_format)
     rng = np.random.default_rng(2)
     for _ in range(40):
         x, y = (

@@ -54,7 +54,7 @@ def test_tiny_algorithms_by_the_oracle(seed: int) -> None:
 
 def markidis(**changes: object) -> Algorithm:
     algorithm, _ = algorithm_named("markidis", "volta", 8)
-    return replace(algorithm, **changes)  # type: ignore[arg-type]
+    return replace(algorithm, **changes)
 
 
 @pytest.mark.parametrize(

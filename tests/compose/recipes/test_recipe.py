@@ -23,7 +23,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
 
 def split(**changes: object) -> Recipe:
-    return replace(BASE, split=replace(BASE.split, **changes))  # type: ignore[arg-type]
+    return replace(BASE, split=replace(BASE.split, **changes))
 
 
 @pytest.mark.parametrize(

@@ -86,5 +86,5 @@ def test_powers_of_two(exponent: int) -> None:
 )  # fmt: skip
 def test_splits_out_of_range_are_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
-        Split(**{"format": FORMATS["f16"]} | change)  # type: ignore[arg-type]
+        Split(**{"format": FORMATS["f16"]} | change)
     assert Split(format=FORMATS["f64"], wide=FORMATS["f64"], words=1).words == 1

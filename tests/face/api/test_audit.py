@@ -93,4 +93,4 @@ def test_audits_without_vectors_or_a_unit_are_refused(
     arguments: tuple[object, ...], options: dict[str, object], said: str
 ) -> None:
     with pytest.raises(tcsmt.TcsmtError, match=said):
-        tcsmt.audit(*arguments, **options)  # type: ignore[arg-type]
+        tcsmt.audit(*arguments, **options)

@@ -60,7 +60,7 @@ def test_recorded_rows_are_compared_with_the_unit(tmp_path: Path) -> None:
 def test_one_implementation_is_given() -> None:
     for given in ({}, {"implementation": exact, "device": True}, {"device": True, "command": "cat"}):
         with pytest.raises(tcsmt.TcsmtError, match="give one of implementation, device=True and command"):
-            tcsmt.check(UNIT, **given)  # type: ignore[arg-type]
+            tcsmt.check(UNIT, **given)
     with pytest.raises(tcsmt.TcsmtError, match=r"protocol is that of command=\.\.\."):
         tcsmt.check(UNIT, exact, protocol="batches")
 

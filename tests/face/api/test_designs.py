@@ -66,4 +66,4 @@ def test_ports_and_formats_that_do_not_fit_are_refused(
 ) -> None:
     given = {"ports": PORTS, "constants": {"mask": 0}, "formats": BYTES} | changed
     with pytest.raises(tcsmt.TcsmtError, match=message):
-        tcsmt.design(file, **given)  # type: ignore[arg-type]
+        tcsmt.design(file, **given)

@@ -35,4 +35,4 @@ def test_unknown_languages_and_names_are_refused(
     language: str, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(tcsmt.TcsmtError, match=message):
-        tcsmt.export("volta", language, **options)  # type: ignore[arg-type]
+        tcsmt.export("volta", language, **options)

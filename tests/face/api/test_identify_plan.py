@@ -29,7 +29,7 @@ def test_a_tree_names_every_hypothesis_in_a_leaf() -> None:
 
     def leaves(node: dict[str, object]) -> list[list[str]]:
         if "left" in node:
-            return [node["left"]]  # type: ignore[list-item]
+            return [node["left"]]
         return [leaf for child in node["answers"].values() for leaf in leaves(child)]  # type: ignore[attr-defined]
 
     found = leaves(data["tree"])

@@ -32,9 +32,9 @@ def test_counts_errors_and_kernels() -> None:
         Fraction(0),
     )
     ulp = Fraction(float(np.spacing(np.float32(abs(float(exact))))))
-    for side, result in enumerate((one, two)):
+    for place, result in enumerate((one, two)):
         error = abs(Fraction(float(result[worst["row"], worst["column"]])) - exact) / ulp
-        assert worst["errors_ulps"][side] == pytest.approx(float(error))
+        assert worst["errors_ulps"][place] == pytest.approx(float(error))
     tried = min(32, found.differences.count)
     for side in ("left", "right"):
         assert (data["kernels"][side]["gives_recorded"], data["kernels"][side]["tried"]) == (tried, tried)

@@ -48,5 +48,5 @@ def test_open_facts_neither_hold_nor_fail() -> None:
 ])  # fmt: skip
 def test_refusals(given: dict[str, object], said: str) -> None:
     with pytest.raises(TcsmtError) as error:
-        accuracy.reduced(**given)  # type: ignore[arg-type]
+        accuracy.reduced(**given)
     assert said in str(error.value)

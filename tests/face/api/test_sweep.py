@@ -16,9 +16,9 @@ def test_sweep_goes_on_from_its_file(tmp_path: Path) -> None:
     """What the call returns is what the command prints; a second call computes only what is missing."""
     file = tmp_path / "sweep.json"
     asked = {"distributions": "positive", "seeds": 1, "output": file}
-    one = tcsmt.accuracy.sweep("markidis", "volta", lengths=16, **asked)  # type: ignore[arg-type]
+    one = tcsmt.accuracy.sweep("markidis", "volta", lengths=16, **asked)
     assert len(one.new) == len(one.records) == 1 and one.error("markidis", "volta", 16, "positive")
-    both = tcsmt.accuracy.sweep("markidis", "volta", lengths=[16, 32], **asked)  # type: ignore[arg-type]
+    both = tcsmt.accuracy.sweep("markidis", "volta", lengths=[16, 32], **asked)
     assert [record["k"] for record in both.new] == [32] and len(both.records) == 2
     arguments = ["--algorithm", "markidis", "--arch", "volta", "--distribution", "positive"]
     arguments += ["--k", "16", "--seeds", "1"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -15,7 +16,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tests.support.command_line import done, refused, tcsmt
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"a": ["0x3c00", "2.0", "0", "0"], "b": ["1.5", "0x1p-3", 0, 0], "c": "0x3f800000"},
     {"a": ["inf", "0", "0", "0"], "b": ["0", "0", "0", "0"], "c": "0"},
 ]

@@ -13,7 +13,7 @@ from tcsmt.face.pictures.build import draw, exact_sum
 from tcsmt.face.pictures.drawing import BitGrid, Fate, Listing
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.datapath import Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.statements.explain import fixed_value, known_words, number_value
@@ -25,7 +25,8 @@ from tests.support.sampling import one_in
 def inputs(draw_one: st.DrawFn, model: Model, *, near: bool) -> dict[str, int]:
     """Words of any pattern, or numbers of exponents near each other."""
     values = {}
-    for name, fmt in model.input_formats.items():
+    for name, any_format in model.input_formats.items():
+        fmt = float_format(any_format)
         word = draw_one(st.integers(0, (1 << fmt.width) - 1))
         if near:
             middle = (1 << (fmt.exponent_bits - 1)) - draw_one(st.integers(0, 4))
@@ -59,12 +60,12 @@ def check(model: Model, values: dict[str, int]) -> None:
         total, *others = panel.sums
         assert total.value() == kept == fixed_value(named[total.stages[0]], known)
         for other in others:
-            (stage,) = (s for s in model.trace.stages if s.name == other.stages[0])
-            match stage.value:
+            (last_stage,) = (s for s in model.trace.stages if s.name == other.stages[0])
+            match last_stage.value:
                 case Fixed() as x:
                     assert other.value() == fixed_value(x, known)
-                case Format() as fmt if not fmt.is_infinite(known[stage.term]):
-                    assert other.value(Fate.ROUNDED) == fmt.value(known[stage.term])
+                case Format() as fmt if not fmt.is_infinite(known[last_stage.term]):
+                    assert other.value(Fate.ROUNDED) == fmt.value(known[last_stage.term])
     last = next(note.text for note in shown.results if note.label == "result")
     assert last.startswith(model.d_format.hex(evaluate([model.trace.output], values)[0]))
 

@@ -15,6 +15,7 @@ import pytest
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.face.pictures.svg import as_svg
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tests.support.drawn import VOLTA, picture, words
@@ -40,7 +41,7 @@ def drawn_words(model: Model, seed: int, used: float) -> Mapping[str, int]:
         name: chosen.getrandbits(fmt.width) >> fmt.ignored_low_bits << fmt.ignored_low_bits
         if chosen.random() < used
         else 0
-        for name, fmt in model.input_formats.items()
+        for name, fmt in ((name, float_format(fmt)) for name, fmt in model.input_formats.items())
     }
 
 

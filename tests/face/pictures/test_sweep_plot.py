@@ -74,7 +74,7 @@ def test_there_may_be_nothing_to_draw(rows: list[dict[str, Any]], tmp_path: Path
 
 def test_the_figure_is_as_wide_as_its_legend(tmp_path: Path) -> None:
     """Names of files and of instructions are long."""
-    widths = []
+    widths: list[float] = []
     for name, unit in (("fp8", "hopper"), ("a/file/of/ones/own.toml", "hopper/" + "w" * 60)):
         file = tmp_path / f"{len(widths)}.svg"
         assert plot_algorithms(file, [record(name, k, **{unit: 1e-7 * k}) for k in (16, 64)], [name])

@@ -1,6 +1,7 @@
 """Blocks that a question leaves out, or that are computed together, change no answer."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ FORMATS = [("e4m3 e5m2 f16 f32", 8, 40), pytest.param("f16 f16 f32 f32", 16, 200
 @pytest.mark.parametrize(("formats", "k", "count"), FORMATS)
 def test_many_rows_and_questions_at_once_fit_what_each_row_answers(formats, k, count):
     """The answer, from all blocks and lanes of a row alone, is among those that a pair is thought to have."""
-    family = Family(*map(format_named, formats.split()), k)
+    family = Family.of(map(format_named, formats.split()), k)
     random = np.random.default_rng(k)
     questions = ordinary(family, random, 8)
     rows = np.array([random_row(family, random) for _ in range(count)])
@@ -42,10 +43,10 @@ def test_many_rows_and_questions_at_once_fit_what_each_row_answers(formats, k, c
 
 
 def test_structures_of_one_signature_take_one_course():
-    family = Family(*map(format_named, ("f16", "f16", "f32", "f32")), 16)
+    family = Family.of(map(format_named, ("f16", "f16", "f32", "f32")), 16)
     question = ordinary(family, np.random.default_rng(2), 4, (0,))[[0]]
     used, c = lanes_used(question)[0], bool(question.c[0])
-    seen = {}
+    seen: dict[Any, Any] = {}
     for one in family.structures:
         if one.order != "every":  # a block with all of its lanes has as many zeros as it has
             routes = used_routes(family, [one], [0], question)

@@ -31,7 +31,7 @@ def rows_with_every_value(family, random):
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_a_family_at_a_rows_parameters_is_the_row(step):
     """A unit's own graph and the family's at its constants: every a and every c, NaNs and infinities too."""
-    family = Family(*map(format_named, ("e2m1", "e2m1", "e5m2", "e5m2")), 1)
+    family = Family.of(map(format_named, ("e2m1", "e2m1", "e5m2", "e5m2")), 1)
     rows = rows_with_every_value(family, np.random.default_rng(3))
     # b: a zero, 1.5 and a negative subnormal number
     a, b, c = (x.reshape(-1) for x in np.meshgrid(range(16), (0, 3, 9), range(0, 256, step)))

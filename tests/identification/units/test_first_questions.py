@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.models import FusedDotAdd
 from tests.support.families import random_row
 
-FAMILY = Family(*(FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
+FAMILY = Family.of((FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
 
 
 UNIT = FusedDotAdd.of(

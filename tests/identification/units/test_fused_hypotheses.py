@@ -7,6 +7,7 @@ import pytest
 
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses, known
+from tcsmt.identification.units.hypotheses import Hypotheses
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import row_named, rows
@@ -20,8 +21,9 @@ KIND = FusedHypotheses(FAMILY)
 
 def test_it_is_the_familys() -> None:
     assert (KIND.kind, KIND.formats, KIND.k, KIND.count) == (FusedDotAdd, FAMILY.formats, 4, FAMILY.count)
-    assert KIND.beside(FAMILY.row(VOLTA)) is None
-    assert KIND.widened(lambda question, why: 0) is None
+    hypotheses: Hypotheses = KIND
+    assert hypotheses.beside(FAMILY.row(VOLTA)) is None
+    assert hypotheses.widened(lambda question, why: 0) is None
 
 
 def test_a_row_is_a_model_with_a_rule_for_nans() -> None:
@@ -71,5 +73,5 @@ def test_catalogue_rows_among_some() -> None:
     assert known(FAMILY, few) == [] == known(FAMILY, few[:0])
     both = known(FAMILY, np.concatenate([few, row[None]]))
     assert both == names
-    other = Family(*(FORMATS[name] for name in ("f16", "f16", "f16", "f16")), 4)
+    other = Family.of((FORMATS[name] for name in ("f16", "f16", "f16", "f16")), 4)
     assert not set(known(other, np.array([random_row(other, random)]))) & set(names)

@@ -6,7 +6,7 @@ from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.grid import Grid
 from tcsmt.matrix_units.arithmetic.formats import format_named
 
-FAMILY = Family(*map(format_named, ("e2m1", "e3m2", "f16", "f16")), 4)
+FAMILY = Family.of(map(format_named, ("e2m1", "e3m2", "f16", "f16")), 4)
 
 
 def test_every_row_of_every_structure():

@@ -38,7 +38,7 @@ def asked(*c: int) -> Questions:
 
 ONE, TWO, NONE = Some("x"), Some("yy"), Some("none")
 ROWS = np.array([[1, 2, 0], [1, 2, 5], [3, 3, 0]], np.int16), np.array([[9, 1], [8, 1]], np.int16)
-LEFT = Remaining(((ONE, ROWS[0]), (NONE, np.zeros((0, 4), np.int16)), (TWO, ROWS[1])))  # type: ignore[arg-type]
+LEFT = Remaining(((ONE, ROWS[0]), (NONE, np.zeros((0, 4), np.int16)), (TWO, ROWS[1])))
 
 
 def listed(left: Remaining) -> list[tuple[str, list[int]]]:
@@ -50,11 +50,11 @@ WHOLE = [("x", [1, 2, 0]), ("x", [1, 2, 5]), ("x", [3, 3, 0]), ("yy", [9, 1]), (
 
 def test_rows_in_order() -> None:
     assert len(LEFT) == 5 and listed(LEFT) == WHOLE
-    assert LEFT.of(TWO).tolist() == ROWS[1].tolist()  # type: ignore[arg-type]
-    assert LEFT.of(NONE).shape == (0, 4)  # type: ignore[arg-type]
+    assert LEFT.of(TWO).tolist() == ROWS[1].tolist()
+    assert LEFT.of(NONE).shape == (0, 4)
     assert len(Remaining()) == 0 and listed(Remaining()) == []
     with pytest.raises(ValueError, match="at least one array"):
-        LEFT.of(Some("another"))  # type: ignore[arg-type]
+        LEFT.of(Some("another"))
 
 
 @pytest.mark.parametrize("numbers", [[0, 2, 4], [3], [], [1, 2, 3], [0, 1, 2, 3, 4]])

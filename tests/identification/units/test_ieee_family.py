@@ -26,7 +26,8 @@ FORMATS_OF = {
 
 
 def family(name, k):
-    return IeeeFamily(*(FORMATS[one] for one in FORMATS_OF[name]), k, tuple(standard_orders(k)))
+    a, b, c = (FORMATS[one] for one in FORMATS_OF[name])
+    return IeeeFamily(a, b, c, k, tuple(standard_orders(k)))
 
 
 def some_rows(one, random, count):

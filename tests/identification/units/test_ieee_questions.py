@@ -10,7 +10,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 
 
 def family(formats, k):
-    return IeeeFamily(*(FORMATS[name] for name in formats), k, tuple(standard_orders(k)))
+    a, b, c = (FORMATS[name] for name in formats)
+    return IeeeFamily(a, b, c, k, tuple(standard_orders(k)))
 
 
 @pytest.mark.parametrize("formats", [("bf16", "bf16", "f32"), ("e4m3", "e5m2", "f16"), ("f64", "f64", "f64")])

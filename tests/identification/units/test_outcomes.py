@@ -1,5 +1,7 @@
 """What a first answer can be, before a hypothesis is complete."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ from tests.support.families import random_row
     ],
 )
 def test_first_answers_never_exclude_the_truth(formats, k):
-    family = Family(*map(format_named, formats.split()), k)
+    family = Family.of(map(format_named, formats.split()), k)
     random = np.random.default_rng(6)
     questions = Questions.joined([ordinary(family, random, 8, lanes) for lanes in ((0,), ())])
     assert ordinary_rows(family, questions).all()
@@ -50,11 +52,12 @@ def test_first_answers_never_exclude_the_truth(formats, k):
 @pytest.mark.long
 def test_structures_of_one_signature_answer_alike():
     """What lets the opening keep one table for several structures."""
-    family = Family(*map(format_named, ("f16", "f16", "f32", "f32")), 8)
+    family = Family.of(map(format_named, ("f16", "f16", "f32", "f32")), 8)
     random = np.random.default_rng(8)
     merged = 0
     for place in range(4):
-        question, seen = ordinary(family, random, 4, (0,) if place % 2 else ())[[0]], {}
+        question = ordinary(family, random, 4, (0,) if place % 2 else ())[[0]]
+        seen: dict[Any, list[int]] = {}
         for number, one in enumerate(family.structures):
             seen.setdefault(signature(one, lanes_used(question)[0], c=bool(question.c[0])), []).append(number)
         merged += len(seen) < len(family.structures)

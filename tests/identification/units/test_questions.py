@@ -21,7 +21,7 @@ from tcsmt.identification.units.questions import (
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 
 NAMES = ("e2m1", "e4m3", "e5m2", "f16", "bf16")
-FAMILY = Family(*(FORMATS[name] for name in ("e5m2", "e4m3", "f16", "f16")), 2)
+FAMILY = Family.of((FORMATS[name] for name in ("e5m2", "e4m3", "f16", "f16")), 2)
 
 
 def all_words(fmt: Format) -> np.ndarray:

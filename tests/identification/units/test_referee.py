@@ -320,7 +320,7 @@ def _formats(a: str, b: str, c: str, d: str, k: int) -> Family:
         tiny.described(exponent_bits=int(x[0]), fraction_bits=int(x[1]), bias=int(x[3:]), specials=special)
         for x, special in zip((a, b, c, d), specials, strict=True)
     ]
-    return Family(*found, k)
+    return Family.of(found, k)
 
 
 def _summed(k: int, n_fma: int) -> int:

@@ -22,7 +22,7 @@ from tcsmt.identification.units.transcript import Exchange
 from tcsmt.identification.units.vectors import ordinary
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 
-FAMILY = Family(*(FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
+FAMILY = Family.of((FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
 KIND = FusedHypotheses(FAMILY)
 NEAR = candidates(FAMILY)
 ASKED = ordinary(FAMILY, np.random.default_rng(0), 12)
@@ -45,7 +45,7 @@ def outcome(verdict: str, rows: np.ndarray, **changes: object) -> Outcome:
         left=Remaining(((KIND, rows),)), rules=(None,), proofs=0, by_whom=(), unproved=(), catalogue=(),
         exchanges=exchanges(), counts=[100, len(rows)], seconds=1.26,
     )  # fmt: skip
-    return replace(base, **changes)  # type: ignore[arg-type]
+    return replace(base, **changes)
 
 
 PAIR = np.stack([NEAR.table[NEAR.of[0]], NEAR.table[np.flatnonzero(NEAR.column >= 0)[0]]])

@@ -10,12 +10,15 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import MOST_BITS
+from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import Remaining
+from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
 from tcsmt.identification.units.report import as_text, nearest
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.support.invariants import present
 from tests.support.families import family_like, fused_rows, kinds_like, simulated
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -84,12 +87,13 @@ def test_a_sum_that_vanishes_shows_a_coarse_grid():
 def test_an_exact_sum_before_c_is_identified():
     found = Identification(kinds_like(EXACT), model_box(EXACT)).run()
     assert found.verdict == "identified"
-    assert found.model.digest == EXACT.digest
+    assert present(found.model).digest == EXACT.digest
 
 
 def test_samples_weigh_kinds_alike() -> None:
     """Of a kind with thousands of rows no more than twice as many are drawn as of one with few."""
     fused, ieee = kinds_like(EXACT)
+    assert isinstance(fused, FusedHypotheses) and isinstance(ieee, IeeeHypotheses)
     many = np.repeat(fused.family.first(0)[:1], 5000, axis=0)
     many[:, 1] = np.arange(5000) % 30
     few = np.repeat(ieee.family.first()[:1], 40, axis=0)
@@ -109,7 +113,7 @@ def test_a_changed_nan_is_read():
     found = Identification(kinds_like(VOLTA), model_box(changed)).run()
     assert found.verdict == "identified"
     asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
-    assert found.model.parameters.nan == (changed.parameters.nan if asked_nan else None)
+    assert present(found.model).parameters.nan == (changed.parameters.nan if asked_nan else None)
 
 
 @pytest.mark.long
@@ -157,7 +161,9 @@ def test_a_flipped_answer_to_the_last_deciding_question_is_found():
             return honest(a, b, c) ^ (count == flipped)
 
         found = Identification(kinds_like(VOLTA), box, options=QUICK).run()
-        right = found.model is not None and (fused_rows(found) == family.row(VOLTA)).all(axis=1).any()
+        right = (
+            found.model is not None and (fused_rows(found) == present(family.row(VOLTA))).all(axis=1).any()
+        )
         assert found.verdict in ("refuted", "inconsistent") or right
 
 
@@ -184,7 +190,7 @@ def test_catalogue_rows_are_never_lost(name):
     found = Identification(kinds_like(model), model_box(model), options=SolvingOptions(timeout=5)).run()
     assert found.verdict in ("identified", "open")
     assert len(found.exchanges) <= 60
-    assert (fused_rows(found) == family.row(model)).all(axis=1).any()
+    assert (fused_rows(found) == present(family.row(model))).all(axis=1).any()
 
 
 def outside():
@@ -233,7 +239,9 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
             return honest(a, b, c) ^ (asked == flipped) << bit
 
         found = Identification(kinds_like(model), box, seed=seed + 1, options=QUICK).run()
-        right = found.model is not None and (fused_rows(found) == family.row(model)).all(axis=1).any()
+        right = (
+            found.model is not None and (fused_rows(found) == present(family.row(model))).all(axis=1).any()
+        )
         assert found.verdict in ("refuted", "inconsistent") or right
 
 

@@ -20,7 +20,7 @@ FORMATS_OF = [
 
 
 def family(formats: str, k: int) -> Family:
-    return Family(*(FORMATS[name] for name in formats.split()), k)
+    return Family.of((FORMATS[name] for name in formats.split()), k)
 
 
 def fit(one: Family, asked: Questions, count: int | None) -> None:

@@ -20,7 +20,11 @@ from tcsmt.support.errors import InternalError
 from tests.oracles.wordmath import Maker, evaluate
 from tests.support.computations import constructed
 
-KINDS = {"llvm": exhaust._Llvm, "c": exhaust._C, "numpy": exhaust._Arrays}
+KINDS: dict[str, Callable[[Term, Term], exhaust.BackEnd]] = {
+    "llvm": exhaust._Llvm,
+    "c": exhaust._C,
+    "numpy": exhaust._Arrays,
+}
 X = var("x", 32)
 
 
@@ -96,7 +100,7 @@ def lie_at(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = kind.__call__
 
     def wrong(self: exhaust.BackEnd, start: int, count: int) -> np.ndarray:
-        found = honest(self, start, count)  # type: ignore[arg-type]
+        found = honest(self, start, count)
         if start <= word < start + count:
             found[word - start] ^= 4
         return found

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tcsmt.language.run import floats
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.floats import check_floats
 from tcsmt.language.terms import var
@@ -70,6 +69,6 @@ def test_flushed_subnormals_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
             return np.zeros(2, np.float32)
 
     made = np.array
-    monkeypatch.setattr(floats.np, "array", lambda *a, **k: made(*a, **k).view(Flushed))
+    monkeypatch.setattr(np, "array", lambda *a, **k: made(*a, **k).view(Flushed))
     with pytest.raises(TcsmtError, match="flushes subnormals or does not round to nearest"):
         check_floats()

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Sequence
 from functools import reduce
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -141,7 +142,7 @@ def test_constants_among_the_arguments() -> None:
 @pytest.mark.parametrize("name", ["both", "either", "unlike", "choice", "majority"])
 def test_gates(name: str) -> None:
     """Every gate, of the same word, its negation, and constants in each place."""
-    meanings = {
+    meanings: dict[str, FunctionType] = {
         "both": lambda a, b: a and b, "either": lambda a, b: a or b, "unlike": lambda a, b: a != b,
         "choice": lambda s, t, e: t if s else e, "majority": lambda a, b, c: a + b + c >= 2,
     }  # fmt: skip

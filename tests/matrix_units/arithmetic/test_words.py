@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -193,7 +192,7 @@ def test_arrays_of_the_own_dtype_keep_their_bits(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(DTYPES) - {"f64"}))
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_of_wider_floats_are_taken_where_exact(name: str, dtype: Callable[..., Any]) -> None:
+def test_arrays_of_wider_floats_are_taken_where_exact(name: str, dtype: type[np.floating]) -> None:
     """Every finite number of a narrow format survives the way through a wider type."""
     fmt = FORMATS[name]
     words = sample(fmt)

@@ -59,7 +59,7 @@ def test_frozen_results_are_reproduced(architecture: str) -> None:
         if name.startswith(f"{architecture}/"):
             row, arrays = row_named(name), frozen()
             words = [arrays.get(f"{name}/{n}") for n in against_mmasim.Words._fields]
-            got = run_words(row.model, Operands(*words))  # type: ignore[arg-type]
+            got = run_words(row.model, Operands(*words))
             different = against_mmasim.differing(row, got, arrays[f"{name}/d"])
             assert not different.any(), (name, np.flatnonzero(different))
 

@@ -50,10 +50,10 @@ def test_names_and_models_agree() -> None:
             )
         elif row.architecture in ("x86", "arm"):
             parts = [part for part in name.split(".") if part in FORMATS]
-            formats = [f.name for f in (model.d_format, model.a_format, model.b_format)]
-            assert parts in ([], formats), name
+            names = [f.name for f in (model.d_format, model.a_format, model.b_format)]
+            assert parts in ([], names), name
             factor = "bf16" if "bf" in name else "f16"
-            assert parts or set(formats) == {"f32", factor}, name
+            assert parts or set(names) == {"f32", factor}, name
         else:
             types = [t for t in name.split(".") if not re.match("mma|wgmma|tcgen05|m|kind|block", t)]
             formats = [model.d_format, model.a_format, model.b_format, model.c_format]

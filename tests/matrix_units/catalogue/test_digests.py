@@ -43,8 +43,7 @@ def test_every_row_keeps_its_graph() -> None:
 def test_a_changed_unit_changes_its_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: digest_of_unit(name) for name in ("volta", VOLTA, "ampere")}
     changed = [
-        replace(row, model=row.model.varied(fraction_bits=24)) if row.name == VOLTA else row  # type: ignore[call-arg]
-        for row in rows()
+        replace(row, model=row.model.varied(fraction_bits=24)) if row.name == VOLTA else row for row in rows()
     ]
     digests._units.cache_clear()
     monkeypatch.setattr(

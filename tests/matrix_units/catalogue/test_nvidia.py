@@ -97,7 +97,7 @@ def test_names_of_integer_instructions_say_operands_and_saturation() -> None:
 
 def test_the_newer_model_of_tcgen05_gives_its_words() -> None:
     """sf-tensor's model, row by row; where a row states what the older one gives, so do the accepted rows."""
-    counts = {}
+    counts: dict[str, int] = {}
     for name in tcgen05_rows.FILES:
         for told in tcgen05_rows.told(name):
             wrong = np.flatnonzero(told.run(tcgen05_rows.newer(told.row)) != told.words("d"))

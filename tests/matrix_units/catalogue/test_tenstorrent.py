@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.catalogue import architecture_named, row_named, rows
 from tcsmt.matrix_units.models import GroupedDotAdd, Operands
 from tcsmt.prove.engine.engine import compare_models, finding_of
@@ -69,8 +69,9 @@ def some_rows(name: str, seed: int, count: int) -> tuple[Array, Array, Array]:
     m = row_named(name).model
     rng = np.random.default_rng(seed)
     reach = rng.choice([1, 4, 12, 30, 400])
-    top = rng.integers(m.c_format.e_min - 8, m.c_format.e_max + 8, (count, 1))
-    split = rng.integers(m.a_format.e_min, m.a_format.e_max + 1, (count, m.k))
+    factor, addend = float_format(m.a_format), float_format(m.c_format)
+    top = rng.integers(addend.e_min - 8, addend.e_max + 8, (count, 1))
+    split = rng.integers(factor.e_min, factor.e_max + 1, (count, m.k))
     wanted = top - rng.integers(0, reach, (count, m.k))
     a, b = words(m.a_format, rng, split), words(m.b_format, rng, wanted - split)
     undone = np.flatnonzero(rng.random(count) < 0.4)

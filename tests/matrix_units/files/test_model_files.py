@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.face.cli import main
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.catalogue import Row, row_named, rows, sequences_of
 from tcsmt.matrix_units.files.model_files import (
@@ -95,7 +96,7 @@ def test_malformed_sequences_are_refused(text: str, message: str, tmp_path: Path
 
 def test_words_and_orders_read_back(tmp_path: Path) -> None:
     row = row_named(f"{VOLTA}@fasi")
-    model = row.model.varied(order=(2, 0, 3, 1), nan=0xFFC00001, product_format="f32")  # type: ignore[call-arg]
+    model = row.model.varied(order=(2, 0, 3, 1), nan=0xFFC00001, product_format="f32")
     text = model_toml(replace(row, model=model))
     assert "\norder = [2, 0, 3, 1]\n" in text
     assert "\nnan = 0xffc00001\n" in text
@@ -128,17 +129,18 @@ def test_a_format_of_ones_own_reads_back(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["s12", "q8", "u3"])
 def test_integers_of_ones_own_read_back(name: str, tmp_path: Path) -> None:
     d = IntegerFormat(name="wide", bits=64, fraction_bits=16)
-    model = IntegerDotAdd(a_format=OWN[name], b_format=OWN[name], c_format=d, d_format=d, k=2)  # type: ignore[arg-type]
+    model = IntegerDotAdd(a_format=OWN[name], b_format=OWN[name], c_format=d, d_format=d, k=2)
     text = model_toml(replace(row_named(VOLTA), model=model))
     assert read_model(written(tmp_path, text)).model == model
 
 
 def test_formats_that_a_file_cannot_hold() -> None:
     row = row_named(VOLTA)
-    changes: tuple[tuple[dict[str, Format], str], ...] = (
-        ({"a_format": replace(OWN["mine"], name="f16")}, "f16 is the name of another format"),  # type: ignore[dict-item]
-        ({"a_format": OWN["mine"], "b_format": replace(OWN["mine"], bias=3)}, "two formats of that name"),  # type: ignore[dict-item]
-        ({"a_format": OWN["half"]}, "half is the name of another format"),  # type: ignore[dict-item]
+    other = replace(float_format(OWN["mine"]), bias=3)
+    changes: tuple[tuple[dict[str, AnyFormat], str], ...] = (
+        ({"a_format": replace(OWN["mine"], name="f16")}, "f16 is the name of another format"),
+        ({"a_format": OWN["mine"], "b_format": other}, "two formats of that name"),
+        ({"a_format": OWN["half"]}, "half is the name of another format"),
     )
     for change, message in changes:
         with pytest.raises(TcsmtError, match=message):
@@ -210,9 +212,9 @@ def test_model_files_change_what_they_give_and_nothing_else(tmp_path: Path) -> N
     volta = row_named(VOLTA).model
     assert read_model(written(tmp_path, HEAD)).model == volta
     text = f'{HEAD}kind = "fused-dot-add"\nrounding = "rne"\ncarry_bits = 2\n'
-    assert read_model(written(tmp_path, text)).model == volta.varied(rounding="RNE", carry_bits=2)  # type: ignore[call-arg]
+    assert read_model(written(tmp_path, text)).model == volta.varied(rounding="RNE", carry_bits=2)
     text = f'{HEAD}zero_exponent = "none"\nb_format = "bf16"\n'
-    assert read_model(written(tmp_path, text)).model == volta.varied(zero_exponent=None, b_format="bf16")  # type: ignore[call-arg]
+    assert read_model(written(tmp_path, text)).model == volta.varied(zero_exponent=None, b_format="bf16")
 
 
 def test_other_ways_to_write_it(tmp_path: Path) -> None:

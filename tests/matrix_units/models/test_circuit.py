@@ -62,7 +62,7 @@ LATE = """1 sort bitvec 8
 
 def circuit(text: str = MAC, **more: object) -> Circuit:
     given = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), "u8")
-    return Circuit(**{**given, "k": 2, "ports": PORTS, "constants": ("mode=1",), "btor2": text, **more})  # type: ignore[arg-type]
+    return Circuit(**{**given, "k": 2, "ports": PORTS, "constants": ("mode=1",), "btor2": text, **more})
 
 
 def late(**more: object) -> Circuit:

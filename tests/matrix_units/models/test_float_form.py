@@ -13,6 +13,7 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tcsmt.support.invariants import present
 from tests.oracles import exact
 from tests.oracles.against_mmasim import draw
 
@@ -56,7 +57,7 @@ def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
     rng = np.random.default_rng(5)
     usual = draw(model, 8, "packed", rng)
     for place, fmt in enumerate(model.input_formats.values()):
-        special = [fmt.nan_word, fmt.infinity_word] if fmt.has_infinity else [fmt.nan_word]
+        special = [present(fmt.nan_word)] + [fmt.infinity_word] * fmt.has_infinity
         for word in special:
             for columns in ([*usual.a.T, *usual.b.T, usual.c], [np.zeros(8, np.uint32)] * (2 * model.k + 1)):
                 columns = [column.copy() for column in columns]

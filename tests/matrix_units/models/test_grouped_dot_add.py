@@ -112,7 +112,7 @@ def test_phases_add_up(x: int, y: int) -> None:
             )  # fmt: skip
             (stage,) = model.trace.of(Kind.PRODUCT)
             known = known_words(model.trace, {"a0": x, "b0": y, "c": 0})
-            total += number_value(stage.value, known)  # type: ignore[arg-type]
+            total += number_value(stage.value, known)
     values = []
     for word, cleared in ((x, 1), (y, 0)):
         _, field, _ = fmt.fields(word)
@@ -162,7 +162,7 @@ def grouped_models(draw: st.DrawFn) -> GroupedDotAdd:
     exponents |= st.integers(-300, 300) | st.sampled_from([-4096, d.e_min, 4096])
     bits = draw(st.integers(1, 30))
     return GroupedDotAdd(
-        **names,  # type: ignore[arg-type]
+        **names,
         k=k,
         group_lanes=draw(st.sampled_from([g for g in range(1, k + 1) if k % g == 0])),
         a_first_bit=draw(st.integers(0, a.fraction_bits)),

@@ -11,7 +11,7 @@ F32 = {f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}
 
 
 def test_a_list_of_lanes_becomes_a_tuple() -> None:
-    table = IeeeParameters(**F32, k=2, order=[1, 0])  # type: ignore[arg-type]
+    table = IeeeParameters(**F32, k=2, order=[1, 0])
     assert table.order == (1, 0)
 
 

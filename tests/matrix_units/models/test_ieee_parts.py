@@ -1,5 +1,7 @@
 """The order of sums of IEEE dot products, on carriers of the tests' own."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +29,8 @@ def exact_sums(n_fma=None, c_first=True):
 class Texts:
     """Steps whose results are expressions."""
 
-    c, zero = "c", "0"
+    c: Any = "c"
+    zero: Any = "0"
 
     def __init__(self, k):
         self.k = k

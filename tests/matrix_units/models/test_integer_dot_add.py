@@ -112,7 +112,7 @@ def test_the_ends_of_real_formats_agree_with_python_integers(unit: IntegerDotAdd
 @settings(max_examples=200, deadline=None)
 def test_words_of_real_formats(data: st.DataObject) -> None:
     unit = data.draw(st.sampled_from(REAL))
-    row = tuple(data.draw(st.integers(0, 2**fmt.bits - 1)) for fmt in unit.input_formats.values())
+    row = tuple(data.draw(st.integers(0, 2**fmt.width - 1)) for fmt in unit.input_formats.values())
     check(unit, [row])
 
 

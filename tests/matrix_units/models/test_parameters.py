@@ -29,7 +29,7 @@ class Table(Parameters):
 
 
 def test_names_become_objects() -> None:
-    table = Table(bits=1, method="Second", fmt="fp16", rounding="rtz", nan=0x7E00)  # type: ignore[arg-type]
+    table = Table(bits=1, method="Second", fmt="fp16", rounding="rtz", nan=0x7E00)
     assert (table.method, table.fmt, table.rounding) == ("second", FORMATS["f16"], ROUNDINGS["RTZ"])
     assert table.nan == NanRule((), 0x7E00)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.this_processor import CPUINFO
 from tcsmt.outside.hardware import cpu
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import Vector
@@ -57,7 +58,7 @@ def test_the_program_asks_the_instruction_or_nothing(tmp_path: Path) -> None:
     """On a CPU without it, the program says so; on one with it, it gives what is held."""
     binary = compiled(program(row_named(UNIT), VECTORS, "c"), tmp_path)
     ended = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
-    if "avx512_bf16" not in cpu.CPUINFO.read_text():
+    if "avx512_bf16" not in CPUINFO.read_text():
         assert (ended.returncode, ended.stdout) == (1, "")
         assert re.fullmatch(r"this CPU \(.*\) has no avx512_bf16\n", ended.stderr)
         return

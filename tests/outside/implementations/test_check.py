@@ -20,7 +20,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 
 
 def of(model: object) -> Implementation:
-    return lambda words: run_words(model, words)  # type: ignore[arg-type]
+    return lambda words: run_words(model, words)
 
 
 def test_the_unit_agrees_with_itself_and_says_what_that_excludes() -> None:
@@ -50,7 +50,7 @@ def test_a_change_of_one_parameter_is_found_and_named(change: dict[str, object])
 
 
 def test_a_mismatch_is_short_and_of_numbers_where_there_are_any() -> None:
-    def naive(words):  # type: ignore[no-untyped-def]
+    def naive(words):
         a, b = (side.view(np.float16).astype(np.float32) for side in (words.a, words.b))
         with np.errstate(all="ignore"):
             c = words.c.view(np.float32)

@@ -50,7 +50,7 @@ def test_names_that_are_no_names(name: str, source: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("started"))
     for given in ({"top": name}, {"top": "half", "parameters": {name: "1"}}):
         with pytest.raises(TcsmtError, match="must be a name of Verilog"):
-            btor2_of([source], output="d", **given)  # type: ignore[arg-type]
+            btor2_of([source], output="d", **given)
     with pytest.raises(TcsmtError, match="no such file"):
         btor2_of([source.with_name("no.sv")], "half", "d")
 

@@ -77,7 +77,7 @@ def test_no_text_of_the_author_looks_like_a_line_of_ours(tmp_path: Path) -> None
     head = "1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n"
     texts = ("5 or 1 2 3\n6 output 5 d\n", "5 and 1 -2 -3\n6 output -5 d ; \033[2J\n;  proof:\n")
     formats = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), "u8")
-    one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)  # type: ignore[arg-type]
+    one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)
     certified(tmp_path / "c", difference("either", one, two, Domain(finite=False)))
     (said,) = described(tmp_path / "c")
     assert "btor2 = a text of 6 lines" in said.stated.models[0]

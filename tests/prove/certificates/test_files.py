@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,11 @@ def test_statements_are_read_with_their_proofs(certificates: Path) -> None:
     assert proof
 
 
+def renamed(name: str, record: Any) -> None:
+    """Another name of the first call's model."""
+    record["statement"]["calls"][0]["model"] = name
+
+
 def test_a_models_file_is_in_the_folder(certificates: Path, tmp_path: Path) -> None:
     """A name that leads elsewhere is refused, also where there is such a file."""
     path = only(certificates, tmp_path / "c", "2 carry bits")
@@ -37,7 +44,7 @@ def test_a_models_file_is_in_the_folder(certificates: Path, tmp_path: Path) -> N
         name.upper(),
         name[:-5],
     ):
-        edited(path, lambda record, given=given: record["statement"]["calls"][0].update(model=given))
+        edited(path, partial(renamed, given))
         with pytest.raises(InvalidProof, match="not the name of a model's file"):
             opened(path, record_of(path))
 

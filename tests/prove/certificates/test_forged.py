@@ -114,7 +114,7 @@ def test_an_empty_domain_is_said_to_be_empty(tmp_path: Path) -> None:
     head = "1 sort bitvec 4\n2 input 1 a\n3 input 1 b\n4 input 1 c\n"
     texts = ("5 or 1 2 3\n6 output 5 d\n", "5 and 1 2 3\n6 output 5 d\n")
     formats = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), powers)
-    one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)  # type: ignore[arg-type]
+    one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)
     forged(tmp_path / "c", difference("t", one, two, Domain(exponents=(-2, 2))), {})
     (found,) = check_certificate(tmp_path / "c")
     assert not found.flaw and found.states is not None

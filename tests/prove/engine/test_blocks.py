@@ -85,11 +85,16 @@ def test_infinities_and_nans() -> None:
     assert on_all_inputs(block().special).tolist() == expected
 
 
+def has_a_term(a: Fraction | None, b: Fraction | None, c: Fraction | None) -> bool:
+    """Whether all are numbers, and the product or c is not zero."""
+    return a is not None and b is not None and c is not None and any((a * b, c))
+
+
 def test_no_term_is_above_the_largest_exponent() -> None:
     one = block()
     assert not on_all_inputs(one.above).any()
     lower = replace(one, top=one.top.plus(-1))
-    finite = np.array([None not in row and any((row[0] * row[1], row[2])) for row in VALUES])
+    finite = np.array([has_a_term(*row) for row in VALUES])
     found = on_all_inputs(lower.above)
     assert found[finite].any() and not found[np.array([row == (0, 0, 0) for row in VALUES])].any()
     each = [on_all_inputs(lower.above_by(number)) for number in range(2)]

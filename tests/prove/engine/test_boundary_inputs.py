@@ -86,8 +86,8 @@ FP4 = "blackwell/tcgen05.mMnNk64.kind::"
 )  # fmt: skip
 def test_blocks_that_cancel_show_how_the_others_are_summed(unit: str) -> None:
     """Both models of Blackwell's FP4 units differ on some; random rows do not show it."""
-    sides = [(name, row_named(name).model) for name in (f"{FP4}{unit}", f"{FP4}{unit}@sf-tensor")]
-    asked = difference("", *sides, Domain())
+    left, right = ((name, row_named(name).model) for name in (f"{FP4}{unit}", f"{FP4}{unit}@sf-tensor"))
+    asked = difference("", left, right, Domain())
     found = search(asked)
     assert found is not None
     assert evaluate([asked.goal], found) == [1]

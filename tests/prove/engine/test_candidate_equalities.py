@@ -60,11 +60,11 @@ def test_offered_candidates_have_the_same_values(seed: int) -> None:
     alike = CandidateEqualities(values_of(every, ROWS))
     alike.add(every)
     count = 0
-    for node in every:
-        for other in alike.to(node):
-            one, two = terms.values([node, other], ROWS)
-            assert np.array_equal(np.broadcast_to(one, 256), np.broadcast_to(two, 256)), (node, other)
-            count += other is not node
+    for term in every:
+        for other in alike.to(term):
+            one, two = terms.values([term, other], ROWS)
+            assert np.array_equal(np.broadcast_to(one, 256), np.broadcast_to(two, 256)), (term, other)
+            count += other is not term
     assert count >= 3
 
 

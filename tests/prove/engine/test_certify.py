@@ -15,7 +15,7 @@ from tcsmt.prove.certificates.derivation import Close
 from tcsmt.prove.engine import certify
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.refutations import NotRefuted
+from tcsmt.prove.engine.refutations import NotRefuted, refutation
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import carry_bits, certified, flaws, zero_exponents
@@ -40,8 +40,12 @@ def test_the_same_question_leaves_the_same_files(tmp_path: Path) -> None:
 def test_lemmas_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two statements with the same lemmas: each is refuted once."""
     asked: list[str] = []
-    real = certify.refutation
-    monkeypatch.setattr(certify, "refutation", lambda cnf, given: asked.append(cnf) or real(cnf, given))
+
+    def noted(cnf: str, *given: Any) -> Any:
+        asked.append(cnf)
+        return refutation(cnf, *given)
+
+    monkeypatch.setattr(certify, "refutation", noted)
     questions = carry_bits(), replace(carry_bits(), title="another title")
     found = [certified(tmp_path / "c", question) for question in questions]
     assert len({one.certified.path for one in found if one.certified}) == 2

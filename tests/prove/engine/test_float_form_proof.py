@@ -62,7 +62,7 @@ def with_node(form: FloatForm, old: Term, new: Term) -> FloatForm:
         if isinstance(value, tuple):
             return tuple(changed(item) for item in value)
         if hasattr(value, "__dataclass_fields__"):
-            return replace(value, **{f.name: changed(getattr(value, f.name)) for f in fields(value)})  # type: ignore[type-var]
+            return replace(value, **{f.name: changed(getattr(value, f.name)) for f in fields(value)})
         return value
 
     result = changed(form)

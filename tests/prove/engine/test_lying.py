@@ -141,7 +141,7 @@ def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     """A model of all zeros, at which the units do not differ."""
     liars.install(bitwuzla="sat")
     unit = row_named("volta").model
-    other = unit.varied(carry_bits=2)  # type: ignore[call-arg]
+    other = unit.varied(carry_bits=2)
     question = difference("", ("one", unit), ("other", other), lanes=())
     for found in (
         decide(question, Solving()).verdict,

@@ -84,7 +84,7 @@ class Pair:
     def same(self, prove: Prove = proved, satisfiable: Callable[[Term], bool | None] = solved) -> bool:
         """What the argument says."""
         one, two = map(block, self.traces)
-        return same_result(one, two, self.known, prove, satisfiable)
+        return same_result(one, two, self.known, prove, satisfiable) is not None
 
     def equal(self) -> bool:
         """Whether the results are the same words on all inputs."""
@@ -290,7 +290,7 @@ def zeros_apart(signs: tuple[int, int] | None) -> Pair:
     signs: there the results look at them, where the words of a and c are these; else they differ where some
     terms are not zero.
     """
-    traces = []
+    traces: list[Trace] = []
     for trace in (unit(-9).trace, unit(-8).trace):
         (top,), (result,) = trace.of(Kind.LARGEST_EXPONENT), trace.of(Kind.RESULT)
         numbers = [x.source for x in block(trace).aligned]

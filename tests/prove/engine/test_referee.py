@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -99,10 +98,10 @@ class Case:
 
     def verdict(self) -> Verdict | None:
         """The engine's; None where it says that the domain is empty."""
-        sides: Any = (("left", self.left), ("right", self.right))
+        left, right = ("left", self.left), ("right", self.right)
         solving = Solving(SolvingOptions(timeout=TIMEOUT))
         try:
-            return compare_models(*sides, self.domain, solving, lanes=self.lanes).verdict
+            return compare_models(left, right, self.domain, solving, lanes=self.lanes).verdict
         except TcsmtError as error:
             if "the domain is empty" in str(error):
                 return None

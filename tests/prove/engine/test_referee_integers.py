@@ -28,8 +28,8 @@ ALL = Domain(finite=False)
 
 
 def compared(left: str, right: str, domain: Domain = ALL) -> Decision:
-    models = ((name, row_named(name).model) for name in (left, right))
-    return compare_models(*models, domain, Solving(SolvingOptions(timeout=30)))
+    one, two = ((name, row_named(name).model) for name in (left, right))
+    return compare_models(one, two, domain, Solving(SolvingOptions(timeout=30)))
 
 
 def drawn(rng: Random) -> IntegerDotAdd:

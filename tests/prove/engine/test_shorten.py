@@ -62,9 +62,10 @@ def test_block_scales_are_inputs_of_a_question() -> None:
     assert names == ["sa0", "sa1", "sb0", "sb1"]
     assert all(not unit.input_formats[name].is_nan(verdict.values[name] & 0x7F) for name in names)
     columns = {name: np.array([word], np.uint64) for name, word in verdict.values.items()}
-    factors = [np.stack([columns[f"{side}{i}"] for i in range(32)], axis=-1) for side in "ab"]
-    scales = [np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab"]
-    one, two = (int(run_words(s.model, Operands(*factors, columns["c"], *scales))[0]) for s in question.sides)
+    a, b = (np.stack([columns[f"{side}{i}"] for i in range(32)], axis=-1) for side in "ab")
+    scale_a, scale_b = (np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab")
+    words = Operands(a, b, columns["c"], scale_a, scale_b)
+    one, two = (int(run_words(s.model, words)[0]) for s in question.sides)
     assert one != two
 
 
@@ -73,7 +74,7 @@ def test_block_scales_of_a_short_witness_are_1() -> None:
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
     unit = row.varied(k=32, n_fma=32)
-    nearest = unit.varied(rounding="RNE")  # type: ignore[arg-type]
+    nearest = unit.varied(rounding="RNE")
     values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
     for group in range(2):
         lanes = range(16 * group, 16 * (group + 1))

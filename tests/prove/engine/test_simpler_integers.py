@@ -38,4 +38,4 @@ def test_scaled(fmt: IntegerFormat) -> None:
     for word in integers.words(fmt):
         for step in range(-6, 7):
             number = integers.count(fmt, word) * 2**step
-            assert scaled_integer(fmt, word, step) == every.get(number), (word, step)  # type: ignore[call-overload]
+            assert scaled_integer(fmt, word, step) == every.get(number), (word, step)

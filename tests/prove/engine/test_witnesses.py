@@ -19,7 +19,7 @@ from tcsmt.simulate.rows import run_words
 def question() -> Question:
     """Two Voltas, of which one has no carry bits: they differ where four large products meet."""
     unit = row_named("volta").model
-    return difference("", ("volta", unit), ("fewer", unit.varied(carry_bits=0)), Domain())  # type: ignore[call-arg]
+    return difference("", ("volta", unit), ("fewer", unit.varied(carry_bits=0)), Domain())
 
 
 ONE, TWO, LARGE = 0x3C00, 0x3FFF, 0x3FFFFFFF
@@ -58,12 +58,10 @@ def test_the_first_answer_that_replays_is_the_witness(question: Question) -> Non
     assert found == Replayed(WORDS, Answer("sat", "s", "1", values=WORDS))
     assert next(answers, None) is None
     shown = witness(question, found, 2.5)
-    c = np.array([shown.values["c"]])
+    a, b = (np.array([[shown.values[name] for name in names]]) for names in LANES)
+    words = Operands(a, b, np.array([shown.values["c"]]))
     assert (shown.solver, shown.version, shown.seconds) == ("s", "1", 2.5)
-    one, two = (
-        run_words(side.model, Operands(*(np.array([[shown.values[n] for n in names]]) for names in LANES), c))
-        for side in question.sides
-    )
+    one, two = (run_words(side.model, words) for side in question.sides)
     assert one != two
 
 

@@ -59,10 +59,10 @@ def test_stages_hold_exact_values(factors: list[Fraction], c: Fraction) -> None:
 def test_values_of_words() -> None:
     known = {word: word.value for word in (const(0xE, 4), const(3, 4), const(1, 1), const(0, 1), const(2, 3))}
     exponent = Exponent(const(2, 3), -4, 3)
-    assert exponent_value(exponent, known) == -2  # type: ignore[arg-type]
-    assert fixed_value(Fixed(const(0xE, 4), exponent, 1), known) == Fraction(-2, 8)  # type: ignore[arg-type]
+    assert exponent_value(exponent, known) == -2
+    assert fixed_value(Fixed(const(0xE, 4), exponent, 1), known) == Fraction(-2, 8)
     number = Number(const(1, 1), exponent, const(3, 4), 1, const(0, 1), const(0, 1), const(0, 1))
-    assert number_value(number, known) == Fraction(-3, 8)  # type: ignore[arg-type]
+    assert number_value(number, known) == Fraction(-3, 8)
 
 
 def first(one: FusedDotAdd, two: FusedDotAdd, **texts: str) -> tuple[str, str, str] | None:

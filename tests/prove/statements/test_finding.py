@@ -13,7 +13,7 @@ from tests.support.questions import VOLTA
 def test_a_witness_is_reported_as_it_is() -> None:
     """Worked by hand: 1·1 − (2^-1 + 2^-24), where the last bit of c is aligned away or is kept."""
     row = one_block(row_named(VOLTA).model)
-    question = difference("F", ("F = 23", row), ("F = 24", row.varied(fraction_bits=24)))  # type: ignore[arg-type]
+    question = difference("F", ("F = 23", row), ("F = 24", row.varied(fraction_bits=24)))
     words = dict.fromkeys(row.input_names, 0) | {"a0": 0x3C00, "b0": 0x3C00, "c": 0xBF000001}
     witness = Distinguished(values=words, solver="by hand", version="", seconds=0.0)
     data = Finding(question, witness, ("F = 23",)).as_json()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands
 from tcsmt.prove.statements.domain import Domain
@@ -32,7 +32,7 @@ def in_domain(domain: Domain, question: Question, values: dict[str, int]) -> boo
         size = abs(fmt.value(word))
         if domain.positive and word >> fmt.sign_bit & 1:
             return False
-        if not domain.subnormals and 0 < size < 2**fmt.e_min:
+        if not domain.subnormals and 0 < size < 2 ** float_format(fmt).e_min:
             return False
         if domain.c_zero and name == "c" and word:
             return False
@@ -59,8 +59,8 @@ def test_a_witness_replays(name: str) -> None:
     a, b = ([values[f"{side}{i}"] for i in range(k)] for side in "ab")
     results = []
     for model in (left, right):
-        rows = [np.array([x], dtype=np.uint64) for x in (a, b)]
-        word = int(run_words(model, Operands(*rows, np.array([values["c"]], dtype=np.uint64)))[0])
+        x, y, c = (np.array([words], dtype=np.uint64) for words in (a, b, values["c"]))
+        word = int(run_words(model, Operands(x, y, c))[0])
         parameters = oracle_parameters(model)
         assert isinstance(parameters, rationals.FDA)
         assert word == rationals.fda(parameters, a, b, values["c"])

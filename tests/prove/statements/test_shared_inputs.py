@@ -7,7 +7,7 @@ import pytest
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd, Model
@@ -74,7 +74,7 @@ def test_a_chain_is_instruction_after_instruction(name: str) -> None:
 def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
     """A longer model that is another function is not taken for the chain."""
     assert chain("volta", row_named(VOLTA).model, 16).exact
-    last = row_named(VOLTA).model.varied(c_position="last")  # type: ignore[arg-type]
+    last = row_named(VOLTA).model.varied(c_position="last")
     assert not chain("mine", last, 8).exact
     formats = {
         "a_format": "f16",
@@ -83,9 +83,9 @@ def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
         "d_format": "f32",
         "sum_format": "f32",
     }
-    exact = IeeeDotAdd.of(**formats, k=4, method="exact")  # type: ignore[arg-type]
+    exact = IeeeDotAdd.of(**formats, k=4, method="exact")
     assert chain("mine", exact, 8).model.parameters.n_fma == 4
-    ordered = IeeeDotAdd.of(**formats, k=2, method="sequential", order=(1, 0))  # type: ignore[arg-type]
+    ordered = IeeeDotAdd.of(**formats, k=2, method="sequential", order=(1, 0))
     assert chain("mine", ordered, 4).model is ordered
     assert not chain("mine", ordered, 4).exact
 
@@ -95,7 +95,7 @@ def test_units_that_cannot_be_chained_are_refused() -> None:
     with pytest.raises(TcsmtError, match="k = 6: for volta it must be a multiple of 4, up to 1024"):
         chain("volta", row_named(VOLTA).model, 6)
     with pytest.raises(TcsmtError, match="cannot be chained to k = 8: its c is f32, its result f16"):
-        chain("mine", row_named(VOLTA).model.varied(d_format="f16"), 8)  # type: ignore[arg-type]
+        chain("mine", row_named(VOLTA).model.varied(d_format="f16"), 8)
 
 
 @pytest.mark.parametrize(("left", "right"), [(FP8, HALF), (HALF, FP8)])
@@ -109,8 +109,8 @@ def test_wide_operands_are_the_narrow_ones_converted(left: str, right: str) -> N
     words = {f"a{lane}": a[:, lane] for lane in range(32)} | {f"b{lane}": b[:, lane] for lane in range(32)}
     (got,) = Program([side.trace.output]).run(words | {"c": c})
     values = [number(formats["a0"], word) for word in range(256)]
-    wide = (np.array(values)[words] for words in (a, b))
-    expected = simulate(side.model, *wide, c.view(np.float32))
+    wide_a, wide_b = (np.array(values)[words] for words in (a, b))
+    expected = simulate(side.model, wide_a, wide_b, c.view(np.float32))
     assert np.array_equal(got, expected.view(np.uint32))
     row = {name: int(column[7]) for name, column in (words | {"c": c}).items()}
     own = words_given_to(side, formats, row)
@@ -133,7 +133,8 @@ def test_finite_numbers_of_a_format_without_special_values(left: str, right: str
         words = {}
         for name, fmt in found.input_formats.items():
             field = int(rng.integers(110, 144))
-            words[name] = (field << fmt.fraction_bits) | int(rng.integers(1 << fmt.fraction_bits))
+            bits = float_format(fmt).fraction_bits
+            words[name] = (field << bits) | int(rng.integers(1 << bits))
         for side in found.sides:
             alone = evaluate([side.model.trace.output], words)
             assert evaluate([side.trace.output], words) == alone

@@ -145,15 +145,15 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum without its sticky bit, a product without its last bit, a rounding that forgets a bit."""
     align, multiply, place = datapath.align, datapath.multiply, datapath.place
 
-    def without_sticky(x, top, bits, rounding, *, sticky=False):  # type: ignore[no-untyped-def]
+    def without_sticky(x, top, bits, rounding, *, sticky=False):
         found = align(x, top, bits, rounding, sticky=sticky)
         return replace(found, word=(found.word >> 1) << 1) if sticky else found
 
-    def short(a, b):  # type: ignore[no-untyped-def]
+    def short(a, b):
         found = multiply(a, b)
         return replace(found, significand=(found.significand >> 1) << 1)
 
-    def forgetful(fmt, x, bits):  # type: ignore[no-untyped-def]
+    def forgetful(fmt, x, bits):
         return replace(place(fmt, x, bits), lost=FALSE)
 
     with monkeypatch.context() as planted:

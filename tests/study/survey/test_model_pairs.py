@@ -16,8 +16,8 @@ from tests.support.small_atlas import ALIKE, VOLTA
 
 def test_keys_go_by_content() -> None:
     row = row_named(VOLTA)
-    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(row.model.varied(carry_bits=3), (row,))  # type: ignore[call-arg]
-    other = DistinctUnit(row.model.varied(carry_bits=4), (row,))  # type: ignore[call-arg]
+    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(row.model.varied(carry_bits=3), (row,))
+    other = DistinctUnit(row.model.varied(carry_bits=4), (row,))
     renamed = DistinctUnit(row.model, (replace(row, instruction="other"),))
     keys = [Pair(one, two, Domain()).key, Pair(one, other, Domain()).key]
     keys.append(Pair(one, two, Domain(finite=False)).key)
@@ -28,13 +28,13 @@ def test_keys_go_by_content() -> None:
 @pytest.mark.long
 def test_witnesses_are_small() -> None:
     """The pool finds one of eight products here; a solver one of two."""
-    pair = [
+    left, right = (
         DistinctUnit(r.model, (r,))
         for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))
-    ]
-    record = verdict_on(Pair(*pair, Domain(finite=False)), SolvingOptions(timeout=60))
+    )
+    record = verdict_on(Pair(left, right, Domain(finite=False)), SolvingOptions(timeout=60))
     used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
     assert len(used) <= 5
     words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
-    one, two = evaluate([unit.model.trace.output for unit in pair], words)
+    one, two = evaluate([unit.model.trace.output for unit in (left, right)], words)
     assert one != two

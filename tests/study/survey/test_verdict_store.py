@@ -17,6 +17,7 @@ from tcsmt.study.survey import verdict_store
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
+from tcsmt.support.jobs.work import Failure
 from tests.support.questions import unit
 
 ASKING = SolvingOptions(timeout=30, confirm=False)
@@ -31,7 +32,8 @@ def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008
             architecture="some", instruction=name, model=one, source="made", date=2026, evidence="conjectured"
         )
         sides.append(DistinctUnit(one, (row,)))
-    return Pair(*sides, domain)
+    left, right = sides
+    return Pair(left, right, domain)
 
 
 EQUAL, DIFFERENT = pair(zero_exponent=-126), pair(Domain(positive=True), fraction_bits=20)
@@ -134,13 +136,14 @@ def test_a_witness_counts_only_where_it_replays(path: Path, asked: list[str]) ->
     (record,) = run(path, DIFFERENT).values()
     assert asked == [] and record["verdict"] == "distinguished"
     data = json.loads(path.read_text())["verdicts"][DIFFERENT.key]
-    for wrong in (
+    damage: tuple[dict[str, Any], ...] = (
         {"inputs": {name: {"word": "0x0"} for name in data["inputs"]}},
         {"results": [{"word": "0x0"}, {"word": "0x1"}]},
         {"inputs": data["inputs"] | {"c": {"word": "0x7f800000"}}},
         {"inputs": None},
         {"results": []},
-    ):
+    )
+    for wrong in damage:
         edited(path, DIFFERENT.key, **data | wrong)
         (record,) = run(path, DIFFERENT).values()
         assert asked == [DIFFERENT.key], wrong
@@ -168,7 +171,7 @@ def test_pairs_whose_process_died_are_asked_again(
 ) -> None:
     """The process that asked it died: that is said, and it is asked again."""
     edited(path, EQUAL.key, verdict="unknown")
-    died = processes.Failure("the process died (SIGKILL)")
+    died = Failure("the process died (SIGKILL)")
     with monkeypatch.context() as patched:
         patched.setattr(processes, "answers_of", lambda jobs, tasks: ((task, died) for task in tasks))
         (record,) = run(path, EQUAL).values()

@@ -56,7 +56,7 @@ def test_binary64_on_units(case: tuple[str, str]) -> None:
     found = multiply(emulation, a, b, c)
     for i, j in np.ndindex(3, 2):
         x, y = ([Fraction(n) for n in side] for side in (a[i].tolist(), b[:, j].tolist()))
-        assert Fraction(found[i, j]) == oracle.dot(emulation, x, y, Fraction(c[i, j]))
+        assert Fraction(found[i, j].item()) == oracle.dot(emulation, x, y, Fraction(c[i, j].item()))
     rows = simulate(emulation, a[:2], b.T[:2], np.array([c[0, 0], c[1, 1]]))
     assert rows.tolist() == [found[0, 0], found[1, 1]]
 

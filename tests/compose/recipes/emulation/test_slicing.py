@@ -80,5 +80,5 @@ def test_slices_out_of_range_are_refused() -> None:
         ({"bits": 1, "count": 2, "rounding": ROUNDINGS["RNE"]}, "at least 2"),
     ):
         with pytest.raises(TcsmtError, match=said):
-            Slicing(**wrong)  # type: ignore[arg-type]
+            Slicing(**wrong)
     assert Slicing(bits=7, count=8).wide == F64

@@ -30,7 +30,7 @@ def said(reply: object, code: int = 0) -> Answer:
 def test_answers_are_closed() -> None:
     for wrong in ("timeout", "", None, "UNSAT", True, ["unsat"]):
         with pytest.raises(ValueError, match="must be one of sat, unsat, unknown"):
-            Answer(wrong, "bitwuzla")  # type: ignore[arg-type]
+            Answer(wrong, "bitwuzla")
     with pytest.raises(ValueError, match="values of an answer that is unsat"):
         Answer("unsat", "bitwuzla", values={"x": 1})
     for answer in ("sat", "unknown"):

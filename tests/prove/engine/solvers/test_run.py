@@ -49,7 +49,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
     start = run._start
 
     def record(*arguments: object) -> subprocess.Popen[bytes]:
-        children.append(start(*arguments))  # type: ignore[arg-type]
+        children.append(start(*arguments))
         return children[-1]
 
     monkeypatch.setattr(run, "_start", record)
