@@ -177,7 +177,10 @@ class ColumnCode:
         self._outer = _function("outer", source.outer(), number, pointer, number, *inputs, *prepared)
 
     def ordered(self, words: Array, axis: int) -> Array:
-        """The words of a or b with the lanes of each instruction, along an axis, in the steps' order."""
+        """The words of a or b with the lanes of each instruction, along an axis, in the steps' order.
+
+        words: (M, K) or (K, N), unsigned integers. Returns an array of that shape and dtype.
+        """
         if list(self._lanes) == sorted(self._lanes):
             return words
         starts = np.arange(0, words.shape[axis], len(self._lanes))
@@ -201,7 +204,7 @@ class ColumnCode:
 
         inputs: for every operand its array and the distances, in elements, from lane to lane and
         from row to row. ``d`` is written at a distance of ``d_group`` from row to row. columns: what is
-        prepared of a and b, each array laid out as its operand's.
+        prepared of a and b, each array laid out as its operand's. d: words, at least (rows, d_group).
         """
         if self._form.uses_floats:
             check_floats()

@@ -50,7 +50,7 @@ def chained(
 
 
 def check_shapes(a: Array, b: Array) -> None:
-    """Raises :class:`.TcsmtError` where two arrays of words are not matrices that can be multiplied."""
+    """Raises :class:`.TcsmtError` where words are not matrices (M, K) and (K, N) that can be multiplied."""
     for words, name in ((a, "A"), (b, "B")):
         if words.ndim != 2 or 0 in words.shape:
             raise TcsmtError(

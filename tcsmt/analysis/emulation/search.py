@@ -43,7 +43,7 @@ class LongRows(Batch):
     repeats: Array
 
     def whole(self, k: int) -> tuple[Array, Array]:
-        """a and b of k products."""
+        """a and b of k products, each float64 (rows, k)."""
         lanes = self.a.shape[1]
         places = np.minimum(np.arange(k), lanes - 1)
         there = np.arange(k) < lanes - 1 + self.repeats[:, None]

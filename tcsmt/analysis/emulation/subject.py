@@ -85,10 +85,10 @@ class EmulationSubject(Subject):
         self.chain.know("integers of n bits are the first digits of theirs that have n bits or more")
 
     def results(self, a: Array, b: Array) -> Array:
-        """By the simulator."""
+        """By the simulator, on words: a (m, k) and b (n, k) give (m, n), unsigned integers."""
         wide = self.emulation.wide
         return np.asarray(multiply(self.emulation, a, b.T).view(unsigned(wide)))
 
     def replayed(self, a: Array, b: Array) -> int:
-        """On terms."""
+        """On terms. a, b: words (k,), unsigned integers of the wide format."""
         return replayed(self.emulation, a.tolist(), b.tolist(), 0)

@@ -129,11 +129,14 @@ class AlgorithmSubject(Subject):
         return self._units[low, high]
 
     def results(self, a: Array, b: Array) -> Array:
-        """By the simulator."""
+        """By the simulator, on words: a (m, k) and b (n, k) give (m, n), unsigned integers."""
         return multiply(self.algorithm, a, b.T).view(unsigned(self.algorithm.wide))
 
     def replayed(self, a: Array, b: Array) -> int:
-        """Chain by chain, on the unit's terms, and those of the additions outside."""
+        """Chain by chain, on the unit's terms, and those of the additions outside.
+
+        a, b: words (k,), unsigned integers of the wide format.
+        """
         algorithm, zero = self.algorithm, 0
         left, right = (words(algorithm.split, row) for row in (a, b))
         outside = zero if algorithm.c_enters == "first" else None

@@ -219,7 +219,7 @@ class UnitSubject(Subject):
         self.unit.result(product.times(full * self.step), [product] * (rest + 1))
 
     def results(self, a: Array, b: Array) -> Array:
-        """By the simulator."""
+        """By the simulator, on words: a (m, k) and b (n, k) give (m, n), unsigned integers."""
         model = self.unit.unit
         scale_a, scale_b = _block_scales(model, a.shape, b.shape)
         results = gemm(a, b.T, model=model, scale_a=scale_a, scale_b=scale_b)
@@ -227,7 +227,7 @@ class UnitSubject(Subject):
         return np.asarray(words & words.dtype.type((1 << model.d_format.width) - 1))
 
     def replayed(self, a: Array, b: Array) -> int:
-        """Instruction by instruction."""
+        """Instruction by instruction. a, b: words (k,), unsigned integers of the formats of a and of b."""
         a_words, b_words = (
             in_instructions(self.unit.unit, row, fmt) for row, fmt in zip((a, b), self.formats, strict=False)
         )
@@ -235,7 +235,10 @@ class UnitSubject(Subject):
 
 
 def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
-    """A row of words as those of so many instructions, the last one padded with zeros."""
+    """A row of words as those of so many instructions, the last one padded with zeros.
+
+    row: (length,). Returns (instructions, k), of its dtype.
+    """
     spare = np.full(-len(row) % unit.k, fmt.word(Fraction(0)), row.dtype)
     return np.concatenate([row, spare]).reshape(-1, unit.k)
 
@@ -244,6 +247,8 @@ def chained(unit: Model, a: Array, b: Array) -> int:
     """The word of a chain of instructions, by the unit's terms: rows of a and b are its instructions.
 
     Of many, the simulator says what each one's c is, and the terms are held against all of them at once.
+
+    a, b: words (instructions, k), unsigned integers.
     """
     scales = _scales_of_one(unit)
     word = unit.c_format.word(Fraction(0))

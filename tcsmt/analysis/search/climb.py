@@ -35,7 +35,7 @@ def climbed(
 
     draw: gives a batch of random rows. change: rows with other words in places, perhaps those of a batch.
     scores: of each row, by one measure or several. enough: a score of the first measure that ends the search.
-    start: rows to begin from beside random ones.
+    start: rows to begin from beside random ones. Scores are numbers (rows,).
     """
     end = time.monotonic() + seconds
     best = [] if start is None else [(start, measured) for measured in scores(start)]

@@ -131,7 +131,10 @@ class AlgorithmPair:
         )
 
     def score(self, rows: Rows) -> Array:
-        """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not."""
+        """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not.
+
+        Returns float64 (rows,).
+        """
         results = [rows.run(algorithm) for algorithm in self.algorithms]
         (first, second), _, size = errors(rows, *results)
         with np.errstate(all="ignore"):

@@ -111,7 +111,10 @@ class ResultFlaw(ABC):
 
     @abstractmethod
     def score(self, rows: Rows) -> Array:
-        """Of each row: over 2 where it shows the flaw, the more the worse; -inf never counts."""
+        """Of each row: over 2 where it shows the flaw, the more the worse; -inf never counts.
+
+        Returns float64 (rows,).
+        """
 
     @abstractmethod
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
@@ -170,7 +173,7 @@ class Monotone(ResultFlaw):
         return tuple(dict.fromkeys([*self.moves, *coarse]))
 
     def score(self, rows: Rows) -> Array:
-        """2 and the largest fall relative to |c| + Σ |a·b|."""
+        """2 and the largest fall relative to |c| + Σ |a·b|. Returns float64 (rows,)."""
         before, best = rows.run(self.algorithm), np.zeros(len(rows))
         _, _, size = errors(rows)
         for moved, bits, factor in self.steps:
@@ -259,7 +262,10 @@ class Sign(ResultFlaw):
         return "of the exact sum"
 
     def score(self, rows: Rows) -> Array:
-        """The error relative to the exact sum, and 1; 1 at most where the sign is right."""
+        """The error relative to the exact sum, and 1; 1 at most where the sign is right.
+
+        Returns float64 (rows,).
+        """
         result = rows.run(self.algorithm)
         (error, other), exact, _ = errors(rows, result, -result)
         with np.errstate(all="ignore"):

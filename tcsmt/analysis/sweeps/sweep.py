@@ -86,7 +86,7 @@ def uniform(low: float, high: float) -> Entries:
 
 
 def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Of the standard normal distribution."""
+    """Numbers of the standard normal distribution: float32, of the given shape."""
     return rng.standard_normal(shape).astype(np.float32)
 
 

@@ -117,7 +117,7 @@ class TermSteps:
         self.by_calls = True
 
     def chain(self, indices: Indices, c: Term | None) -> Term:
-        """Instructions, the last one of which is filled up with zeros."""
+        """Instructions, the last one of which is filled up with zeros. indices: integers (length,)."""
         unit, number = self.unit, self.chains
         self.chains += 1
         word = const(0, unit.c_format.width) if c is None else c

@@ -68,7 +68,10 @@ def converted(
     *,
     saturate: bool = False,
 ) -> Array:
-    """The words of one format as those of another, rounded once."""
+    """The words of one format as those of another, rounded once.
+
+    words: unsigned integers of any shape, which is that of the result.
+    """
     if source == target and not saturate:
         return words
     source = float_format(source)

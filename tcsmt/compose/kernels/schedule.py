@@ -50,7 +50,10 @@ class SumSteps(Protocol[Words]):
     """
 
     def chain(self, indices: Indices, c: Words | None) -> Words:
-        """The unit's instructions, one after the other, over these indices of K, from c (None: from +0)."""
+        """The unit's instructions, one after the other, over these indices of K, from c (None: from +0).
+
+        indices: integers (length,).
+        """
 
     def constant(self, fmt: AnyFormat, word: int) -> Words:
         """The same word everywhere."""
@@ -145,6 +148,7 @@ class Schedule:
     ) -> list[tuple[Indices, bool]]:
         """The indices that each chain takes, and whether it begins with C. c: whether there is one.
 
+        indices: integers (length,).
         Raises :class:`.TcsmtError` for chains that the unit cannot make, and for parts in no order, or in
         one for another number of parts.
         """
@@ -174,7 +178,7 @@ class Schedule:
         """The sum over some indices of K, and of C where it enters before the products.
 
         c: None: there is no C. reduction: of the elements at hand, where those of others are reduced in
-        another way (:meth:`.Reduction.on`).
+        another way (:meth:`.Reduction.on`). indices: integers (length,).
         """
         start = self._given(c) if self.epilogue.c_first else None
         total = reduced(steps, reduction or self.reduction, indices, self.unit.k, self.unit.d_format, start)

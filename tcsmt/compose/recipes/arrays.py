@@ -85,7 +85,10 @@ def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Ar
 
 
 def chain_of_rows(unit: Model, x: Array, y: Array, inside: Array) -> Array:
-    """The unit's instructions one after the other on rows of words; the last one is padded with zeros."""
+    """The unit's instructions one after the other on rows of words; the last one is padded with zeros.
+
+    x, y: (rows, lanes). inside: (rows,), the words that the chains begin from. Returns words (rows,).
+    """
     if spare := -x.shape[1] % unit.k:
         x, y = (np.pad(words, ((0, 0), (0, spare))) for words in (x, y))
     for first in range(0, x.shape[1], unit.k):

@@ -92,6 +92,8 @@ def stored_product(
     """What :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from there.
 
     output: the file; beside it, until it is whole, are its columns so far and a note of how many there are.
+    a: (..., M, K). b: (..., K, N). c, random: (..., M, N). bias: (..., N). scale_a: (..., M, K / block).
+    scale_b: (..., K / block, N). Dtypes, and what None means, are those of :func:`tcsmt.gemm`.
     a_format, b_format: of words of A and B whose dtypes do not say it. columns: so many are computed at a
     time; None: some gigabytes' worth. progress: called with columns done, and of how many.
     Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where another run has the file.

@@ -47,8 +47,9 @@ class StepSign:
 def signs(product: Product, nearest: Array | None) -> tuple[StepSign, ...]:
     """What D says of the step that is missing, the strongest sign first.
 
-    nearest: the words of D as the nearest kernel gives them; None: there is none. Of formats that binary64 is
-    not far more exact than, and of D without numbers, only where the nearest kernel is wrong is said.
+    nearest: the words of D as the nearest kernel gives them, unsigned integers (M, N); None: there is none.
+    Of formats that binary64 is not far more exact than, and of D without numbers, only where the nearest
+    kernel is wrong is said.
     """
     lines = [] if nearest is None else [*_region(product, nearest)]
     return (*lines, *_of_numbers(product, nearest))

@@ -55,7 +55,7 @@ class MatrixProduct:
         return result
 
     def words_of(self, d: Array) -> Array:
-        """The words of a result."""
+        """The words of results, floating-point numbers of any shape: unsigned integers of that shape."""
         return np.ascontiguousarray(d).view(unsigned(self.d_format))
 
 

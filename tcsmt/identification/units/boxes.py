@@ -39,7 +39,10 @@ class BoxFailed(TcsmtError):
 
 
 def row_box(run: Callable[[Words], Array], formats: Sequence[AnyFormat]) -> Box:
-    """What answers rows of words, asked a single row for each question. formats: of a, b and c."""
+    """What answers rows of words, asked a single row for each question. formats: of a, b and c.
+
+    run: from a, b (rows, k) and c (rows,), unsigned integers, to words of d (rows,).
+    """
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
         row = (np.array([words], unsigned(fmt)) for fmt, words in zip(formats, (a, b, c), strict=True))

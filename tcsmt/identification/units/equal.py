@@ -15,7 +15,10 @@ __all__ = ["canonical"]
 
 
 def canonical(family: Family, table: Table) -> Table:
-    """Rows with every value that cannot matter replaced by one that stands for all of them."""
+    """Rows with every value that cannot matter replaced by one that stands for all of them.
+
+    Tables are int16 (rows, 12).
+    """
     result = table.copy()
     for row in result:
         structure = family.structures[int(row[0])]

@@ -147,7 +147,10 @@ class Family:
         return [None] if structure.order == "every" else [None, *range(structure.n_fma.bit_length())]
 
     def first(self, number: int) -> Table:
-        """All rows of a structure over the parameters that an ordinary sum shows; the others are 0."""
+        """All rows of a structure over the parameters that an ordinary sum shows; the others are 0.
+
+        Returns int16 (rows, 12).
+        """
         structure = self.structures[number]
         every = structure.order == "every"
         lists = (
@@ -164,13 +167,13 @@ class Family:
         return table
 
     def rest(self, number: int) -> Table:
-        """All values of columns 6 to 10 for a structure."""
+        """All values of columns 6 to 10 for a structure: int16 (rows, 5)."""
         every = self.structures[number].order == "every"
         zeros = range(len(self.zero_exponents) - every)
         return np.array(list(product(zeros, (0, 1), (0, 1, 2), (0, 1), (0, 1))), np.int16)
 
     def with_last_rounding(self, table: Table) -> Table:
-        """Every row of one structure with every value of the last column."""
+        """Every row of one structure with every value of the last column. Tables are int16 (rows, 12)."""
         last = self.structures[int(table[0, 0])].order == "last"
         count = len(self.roundings) if last else 1
         whole = np.repeat(table, count, axis=0)
@@ -178,7 +181,11 @@ class Family:
         return whole
 
     def grown(self, table: Table) -> tuple[Table, Any]:
-        """Every row of one structure with every value of columns 6 to 10, and the row's number."""
+        """Every row of one structure with every value of columns 6 to 10, and the row's number.
+
+        table: int16 (rows, 12). Returns int16 (grown, 12), and the number in table of the row from which each
+        comes, integers (grown,).
+        """
         rest = self.rest(int(table[0, 0]))
         owner = np.repeat(np.arange(len(table)), len(rest))
         whole = table[owner]
@@ -195,6 +202,8 @@ class Family:
         model: the structure holds blocks, products and the order of sums, of which one changes; alignment
         holds its rounding and the sticky bit. The neighbours are models that differ in one parameter, up
         to a short distance, each with a graph of its own, also outside of the family.
+
+        row: int16 (12,). Returns int16 (rows, 12).
         """
         structure = self.structures[int(row[0])]
         tables = []
@@ -249,7 +258,7 @@ class Family:
         return log2(self.count) / self.d_format.width
 
     def model(self, row: Table, nan: int | None = None) -> FusedDotAdd:
-        """The model of a row."""
+        """The model of a row, int16 (12,)."""
         number, bits, alignment, carry, rounding, kept, zero, flush, overflow, flush_out, minus, c = (
             int(value) for value in row
         )
@@ -269,7 +278,7 @@ class Family:
         )  # fmt: skip
 
     def row(self, model: FusedDotAdd) -> Table | None:
-        """The row of a model; None if it lies outside the family."""
+        """The row of a model, int16 (12,); None if it lies outside the family."""
         blocks = tuple(map(tuple, model.blocks))
         p = model.parameters
         order = "every" if p.normalisation == "every" else p.c_position

@@ -160,7 +160,10 @@ class Opening:
         return sum(len(group.rows) * len(group.structures) for group in self.groups)
 
     def table(self) -> Table:
-        """The rows of every structure that explain the answers, with all parameters."""
+        """The rows of every structure that explain the answers, with all parameters.
+
+        Returns int16 (rows, 12). Raises :class:`.TooMany`.
+        """
         self._round()
         if self._left() * len(self.family.rest(0)) > LARGEST:
             raise TooMany(

@@ -53,11 +53,11 @@ class FusedHypotheses:
         return Opening(self.family, random, progress)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question."""
+        """The word of every row, int16 (rows, 12), on every question: uint64 (rows, questions)."""
         return predictions(self.family, table, questions)
 
     def canonical(self, table: Table) -> Table:
-        """Rows with every value that cannot matter replaced by one."""
+        """Rows with every value that cannot matter replaced by one. Tables are int16 (rows, 12)."""
         return canonical(self.family, table)
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
@@ -73,18 +73,18 @@ class FusedHypotheses:
         return ordinary(self.family, random, count)
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
-        """Questions of every sort."""
+        """Questions of every sort. table: hypotheses to tell apart, int16 (rows, 12)."""
         return mixed(self.family, random, count, table)
 
     def near(self, row: Table) -> Table:
-        """The rows one column apart."""
+        """The rows, int16 (rows, 12), that are one column apart from a row, (12,)."""
         return self.family.one_column_apart(row)
 
     def beside(self, row: Table) -> None:
-        """None: the table holds every hypothesis."""
+        """None: the table holds every hypothesis. row: int16 (12,)."""
 
     def named(self, table: Table) -> list[str]:
-        """Catalogue rows among some of the hypotheses."""
+        """Catalogue rows among some of the hypotheses, int16 (rows, 12)."""
         return known(self.family, table)
 
     def widened(self, ask: Callable[[Questions, str], int]) -> None:
@@ -92,7 +92,10 @@ class FusedHypotheses:
 
 
 def named_rows(family: Family) -> Iterator[tuple[str, Table]]:
-    """The catalogue's units that are members of a family, NaN word apart, in its order: names and rows."""
+    """The catalogue's units that are members of a family, NaN word apart, in its order: names and rows.
+
+    Each row is int16 (12,).
+    """
     for entry in catalogue_rows():
         model = entry.model
         if not isinstance(model, FusedDotAdd) or model.k != family.k:
@@ -104,5 +107,5 @@ def named_rows(family: Family) -> Iterator[tuple[str, Table]]:
 
 
 def known(family: Family, table: Table) -> list[str]:
-    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
+    """Catalogue rows among some hypotheses, int16 (rows, 12), NaN word apart, in the catalogue's order."""
     return [name for name, row in named_rows(family) if (table == row).all(axis=1).any()]

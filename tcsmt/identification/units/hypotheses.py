@@ -42,7 +42,10 @@ class Opened(Protocol):
         """Keep what explains the answer to any question."""
 
     def table(self) -> Table:
-        """The rows that explain the answers, with all parameters. Raises :class:`TooMany`."""
+        """The rows that explain the answers, with all parameters. Raises :class:`TooMany`.
+
+        Returns int16 (rows, columns).
+        """
 
 
 class Hypotheses(Protocol):
@@ -71,7 +74,10 @@ class Hypotheses(Protocol):
         """The word of every row on every question, of shape (rows, questions); a NaN is the format's own."""
 
     def canonical(self, table: Table) -> Table:
-        """Rows with every value that cannot matter replaced by one that stands for all of them."""
+        """Rows with every value that cannot matter replaced by one that stands for all of them.
+
+        Tables are int16 (rows, columns).
+        """
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
         """The model of a row."""
@@ -87,13 +93,17 @@ class Hypotheses(Protocol):
         """Questions that show the order of sums and the roundings."""
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
-        """Questions of every sort, to tell these rows apart."""
+        """Questions of every sort, to tell these rows, int16 (rows, columns), apart."""
 
     def near(self, row: Table) -> Table:
-        """The rows that differ from a row in one column."""
+        """The rows, int16 (rows, columns), that differ from a row, (columns,), in one column."""
 
     def beside(self, row: Table) -> tuple[Hypotheses, Table] | None:
-        """More hypotheses like a row, which no table held: answers must exclude them, too."""
+        """More hypotheses like a row, which no table held: answers must exclude them, too.
+
+        row: int16 (columns,). The table of the others is int16 (rows, columns). Returns None where there are
+        none.
+        """
 
     def widened(self, ask: Callable[[Questions, str], int]) -> Hypotheses | None:
         """Those that some questions made for one parameter reveal, where all of these are excluded."""
@@ -115,7 +125,7 @@ class Remaining:
                 yield kind, row
 
     def of(self, kind: Hypotheses) -> Table:
-        """The rows of a kind."""
+        """The rows of a kind, int16 (rows, columns)."""
         return np.concatenate([table for own, table in self.parts if own == kind])
 
     def taken(self, rows: Array) -> Remaining:

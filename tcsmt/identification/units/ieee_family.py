@@ -176,7 +176,7 @@ class IeeeFamily:
         return list(seen.values())
 
     def first(self) -> Table:
-        """All rows over the parameters that plain sums show; the others are 0."""
+        """All rows over the parameters that plain sums show; the others are 0. Returns int16 (rows, 8)."""
         rows = []
         for number, place in self.places:
             products = range(len(_MODES)) if self.shapes[number].rounded else (0,)
@@ -187,7 +187,10 @@ class IeeeFamily:
         return np.array(rows, np.int16)
 
     def grown(self, table: Table) -> Table:
-        """Every row with every value of the other columns that is not another one's function."""
+        """Every row with every value of the other columns that is not another one's function.
+
+        Tables are int16 (rows, 8).
+        """
         rows = [
             (*row[:4], *more)
             for row in table.tolist()
@@ -215,7 +218,7 @@ class IeeeFamily:
         return sum(rest * len(self._overflows(row)) * len(self._zeros(row)) for row in self.first().tolist())
 
     def near(self, row: Table) -> Table:
-        """The rows that differ from a row in one column."""
+        """The rows, int16 (rows, 8), that differ from a row, (8,), in one column."""
         rows = []
         values = ([p for s, p in self.places if s == row[0]], range(len(_MODES)), range(len(_MODES)),
                   range(3), range(len(READS)), range(len(WRITES)), (0, 1))  # fmt: skip
@@ -234,6 +237,8 @@ class IeeeFamily:
         """Rows with every value that cannot matter replaced by one that stands for all of them.
 
         ``tests/identification/units/test_ieee_family.py`` has solvers prove instances.
+
+        Tables are int16 (rows, 8).
         """
         result = table.copy()
         for row in result:

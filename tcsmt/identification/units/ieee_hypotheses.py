@@ -87,7 +87,7 @@ class IeeeHypotheses:
         return self.family.predictions(table, questions)
 
     def canonical(self, table: Table) -> Table:
-        """Rows with every value that cannot matter replaced by one."""
+        """Rows with every value that cannot matter replaced by one. Tables are int16 (rows, 8)."""
         return self.family.canonical(table)
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
@@ -112,15 +112,15 @@ class IeeeHypotheses:
         return plain(self.family, random, count)
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
-        """Questions of every sort."""
+        """Questions of every sort, which do not depend on the table, int16 (rows, 8)."""
         return mixed(self.family, random, count)
 
     def near(self, row: Table) -> Table:
-        """The rows one column apart."""
+        """The rows, int16 (rows, 8), that are one column apart from a row, (8,)."""
         return self.family.near(row)
 
     def beside(self, row: Table) -> tuple[IeeeHypotheses, Table] | None:
-        """Those with two lanes exchanged."""
+        """Those with two lanes exchanged: int16 (rows, 8). row: int16 (8,)."""
         other = self.family.exchanged(int(row[1]))
         table = np.array([(number, place, *row[2:]) for number, place in other.places], np.int16)
         return IeeeHypotheses(other), table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
@@ -187,7 +187,7 @@ class IeeeOpening:
         return np.where(zero_words(self.family.d_format, words), np.uint64(0), words)
 
     def table(self) -> Table:
-        """The rows that explain every answer. Raises :class:`.TooMany`."""
+        """The rows that explain every answer, int16 (rows, 8). Raises :class:`.TooMany`."""
         if len(self.rows) > LARGEST:
             asked = counted(len(self.asked), "plain sum")
             raise TooMany(f"{len(self.rows)} orders and roundings explain {asked}")

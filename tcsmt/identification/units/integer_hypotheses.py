@@ -49,7 +49,7 @@ class IntegerHypotheses:
 
     @property
     def all(self) -> Table:
-        """Every row."""
+        """Every row: int16 (rows, 2), a block and an overflow by their numbers."""
         rows = [(block, overflow) for block in range(len(self.blocks)) for overflow in (0, 1)]
         return np.array(rows, np.int16)
 
@@ -70,7 +70,7 @@ class IntegerHypotheses:
         return np.array(words_of_rows, np.uint64).reshape(len(table), len(questions))
 
     def canonical(self, table: Table) -> Table:
-        """Every row as it is: those that are the same function have one graph."""
+        """Every row as it is: those that are the same function have one graph. table: int16 (rows, 2)."""
         return table
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
@@ -96,7 +96,10 @@ class IntegerHypotheses:
         return Questions(*words)
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
-        """Sums near the ends of the result: c near an end, products that are largest, smallest or random."""
+        """Sums near the ends of the result: c near an end, products that are largest, smallest or random.
+
+        table: int16 (rows, 2); the questions do not depend on it.
+        """
         questions = self.plain(random, count)
         ends = self.d_format.low, self.d_format.high
         for side, fmt in zip((questions.a, questions.b), self.formats, strict=False):
@@ -112,13 +115,13 @@ class IntegerHypotheses:
         return questions
 
     def near(self, row: Table) -> Table:
-        """The rows that differ in one column."""
+        """The rows, int16 (rows, 2), that differ from a row, (2,), in one column."""
         rows = self.all
         near: Table = rows[(rows == row).sum(axis=1) == 1]
         return near
 
     def beside(self, row: Table) -> None:
-        """None: these are all."""
+        """None: these are all. row: int16 (2,)."""
 
     def widened(self, ask: Callable[[Questions, str], int]) -> None:
         """None: these are all."""

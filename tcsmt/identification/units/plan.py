@@ -39,7 +39,7 @@ PLAIN, POOL = 150, 600
 
 
 def catalogue_members(family: Family) -> dict[str, Table]:
-    """The catalogue's units of a family's formats and K, each arithmetic once, by name."""
+    """The catalogue's units of a family's formats and K, each arithmetic once: rows, int16 (12,), by name."""
     members: dict[str, Table] = {}
     for name, row in named_rows(family):
         if not any((row == other).all() for other in members.values()):
@@ -57,7 +57,10 @@ class Candidates:
     column: Array
 
     def changed(self, rows: Array) -> list[str]:
-        """The columns in which some of them differ from their own."""
+        """The columns in which some of them differ from their own.
+
+        rows: their numbers, integers (chosen,), or a mask, booleans (hypotheses,).
+        """
         return [COLUMNS[i] for i in np.unique(self.column[rows]) if i >= 0]
 
 

@@ -31,7 +31,7 @@ class Questions(Batch):
 
 
 def exponent_field(fmt: Format, words: Array) -> Array:
-    """The stored exponents."""
+    """The stored exponents of words, uint64 of any shape: int64 of that shape."""
     field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
     return (field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64)
 
@@ -43,7 +43,7 @@ def _normal(fmt: Format, words: Array) -> Array:
 
 
 def zero_words(fmt: Format, words: Array) -> Array:
-    """Which are zeros, of either sign."""
+    """Which words, uint64 of any shape, are zeros of either sign: booleans of that shape."""
     result: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
     return result
 
@@ -55,7 +55,10 @@ def least_exponent(family: Family) -> int:
 
 
 def neither_zero_nor_normal(fmt: Format, words: Array) -> Array:
-    """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them."""
+    """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them.
+
+    words: uint64 of any shape. Returns booleans of that shape.
+    """
     field = exponent_field(fmt, words)
     result: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~zero_words(fmt, words)
     return result
@@ -69,7 +72,10 @@ def product_exponents(family: Family, questions: Questions) -> Array:
 
 
 def last_place(fmt: Format, words: Array) -> Array:
-    """Exponent of the lowest bit that is set, of normal numbers."""
+    """Exponent of the lowest bit that is set, of normal numbers.
+
+    words: uint64 of any shape. Returns int64 of that shape.
+    """
     fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
     whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
     lowest = np.log2(whole & -whole).astype(np.int64)
@@ -78,7 +84,7 @@ def last_place(fmt: Format, words: Array) -> Array:
 
 
 def ordinary_rows(family: Family, questions: Questions) -> Array:
-    """Which questions are ordinary (see :func:`.outcomes`)."""
+    """Which questions are ordinary (see :func:`.outcomes`): booleans (questions,)."""
     a, b, c, _ = family.formats
     least = least_exponent(family)
     normal = _normal(a, questions.a) & _normal(b, questions.b)

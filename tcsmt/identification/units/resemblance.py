@@ -67,7 +67,8 @@ class Resemblance:
 def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None, seed: int) -> Resemblance:
     """What gives the answers to these rows (words of D), and to some that are asked.
 
-    model: the unit that was expected. ask: None where there are recorded answers alone.
+    model: the unit that was expected. ask: None where there are recorded answers alone. known_rows: unsigned
+    integers, a, b (rows, k), c (rows,). answers: unsigned integers (rows,).
     """
     if model.scales:
         return Resemblance((), 0, len(answers), False)

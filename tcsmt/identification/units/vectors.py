@@ -103,7 +103,8 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
 def mixed(family: Family, random: Random, count: int, table: Table | None = None) -> Questions:
     """Everything: zeros of both signs, subnormal words, results near both ends, infinities and NaNs.
 
-    table: hypotheses to tell apart: small terms then often lie at the last place of one of their grids.
+    table: hypotheses to tell apart: small terms then often lie at the last place of one of their grids. It is
+    int16 (rows, 12); None: no hypotheses to tell apart.
     """
     bits, zeros = list(family.bits), family.zero_exponents
     if table is not None:

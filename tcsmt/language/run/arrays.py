@@ -46,7 +46,10 @@ class InputWords(NamedTuple):
     width: int
 
     def column(self, words: Array) -> Array:
-        """Of the input's words, as what the limb's are held in."""
+        """Of the input's words, as what the limb's are held in.
+
+        words: (rows,). Returns booleans, uint32 or uint64, (rows,).
+        """
         if self.whole > LIMB:
             words = words.astype(object) >> (self.number * LIMB) & ((1 << self.width) - 1)
         return np.ascontiguousarray(words).astype(_dtype(self.width), copy=False)

@@ -87,7 +87,10 @@ def mixed_fractions(
 
 
 def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Array:
-    """The words of these fields. Bits that the unit ignores are 0; an unsigned format has no sign."""
+    """The words of these fields. Bits that the unit ignores are 0; an unsigned format has no sign.
+
+    sign, field, fraction: integers of one shape, which is that of the words, uint64.
+    """
     stored = field.astype(np.uint64) << np.uint64(fmt.fraction_bits) | fraction.astype(np.uint64)
     return _signed(fmt, sign, stored)
 
@@ -97,6 +100,8 @@ def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -
 
     Below the smallest exponent it is truncated to a subnormal number or 0; above the largest one the
     exponent is the largest. No word is above the largest finite number; 0 is +0 where there is no -0.
+
+    sign, exponent, fraction: integers of one shape, which is that of the words, uint64.
     """
     exponent = np.minimum(exponent, fmt.e_max)
     down = np.minimum(np.maximum(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)

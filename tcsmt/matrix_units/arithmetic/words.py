@@ -183,6 +183,7 @@ def from_words(fmt: AnyFormat, words: Array) -> Array:
 def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
     """Raw words of an operand of a unit, as :func:`to_words`; what is not exact is rounded by a named rule.
 
+    values: of any shape, which is that of the words, unsigned integers.
     operands: a name of :data:`.OPERAND_RULES`; None: a value that the format does not have is refused.
     Raises :class:`.TcsmtError`.
     """

@@ -58,7 +58,11 @@ class NothingApplies(TcsmtError):
 
 
 def from_rows(row: Row, asks: Sequence[str], inputs: Words) -> list[Vector]:
-    """Rows of words, with what each asks. The hypotheses: the row and its claims."""
+    """Rows of words, with what each asks. The hypotheses: the row and its claims.
+
+    inputs: unsigned integers, a, b (rows, k), c (rows,), scales (rows, scales) or None. asks: one for each
+    row.
+    """
     return [_vector(text, row, words_of_row(inputs, number), {}) for number, text in enumerate(asks)]
 
 

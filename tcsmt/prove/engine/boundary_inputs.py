@@ -59,7 +59,7 @@ def search(question: Question) -> dict[str, int] | None:
 
 
 def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Words for each input, by name; ``count`` of each."""
+    """Words for each input, by name: arrays (count,) of the dtype :func:`.storage` gives for its width."""
     lanes = [name for name in formats if name[1:].isdigit()]
     k = len(lanes) // 2 or 1
     kept = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
@@ -98,7 +98,7 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
 
     Where the grid of the sum keeps the second, the first is no tie any more: this shows how far down
     the grid reaches where c is zero, which random words almost never do. No rows where nothing is
-    so small.
+    so small. Arrays are (rows,), as of :func:`rows`.
     """
     inputs: list[dict[str, int]] = []
     if operands := _two_products(formats):
@@ -124,7 +124,7 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     """c is a power of two; one product makes the sum a tie of c's format, the other is a smaller power.
 
     Where the second product is cut off before c is added, or after, the sum is a tie or lies beside it. No
-    rows where the formats have no such numbers.
+    rows where the formats have no such numbers. Arrays are (rows,), as of :func:`rows`.
     """
     inputs: list[dict[str, int]] = []
     if operands := _two_products(formats):
@@ -153,7 +153,7 @@ def cancelling(
     What is cut off of the others depends on how they are summed. A result shows it where the first block adds
     nothing, or a number that the format has, which what is left of the others may bring below itself. Of the
     first block's scales a third is large, a third anything, and a third so small that results are subnormal.
-    No rows where there is one block, or none.
+    No rows where there is one block, or none. Arrays are (count,), as of :func:`rows`.
     """
     blocks = len([name for name in formats if name[:2] == "sa" and name[2:].isdigit()])
     if blocks < 2:
@@ -201,7 +201,7 @@ def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     """c is the smallest normal number; one product is each smaller power of two, added or subtracted.
 
     Where the product is subtracted, it depends on how tininess is detected whether the result is flushed.
-    No rows where c is no floating-point number.
+    No rows where c is no floating-point number. Arrays are (rows,), as of :func:`rows`.
     """
     a0, b0, c = (formats.get(name) for name in ("a0", "b0", "c"))
     inputs: list[dict[str, int]] = []

@@ -35,7 +35,10 @@ class Values:
 
     @classmethod
     def of(cls, width: int, words: Array) -> Values:
-        """From words as :class:`.Program` gives them."""
+        """From words as :class:`.Program` gives them.
+
+        words: (rows,). The values are int64, or Python integers where words are wider than 62 bits.
+        """
         kind = np.dtype(np.int64) if width <= _MACHINE else np.dtype(object)
         unsigned = words.astype(kind)
         if kind == object:
@@ -62,7 +65,7 @@ class Values:
 
 
 def values_of(nodes: Sequence[Term], rows: Mapping[str, Array]) -> dict[Term, Values]:
-    """The values of nodes on rows of inputs."""
+    """The values of nodes on rows of inputs. rows: words (rows,) by the name of an input."""
     columns = Program(nodes).run(rows)
     return {node: Values.of(node.width, words) for node, words in zip(nodes, columns, strict=True)}
 

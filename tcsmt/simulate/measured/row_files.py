@@ -185,7 +185,7 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
 
 
 def read_npz(path: Path) -> dict[str, Array]:
-    """The arrays of an .npz file, by name. Raises TcsmtError."""
+    """The arrays of an .npz file, by name, of any shapes and numeric dtypes. Raises TcsmtError."""
     content = io.BytesIO(read_bytes(path))
     try:
         loaded = np.load(content, allow_pickle=False)
@@ -197,7 +197,10 @@ def read_npz(path: Path) -> dict[str, Array]:
 
 
 def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
-    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones.
+
+    Arrays have any shape and numeric dtype.
+    """
     return _known(str(path), read_npz(path), needed, allowed)
 
 
@@ -225,7 +228,11 @@ def _known(
 
 
 def words_of(model: Model, columns: Mapping[str, Any]) -> Words:
-    """Columns of words, by the names of the model's inputs."""
+    """Columns of words, by the names of the model's inputs.
+
+    columns: (rows,) each. Returns unsigned integers: a, b (rows, k), c (rows,), scales (rows, scales) or
+    None.
+    """
     formats = model.input_formats
 
     def words(names: str | tuple[str, ...]) -> Array:

@@ -148,7 +148,7 @@ def multiply(
 
 
 def experiment_inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
-    """A (10 x n) and B (n x 10) of the experiment, in the order of MATLAB's draws."""
+    """A (10, n) and B (n, 10) of the experiment, float64, in the order of MATLAB's draws."""
 
     def uniform(rows: int, columns: int) -> Array:
         return rng.random_sample((columns, rows)).T

@@ -247,7 +247,7 @@ class Audit:
 
     @cached_property
     def deciders(self) -> Array:
-        """How many vectors tell each pair apart."""
+        """How many vectors tell each pair apart: integers (pairs,)."""
         return np.array([int((self.words[i] != self.words[j]).sum()) for i, j in self.pairs])
 
     @cached_property

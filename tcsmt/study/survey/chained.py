@@ -99,11 +99,14 @@ class ChainedGroup:
         return Program([unit.trace.output for unit in self.units])
 
     def words(self, columns: Mapping[str, Array]) -> Array:
-        """The result of each class (rows) on each input (columns)."""
+        """The result of each class (rows) on each input (columns).
+
+        columns: words (inputs,) by name. Returns words (classes, inputs), unsigned integers.
+        """
         return np.array(self.program.run(columns))
 
     def columns(self, inputs: Sequence[Values]) -> dict[str, Array]:
-        """Inputs as arrays."""
+        """Inputs as arrays by name: words (inputs,), unsigned integers."""
         return {
             name: np.array([words[name] for words in inputs], dtype=storage(fmt.width))
             for name, fmt in self.formats.items()

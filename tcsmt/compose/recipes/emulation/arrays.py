@@ -146,7 +146,7 @@ def _part(words: Array, part: range, axis: int) -> Array:
 
 
 def words_of(fmt: AnyFormat, numbers: Array) -> Array:
-    """The words of integers in a format that has them."""
+    """The words of integers in a format that has them. numbers: of any shape, which is that of the words."""
     values, places = np.unique(numbers, return_inverse=True)
     words = np.array([fmt.word(Fraction(value)) for value in values.tolist()], unsigned(fmt))
     return np.asarray(words[places].reshape(numbers.shape))
