@@ -113,10 +113,10 @@ class AmbiguousName(UnknownName):
         TcsmtError.__init__(self, f"ambiguous {kind} {given!r}: it could mean {listed}")
 
 
-def _near(given: str, names: Sequence[str], most: int, cutoff: float) -> list[str]:
+def _near(text: str, names: Sequence[str], most: int, cutoff: float) -> list[str]:
     """The names that are spelt most like the given one, the most alike first."""
     lower = list(dict.fromkeys(name.lower() for name in names))
-    near = get_close_matches(given.lower(), lower, n=most, cutoff=cutoff)
+    near = get_close_matches(text.lower(), lower, n=most, cutoff=cutoff)
     return sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))
 
 

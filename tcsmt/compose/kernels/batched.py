@@ -83,13 +83,13 @@ def batched(
     return result
 
 
-def stack_of(**given: Array | None) -> tuple[int, ...]:
+def stack_of(**operands: Array | None) -> tuple[int, ...]:
     """The dimensions of the stack of some arguments of :func:`batched`; none of a single product.
 
     given: arrays of shapes (..., M, K) and so on, or None. Raises :class:`.TcsmtError` where their leading
     dimensions do not broadcast.
     """
-    arrays = {name: array for name, array in given.items() if array is not None}
+    arrays = {name: array for name, array in operands.items() if array is not None}
     own = {name: array.shape[: max(0, array.ndim - _OWN[name])] for name, array in arrays.items()}
     told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     try:

@@ -47,9 +47,9 @@ class DomainGroups:
     members: tuple[tuple[int, ...], ...]
     decisions: dict[tuple[int, int], Decision]
 
-    def pair(self, one: int, two: int) -> tuple[int, int] | None:
+    def pair(self, left: int, right: int) -> tuple[int, int] | None:
         """The pair that was decided for two reductions: the first ones of their groups; None: one group."""
-        first, second = sorted((self.group(one), self.group(two)))
+        first, second = sorted((self.group(left), self.group(right)))
         return None if first == second else (self.members[first][0], self.members[second][0])
 
     def group(self, number: int) -> int:

@@ -98,10 +98,10 @@ class KernelModel(Model):
     def _run(self, steps: TermSteps) -> Term:
         c = steps.x.c if self.has_c else None
         total = self.schedule.sum(steps, np.arange(self.k), c)
-        found = self.schedule.end(steps, total, c)
-        if steps.stages[-1].term is not found.words:
-            steps.stages.append(Stage(None, Kind.RESULT, None, found.format, found.words))
-        return found.words
+        result = self.schedule.end(steps, total, c)
+        if steps.stages[-1].term is not result.words:
+            steps.stages.append(Stage(None, Kind.RESULT, None, result.format, result.words))
+        return result.words
 
 
 class TermSteps:

@@ -157,10 +157,10 @@ class Schedule:
         check_chain(self.unit, max(len(part) for part, _ in noted.chains))
         return noted.chains
 
-    def check_numbers(self, **given: bool) -> None:
+    def check_numbers(self, **numbers: bool) -> None:
         """Refuse a bias or random numbers that are missing, or not taken. Raises :class:`.TcsmtError`."""
         taken = {"bias": self.epilogue.bias, "random": bool(self.epilogue.stochastic)}
-        for name, there in given.items():
+        for name, there in numbers.items():
             if taken[name] and not there:
                 raise TcsmtError(f"{name} is missing: the epilogue takes it ({self.epilogue})")
             if there and not taken[name]:
@@ -287,17 +287,17 @@ def _combined(
 
 def _converted(
     steps: SumSteps[Words],
-    given: FormattedWords[Words],
+    source: FormattedWords[Words],
     wanted: AnyFormat,
     rounding: Rounding = _NEAREST,
     *,
     saturate: bool = False,
 ) -> FormattedWords[Words]:
     """In another format. A word stays what it is where the format stays, but for infinities that saturate."""
-    if given.format == wanted and not saturate:
-        return given
+    if source.format == wanted and not saturate:
+        return source
     fmt = float_format(wanted)
-    words = steps.convert(given.words, float_format(given.format), fmt, rounding, saturate)
+    words = steps.convert(source.words, float_format(source.format), fmt, rounding, saturate)
     return FormattedWords(fmt, words)
 
 

@@ -94,13 +94,13 @@ class Library:
 _NUMPY = Library("numpy", lambda result: result)
 
 
-def library_of(given: Mapping[str, Any]) -> Library:
+def library_of(operands: Mapping[str, Any]) -> Library:
     """The one library other than NumPy that some operands, by name, are of; NumPy where there is none.
 
     Raises :class:`.TcsmtError` where there are several.
     """
-    found = {name: _library(values) for name, values in given.items()}
-    own = {name: library for name, library in found.items() if library is not None}
+    libraries = {name: _library(values) for name, values in operands.items()}
+    own = {name: library for name, library in libraries.items() if library is not None}
     if len({library.name for library in own.values()}) > 1:
         told = ", ".join(f"{name} of {library.name}" for name, library in own.items())
         raise TcsmtError(f"the operands are arrays of several libraries: {told}; give all as one library's")
@@ -157,8 +157,8 @@ def _from_tensor(tensor: Any, name: str, pairs: int) -> Array:
         return words.view(ml_dtypes.float4_e2m1fn)
     here = here.cpu()
     if dtype not in _ML_DTYPES:
-        found: Array = here.numpy()
-        return found
+        array: Array = here.numpy()
+        return array
     own = torch.int16 if here.element_size() == 2 else torch.uint8
     stored: Array = here.contiguous().view(own).numpy()
     return stored.view(np.dtype(getattr(ml_dtypes, _ML_DTYPES[dtype])))

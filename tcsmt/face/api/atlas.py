@@ -61,7 +61,7 @@ class ChainedAtlasReport(ChainedAtlas):
     @property
     def verdicts(self) -> list[Mapping[str, Any]]:
         """What was asked of solvers, as data: pairs on domains, and sums of integers that are exact."""
-        pairs = [record for known in self.known for here in known for record in here.records.values()]
+        pairs = [record for domains in self.known for here in domains for record in here.records.values()]
         sums = [record for record in self.integers.values() if "proof" in record]
         return [*pairs, *({**record, "verdict": "equivalent"} for record in sums)]
 
@@ -110,10 +110,10 @@ def atlas(
     """
     require_sat_solver(options)
     chosen = groups(_rows(units, architectures, claims))
-    known = {group.types for group in chosen}
+    all_types = {group.types for group in chosen}
     for name in types:
-        if name not in known:
-            raise UnknownName("types", name, sorted(known))
+        if name not in all_types:
+            raise UnknownName("types", name, sorted(all_types))
     chosen = [group for group in chosen if not types or group.types in types]
     folder = _folder(output)
     with verdicts_in(options.store) as verdicts:

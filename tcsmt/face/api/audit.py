@@ -133,9 +133,9 @@ class Audited(Result):
         suffix = choose("suffix of a file of vectors", Path(path).suffix, CLOSING_FILES)
         if self.closing is None:
             return 0
-        found = _closing_vectors(self.made, self.closing)
-        replace_text(Path(path), CLOSING_FILES[suffix](self.row, found))
-        return len(found)
+        vectors = _closing_vectors(self.made, self.closing)
+        replace_text(Path(path), CLOSING_FILES[suffix](self.row, vectors))
+        return len(vectors)
 
     def _facts(self) -> dict[str, Any]:
         return _data(self.made, self.gaps, self.closing, self.readings)
@@ -175,11 +175,11 @@ def audit(
     (False, ['x86/vpdpbusds', 'overflow = saturate'])
     """
     files = [vectors] if isinstance(vectors, (str, os.PathLike)) else vectors
-    given = None if unit is None else side_of(unit).row
+    unit_row = None if unit is None else side_of(unit).row
     if options.certificate is not None and not solve:
         raise TcsmtError("certificate: needs solve=True, as only solvers prove anything")
     if isinstance(files, TestVectors):
-        row = given or files.row
+        row = unit_row or files.row
         if row.model.input_formats != files.row.model.input_formats:
             raise TcsmtError(f"the vectors are of {files.row.name}, which has other inputs than {row.name}")
         parts = [files.made.vectors]
@@ -187,9 +187,9 @@ def audit(
         row, parts = None, []
         paths = [Path(path) for path in files]
         if paths:
-            row, found = gathered(paths, given)
-            parts.append(found)
-        row = row or given
+            row, file_vectors = gathered(paths, unit_row)
+            parts.append(file_vectors)
+        row = row or unit_row
     row, several = _vectors(row, parts, published)
     readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
     made = Audited(audit_of(row, several, progress), readings=readings)
@@ -220,7 +220,7 @@ _Readings = Mapping[str, Sequence[khattak.Reading]]
 
 
 def _lines(
-    made: Audit, found: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
+    made: Audit, gaps: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
 ) -> Iterator[str]:
     units = [h for h in made.hypotheses if not h.parameter]
     near = len(made.hypotheses) - len(units)
@@ -229,28 +229,28 @@ def _lines(
     others = counted(len(units) - 1, "other unit fits", "other units fit")
     yield f"{neighbours} from it in one parameter; {others} its inputs"
     yield ""
-    yield from _parameters(made, found)
+    yield from _parameters(made, gaps)
     yield ""
-    yield from _units(made, units, found)
+    yield from _units(made, units, gaps)
     yield from _weakest(made)
     yield from _redundant(made)
     yield from _readings(made, readings)
     yield from _closing(made, closed)
-    yield from _verdict(made, found)
+    yield from _verdict(made, gaps)
 
 
-def _state(made: Audit, found: Sequence[Gap] | None) -> dict[tuple[int, int], str]:
+def _state(made: Audit, gaps: Sequence[Gap] | None) -> dict[tuple[int, int], str]:
     """For each pair that no vector tells apart: open, equal, unknown, or (not asked) untold."""
-    return dict.fromkeys(made.untold(), "untold") | {gap.pair: gap.verdict for gap in found or ()}
+    return dict.fromkeys(made.untold(), "untold") | {gap.pair: gap.verdict for gap in gaps or ()}
 
 
-def _parameters(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
-    state, counts = _state(made, found), dict(zip(made.pairs, made.deciders, strict=True))
+def _parameters(made: Audit, gaps: Sequence[Gap] | None) -> Iterator[str]:
+    state, counts = _state(made, gaps), dict(zip(made.pairs, made.deciders, strict=True))
     table: dict[str, dict[str, list[str]]] = {}
-    for number, one in enumerate(made.hypotheses):
-        if one.parameter:
+    for number, hypothesis in enumerate(made.hypotheses):
+        if hypothesis.parameter:
             told = "told" if counts[0, number] else state[0, number]
-            table.setdefault(one.parameter, {}).setdefault(told, []).append(one.value)
+            table.setdefault(hypothesis.parameter, {}).setdefault(told, []).append(hypothesis.value)
     heads = {"told": "told apart", "open": "NOT told apart", "untold": "NOT told apart",
              "equal": "equal: no vector can", "unknown": "not told apart, not decided"}  # fmt: skip
     shown_heads = [key for key in heads if any(key in row for row in table.values())]
@@ -262,20 +262,20 @@ def _parameters(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
     yield from columns(lines, within=_WIDTH)
 
 
-def _units(made: Audit, units: Sequence[Hypothesis], found: Sequence[Gap] | None) -> Iterator[str]:
+def _units(made: Audit, units: Sequence[Hypothesis], gaps: Sequence[Gap] | None) -> Iterator[str]:
     """Units, and how many vectors tell each two of them apart."""
-    state, counts = _state(made, found), dict(zip(made.pairs, made.deciders, strict=True))
+    state, counts = _state(made, gaps), dict(zip(made.pairs, made.deciders, strict=True))
     if len(units) < 2:
         yield "no other unit of the catalogue has these formats and K"
         return
     yield "units of these formats and K, and how many vectors tell each two apart (= equal, ? not decided):"
     marks = {"equal": "=", "unknown": "?", "open": "0", "untold": "0"}
     rows = [["", *(str(n + 1) for n in range(len(units)))]]
-    for i, one in enumerate(units):
+    for i, hypothesis in enumerate(units):
         pairs = [(min(i, j), max(i, j)) for j in range(len(units))]
         cells = ["." if a == b else str(counts[a, b] or marks[state[a, b]]) for a, b in pairs]
-        more = f" (+{len(one.known) - 1})" if len(one.known) > 1 else ""
-        rows.append([str(i + 1), *cells, f" {one.known[0]}{more}"])
+        more = f" (+{len(hypothesis.known) - 1})" if len(hypothesis.known) > 1 else ""
+        rows.append([str(i + 1), *cells, f" {hypothesis.known[0]}{more}"])
     yield from columns(rows, ">" * (len(units) + 1) + "<", gap=" ", least=3)
     yield ""
 
@@ -295,9 +295,9 @@ def _told(made: Audit, pairs: Iterable[tuple[int, int]]) -> list[str]:
     """What telling pairs apart says: two units' numbers, or a parameter's values."""
     units, values = [], dict[str, list[str]]()
     for i, j in pairs:
-        one = made.hypotheses[j]
-        if one.parameter:
-            values.setdefault(one.parameter, []).append(one.value)
+        hypothesis = made.hypotheses[j]
+        if hypothesis.parameter:
+            values.setdefault(hypothesis.parameter, []).append(hypothesis.value)
         else:
             units.append(f"unit {i + 1} | {j + 1}")
     return [*units, *(f"{name} = {', '.join(ranges(several))}" for name, several in values.items())]
@@ -331,15 +331,15 @@ def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
     untold = {made.hypotheses[j].parameter: "" for i, j in made.untold() if i == 0}
     for name, several in readings.items():
         yield f"what the rules of {name} conclude from the answers:"
-        for one in several:
-            text = f"  {one.feature}: {one.concluded}"
-            if not one.right:
+        for reading in several:
+            text = f"  {reading.feature}: {reading.concluded}"
+            if not reading.right:
                 blame = (
-                    f"no rule could: the vectors do not tell every {one.parameter} apart"
-                    if one.parameter in untold
-                    else f"the rule is wrong: the vectors do tell every {one.parameter} apart"
+                    f"no rule could: the vectors do not tell every {reading.parameter} apart"
+                    if reading.parameter in untold
+                    else f"the rule is wrong: the vectors do tell every {reading.parameter} apart"
                 )
-                text += f"   WRONG, it is {one.true} ({blame})"
+                text += f"   WRONG, it is {reading.true} ({blame})"
             yield text
         yield ""
 
@@ -372,8 +372,8 @@ def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, str]]:
     """The inputs of a vector that are not zero, by name."""
     formats = model.input_formats
-    given = zip(formats.items(), words_of_row(closed.vectors.inputs, number), strict=True)
-    return {name: shown(fmt, word) for (name, fmt), word in given if word}
+    operands = zip(formats.items(), words_of_row(closed.vectors.inputs, number), strict=True)
+    return {name: shown(fmt, word) for (name, fmt), word in operands if word}
 
 
 #: What is said of pairs by their verdict, and what of each record.
@@ -383,22 +383,22 @@ _REASONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 }
 
 
-def _verdict(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
+def _verdict(made: Audit, gaps: Sequence[Gap] | None) -> Iterator[str]:
     told = int((made.deciders > 0).sum())
     text = f"{counted(len(made.pairs), 'pair')}: {told} told apart"
-    if found is None:
+    if gaps is None:
         text += f", {len(made.pairs) - told} not (the engine was not asked which of them are equal)"
     else:
-        counts = {v: sum(gap.verdict == v for gap in found) for v in ("open", "equal", "unknown")}
+        counts = {v: sum(gap.verdict == v for gap in gaps) for v in ("open", "equal", "unknown")}
         text += f", {counts['open']} NOT told apart"
         text += f", {counts['equal']} proved equal" if counts["equal"] else ""
         text += f", {counts['unknown']} not decided" if counts["unknown"] else ""
     yield text
-    records = {verdict: [g.record for g in found or () if g.verdict == verdict] for verdict in _REASONS}
+    records = {verdict: [g.record for g in gaps or () if g.verdict == verdict] for verdict in _REASONS}
     for verdict, (head, reason) in _REASONS.items():
         for why in dict.fromkeys(reason(record) for record in records[verdict]):
             yield from wrap(f"{head}: {why}", _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
-    yield from _not_told_from(made, _state(made, found))
+    yield from _not_told_from(made, _state(made, gaps))
 
 
 def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterator[str]:
@@ -418,19 +418,19 @@ def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterato
 
 def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
     """For files: each with what it asks, and the words of the hypotheses that it tells apart."""
-    found = []
+    vectors = []
     for number, pairs in enumerate(closed.closes):
         told = sorted({n for pair in pairs for n in pair})
         predictions = {made.hypotheses[n].row.name: int(closed.words[n, number]) for n in (0, *told)}
         asks = "not " + "; ".join(_told(made, pairs))
-        found.append(
+        vectors.append(
             Vector(asks=asks, words=words_of_row(closed.vectors.inputs, number), predictions=predictions)
         )
-    return found
+    return vectors
 
 
 def _data(
-    made: Audit, found: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
+    made: Audit, gaps: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
 ) -> dict[str, Any]:
     names = made.vectors.names
     fmt = made.row.model.d_format
@@ -450,9 +450,9 @@ def _data(
         "decide_nothing": [n for n, told in enumerate(made.sets) if not told],
         "enough": {"vectors": made.enough.chosen, "exact": made.enough.exact},
         "gaps": None
-        if found is None
-        else [{"pair": list(gap.pair), "verdict": gap.verdict, "record": gap.record} for gap in found],
-        "readings": {name: [vars(one) for one in several] for name, several in readings.items()},
+        if gaps is None
+        else [{"pair": list(gap.pair), "verdict": gap.verdict, "record": gap.record} for gap in gaps],
+        "readings": {name: [vars(reading) for reading in several] for name, several in readings.items()},
         "closing": None,
     }
     if closed is not None:

@@ -62,8 +62,10 @@ def checked_in(folder: Path) -> Iterator[CheckedStatement]:
     """Each statement as soon as it is checked."""
     from tcsmt.analysis.certified import THEOREMS
 
-    for one in check(folder, THEOREMS):
-        yield CheckedStatement(one.path, one.title, one.about, one.flaw, one.lemmas)
+    for statement in check(folder, THEOREMS):
+        yield CheckedStatement(
+            statement.path, statement.title, statement.about, statement.flaw, statement.lemmas
+        )
 
 
 def described_in(folder: Path) -> list[Description]:

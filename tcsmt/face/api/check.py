@@ -275,7 +275,7 @@ def check(
     resume: str | os.PathLike[str] | None = None,
     progress: ProgressCallback = unseen,
     differs: Callable[[str], None] = silent,
-    stopped: Callable[[StoppedCheck], object] = lambda known: None,
+    stopped: Callable[[StoppedCheck], object] = lambda state: None,
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
@@ -328,8 +328,8 @@ def check(
             kept = opened.enter_context(KeptAnswers(Path(resume), f"{asked.name} {row.model.digest}"))
             run = remembered(row.model, run, kept)
 
-        def stop(count: int, mismatches: int, known: Examination | None) -> None:
-            so_far = None if known is None else _explained(asked.name, known, None, seed)
+        def stop(count: int, mismatches: int, examination: Examination | None) -> None:
+            so_far = None if examination is None else _explained(asked.name, examination, None, seed)
             stopped(StoppedCheck(count, mismatches, so_far))
 
         examined = checked(

@@ -73,17 +73,17 @@ def claims(
     >>> print(tcsmt.claims(["volta-third-carry-bit"]).summary)
     1 claim: 1 confirmed, 0 refuted, 0 undecided
     """
-    known = {claim.name: claim for claim in published()}
+    by_name = {claim.name: claim for claim in published()}
     for name in names:
-        if name not in known:
-            raise UnknownName("claim", name, known, "tcsmt claims")
-    chosen = list(dict.fromkeys(names)) or list(known)
+        if name not in by_name:
+            raise UnknownName("claim", name, by_name, "tcsmt claims")
+    chosen = list(dict.fromkeys(names)) or list(by_name)
     solving = Solving(options or SolvingOptions())
     datasets = list(find_datasets([Path(path) for path in data])) if data else []
     report = ClaimsReport(())
     for number, name in enumerate(chosen):
         progress(number, len(chosen), name)
-        report = ClaimsReport((*report.judgements, judge(known[name], datasets, solving)))
+        report = ClaimsReport((*report.judgements, judge(by_name[name], datasets, solving)))
         judged(report)
     progress(len(chosen), len(chosen), "judged")
     return report

@@ -81,10 +81,11 @@ class Comparison(JudgedResult):
             if words is None:
                 return None
             pictures.append(draw(side.label, side.model, words))
-        one, two = pictures
+        left, right = pictures
         differing = finding.first_difference()
         stage = differing["stage"] if differing else ""
-        return compared(one, two, stage, f"they first differ at '{stage}'" if stage else "the results differ")
+        caption = f"they first differ at '{stage}'" if stage else "the results differ"
+        return compared(left, right, stage, caption)
 
     def _times(self, k: int) -> str:
         """How often a unit's instruction is repeated, for people; empty where it is not."""
@@ -92,12 +93,12 @@ class Comparison(JudgedResult):
         return "" if length == k else f"; chained {length // k} times to K = {length}"
 
     def _lines(self) -> list[str]:
-        found = self.decision
+        decision = self.decision
         lines = [
             f"{r.name}: evidence: {r.evidence}, {status_text(r)}{self._times(r.model.k)}" for r in self.rows
         ]
-        lines += [f"domain: {found.question.domain_text}", ""]
-        verdict = found.verdict
+        lines += [f"domain: {decision.question.domain_text}", ""]
+        verdict = decision.verdict
         match verdict:
             case Equivalent():
                 if not verdict.scripts:
@@ -105,13 +106,13 @@ class Comparison(JudgedResult):
                 else:
                     sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
                     lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
-                    lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
-                lines += certificate_lines(found.certified)
+                    lines += [f"  {number}. {step}" for number, step in enumerate(decision.steps, 1)]
+                lines += certificate_lines(decision.certified)
             case Distinguished():
-                lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(found).witness_lines()]
+                lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(decision).witness_lines()]
             case Unknown():
                 lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
-                lines += [f"  proved on the way: {step}" for step in found.steps]
+                lines += [f"  proved on the way: {step}" for step in decision.steps]
         return lines
 
     @property
@@ -152,13 +153,13 @@ def compare(
     rows = rows_compared(left, right)
     options = options.confirming(True)
     solving = Solving(options)
-    one, two = ((row.name, row.model) for row in rows)
+    left_model, right_model = ((row.name, row.model) for row in rows)
     domain, lemmas = domain or Domain(finite=False), Lemmas(solving, lasting=True)
     if exhaustive:
         with Checkpoint(checkpoint, LAYOUT, "--checkpoint") as file:
-            found = compare_exhaustively(
-                one,
-                two,
+            decision = compare_exhaustively(
+                left_model,
+                right_model,
                 domain,
                 solving,
                 lemmas,
@@ -171,5 +172,5 @@ def compare(
     elif checkpoint is not None or options.jobs != 1:
         raise TcsmtError("a checkpoint and jobs are for runs of all inputs: exhaustive is missing")
     else:
-        found = compare_models(one, two, domain, solving, k=k, lanes=lanes, lemmas=lemmas)
-    return Comparison(found, rows, solving.scripts)
+        decision = compare_models(left_model, right_model, domain, solving, k=k, lanes=lanes, lemmas=lemmas)
+    return Comparison(decision, rows, solving.scripts)

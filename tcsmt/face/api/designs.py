@@ -64,7 +64,7 @@ def design(
     >>> int(mac([3], [5], 7))
     22
     """
-    given = DesignFiles(
+    design_files = DesignFiles(
         files=[Path(file) for file in files],
         top=top,
         function=function,
@@ -82,7 +82,7 @@ def design(
         query=query_timeout,
         progress=progress,
     )
-    return read(given, like)
+    return read(design_files, like)
 
 
 def read(files: DesignFiles, like: UnitLike | None = None) -> Unit:
@@ -106,8 +106,8 @@ def rows_compared(left: UnitLike, right: UnitLike, options: DesignFiles | None =
         )
     rows = [None if design else side_of(unit).row for unit, design in zip(units, designs, strict=True)]
     like = next((row.model for row in rows if row is not None), None)
-    one, two = (
+    left_row, right_row = (
         design_side(path, options, like).row if row is None else row
         for path, row in zip(paths, rows, strict=True)
     )
-    return one, two
+    return left_row, right_row

@@ -89,31 +89,31 @@ class AccuracyBound(Result):
         return facts | certificate_json(self.certified)
 
     def _lines(self) -> Iterator[str]:
-        found, unit = self.found, f"2^-{self.wide.precision}"
+        error_bound, unit = self.found, f"2^-{self.wide.precision}"
         yield f"{self.algorithm} on {self.row.name}, K = {self.k}; domain: {self.domain}"
         yield ""
         if self.searched < self.k:
             most = self.searched
             yield f"the search changed the first {most} products only; the others repeat them, or are zero"
-        yield from _extreme_lines(found.relative, "relative to |c| + Σ|a·b|", f"·{unit}", self.wide)
-        yield from _extreme_lines(found.ulps, "in ulps of the exact result", "", self.wide)
-        low = "0" if found.relative is None else _size(found.relative.relative, f"·{unit}")
-        if found.proof is None or self.proved is None:
+        yield from _extreme_lines(error_bound.relative, "relative to |c| + Σ|a·b|", f"·{unit}", self.wide)
+        yield from _extreme_lines(error_bound.ulps, "in ulps of the exact result", "", self.wide)
+        low = "0" if error_bound.relative is None else _size(error_bound.relative.relative, f"·{unit}")
+        if error_bound.proof is None or self.proved is None:
             yield f"found, not proved: at least {low}; no bound ({self.reason})"
         else:
             most_error = f"{self.proved:.6g}·{unit}"
             yield f"the largest relative error is at least {low} (found) and at most {most_error} (proved)"
-            yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in found.shares.items())
+            yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in error_bound.shares.items())
             if self.proved_of_largest is not None:
                 yield f"relative to |c| + K·max|a|·max|b|, at most {self.proved_of_largest:.6g}·{unit}"
-            if found.in_ulps is not None:
-                yield f"  and so at most {float(found.in_ulps):.6g} ulps of the exact result"
-            elif found.ulps is not None:
+            if error_bound.in_ulps is not None:
+                yield f"  and so at most {float(error_bound.in_ulps):.6g} ulps of the exact result"
+            elif error_bound.ulps is not None:
                 yield "  in ulps there is no bound: the exact sum may cancel"
-            yield f"proved {found.proof.how}:"
-            yield from (f"  {step}" for step in found.proof.stage.split("; "))
-            if found.open:
-                yield f"not closed: {found.open}"
+            yield f"proved {error_bound.proof.how}:"
+            yield from (f"  {step}" for step in error_bound.proof.stage.split("; "))
+            if error_bound.open:
+                yield f"not closed: {error_bound.open}"
         yield from certificate_lines(self.certified)
         yield from others_lines(self.others)
 
@@ -144,19 +144,19 @@ def bound(
     :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     check_effort(k, search, bounds.LONGEST)
-    given, certified = unit if isinstance(unit, str) else side_of(unit).row, None
+    instruction, certified = unit if isinstance(unit, str) else side_of(unit).row, None
     solving = Solving(options)
     if is_emulation(algorithm):
-        emulation, row = emulation_named(algorithm, given)
+        emulation, row = emulation_named(algorithm, instruction)
         lost = bound_of_emulation(emulation, domain, k, solving, seconds=search)
         if solving.certificates is not None and lost.proved is not None:
             certified = certify_emulation(solving.certificates, algorithm, emulation, row, k, domain, lost)
         return AccuracyBound(algorithm, row, k, domain, lost, certified=certified, wide=emulation.wide)
-    chosen, row = algorithm_named(algorithm, given, k)
-    found = bound_of(chosen, domain, solving, seconds=search)
-    if solving.certificates is not None and found.proved is not None:
-        certified = certify_bound(solving.certificates, algorithm, chosen, row, domain, found)
-    return AccuracyBound(algorithm, row, k, domain, found, others_of(unit, {algorithm: row}), certified)
+    chosen, row = algorithm_named(algorithm, instruction, k)
+    error_bound = bound_of(chosen, domain, solving, seconds=search)
+    if solving.certificates is not None and error_bound.proved is not None:
+        certified = certify_bound(solving.certificates, algorithm, chosen, row, domain, error_bound)
+    return AccuracyBound(algorithm, row, k, domain, error_bound, others_of(unit, {algorithm: row}), certified)
 
 
 def others_of(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
@@ -167,8 +167,8 @@ def others_of(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
     if not isinstance(unit, str) or {"/", "+"} & {*unit} or file_of(unit):
         return ()
     on_unit = [row for name, row in chosen.items() if not recipe_named(name).ordinary]
-    found = [other for row in on_unit for other in of_other_arithmetic(row, resolve(unit).units)]
-    return tuple(dict.fromkeys(other.name for other in found))
+    others = [other for row in on_unit for other in of_other_arithmetic(row, resolve(unit).units)]
+    return tuple(dict.fromkeys(other.name for other in others))
 
 
 def others_lines(others: Sequence[str]) -> Iterator[str]:

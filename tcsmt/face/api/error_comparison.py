@@ -67,7 +67,7 @@ class AccuracyComparison(JudgedResult):
         data |= comparison_json(self.found)
         if isinstance(self.verdict, Distinguished):
             moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
-            data["steps"] = [[move.as_json() for move in one] for one in moves]
+            data["steps"] = [[move.as_json() for move in side] for side in moves]
         return data | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
@@ -120,21 +120,21 @@ def compare(
     check_effort(k, search)
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else side_of(unit).row, k, domain)
     solving = Solving(options)
-    found = compare_pair(pair, solving, search=search)
+    comparison = compare_pair(pair, solving, search=search)
     others = others_of(unit, dict(zip((one, two), rows, strict=True)))
     certified = None
-    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+    if solving.certificates is not None and isinstance(comparison.verdict, Equivalent):
         certified = certify_comparison(solving.certificates, pair, rows)
-    return AccuracyComparison(found, rows, others, certified, solving.scripts)
+    return AccuracyComparison(comparison, rows, others, certified, solving.scripts)
 
 
 def _pair_of(
     names: tuple[str, str], unit: str | Row, k: int | None, domain: Domain
 ) -> tuple[AlgorithmPair, tuple[Row, Row]]:
     """Two algorithms on one architecture or unit; k is that of the first one's unit where not given."""
-    one, row = algorithm_named(names[0], unit, k)
-    two, other = algorithm_named(names[1], unit, one.k)
-    return AlgorithmPair(names, (one, two), domain), (row, other)
+    first, row = algorithm_named(names[0], unit, k)
+    second, other = algorithm_named(names[1], unit, first.k)
+    return AlgorithmPair(names, (first, second), domain), (row, other)
 
 
 def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> Iterator[str]:

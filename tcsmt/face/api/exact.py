@@ -75,23 +75,23 @@ class AccuracyExactness(Result):
         return about | answer | self.found.as_json() | certificate_json(self.certified)
 
     def _lines(self) -> Iterator[str]:
-        found = self.found
+        answer = self.found
         name = f"{self.algorithm}: {self.row.name}" if self.algorithm else self.row.name
-        operands = f"a and b: {found.a}" if found.a == found.b else f"a: {found.a}; b: {found.b}"
+        operands = f"a and b: {answer.a}" if answer.a == answer.b else f"a: {answer.a}; b: {answer.b}"
         yield f"{name}, evidence: {self.row.evidence}"
         yield f"{operands}; c = 0"
         yield ""
-        if found.proof is not None:
-            yield f"EXACT up to K = {found.k}: proved {found.proof.how}"
-            yield from (f"  {step}" for step in found.proof.stage.split("; "))
+        if answer.proof is not None:
+            yield f"EXACT up to K = {answer.k}: proved {answer.proof.how}"
+            yield from (f"  {step}" for step in answer.proof.stage.split("; "))
         else:
-            yield "NOT EXACT" if found.beyond is not None else "UNKNOWN"
-        if found.ends:
-            yield f"the proof ends there: {found.ends}" if found.k else f"no proof: {found.ends}"
-        if found.beyond is not None:
-            more = "" if found.closed or not found.k else " (the smallest that was found)"
-            yield f"not exact, replayed{more}: {found.beyond}"
-        elif found.ends and not found.ends.startswith("no "):
+            yield "NOT EXACT" if answer.beyond is not None else "UNKNOWN"
+        if answer.ends:
+            yield f"the proof ends there: {answer.ends}" if answer.k else f"no proof: {answer.ends}"
+        if answer.beyond is not None:
+            more = "" if answer.closed or not answer.k else " (the smallest that was found)"
+            yield f"not exact, replayed{more}: {answer.beyond}"
+        elif answer.ends and not answer.ends.startswith("no "):
             yield "no input beyond it was found, or looked for, with another result"
         yield from certificate_lines(self.certified)
 
@@ -133,9 +133,9 @@ def exact(
     """
     if integers is None and k is None:
         raise TcsmtError("integers and k are both missing: give one of them, or both")
-    for name, given in (("integers", integers), ("k", k)):
-        if given is not None and not 1 <= given <= 1 << 40:
-            raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
+    for name, limit in (("integers", integers), ("k", k)):
+        if limit is not None and not 1 <= limit <= 1 << 40:
+            raise TcsmtError(f"{name} = {limit}: must be from 1 to 2^40")
     where = unit if isinstance(unit, str) else side_of(unit).row
     if algorithm and is_emulation(algorithm):
         row = emulation_named(algorithm, where)[1]
@@ -146,8 +146,8 @@ def exact(
     asked = subject_named(chain, algorithm, row)
     if k is not None and k > asked.longest:
         raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")
-    found = exact_of(asked, chain, integers=integers, k=k, search=search)
+    exactness = exact_of(asked, chain, integers=integers, k=k, search=search)
     certified = None
-    if solving.certificates is not None and found.k:
-        certified = certify_exact(solving.certificates, algorithm, row, found.integers, found.k)
-    return AccuracyExactness(algorithm, row, (integers, k), found, certified)
+    if solving.certificates is not None and exactness.k:
+        certified = certify_exact(solving.certificates, algorithm, row, exactness.integers, exactness.k)
+    return AccuracyExactness(algorithm, row, (integers, k), exactness, certified)

@@ -75,5 +75,5 @@ def findings(
     """
     require_sat_solver(options)
     path = Path(output)
-    found, failed = write(path, list(entries(Effort(options, search))), options, progress, only)
-    return AlgorithmFindings(path, found, failed)
+    results, failed = write(path, list(entries(Effort(options, search))), options, progress, only)
+    return AlgorithmFindings(path, results, failed)

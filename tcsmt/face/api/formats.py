@@ -34,27 +34,27 @@ class FormatValues(Result):
     def landmarks(self) -> dict[str, int]:
         """The words of the extreme numbers, of 1 and of what is not a number, by what they are."""
         fmt = self.format
-        found: dict[str, int] = {}
+        words: dict[str, int] = {}
         if fmt.signed:
             lowest = getattr(fmt, "low", None)
             sign = 1 << fmt.sign_bit
-            found["lowest"] = sign | fmt.largest_finite_word if lowest is None else lowest % (1 << fmt.width)
+            words["lowest"] = sign | fmt.largest_finite_word if lowest is None else lowest % (1 << fmt.width)
         if isinstance(fmt, Format):
             unit = 1 << fmt.ignored_low_bits
             normal = unit << fmt.fraction_bits
             if fmt.has_subnormals:
-                found |= {"zero": 0, "smallest subnormal": unit, "largest subnormal": normal - unit}
-            found["smallest normal"] = normal if fmt.has_subnormals else 0
+                words |= {"zero": 0, "smallest subnormal": unit, "largest subnormal": normal - unit}
+            words["smallest normal"] = normal if fmt.has_subnormals else 0
         else:
-            found |= {"zero": 0, "smallest step": 1}
+            words |= {"zero": 0, "smallest step": 1}
         if fmt.largest_finite >= 1:
-            found["one"] = fmt.word(Fraction(1))
-        found["largest"] = fmt.largest_finite_word
+            words["one"] = fmt.word(Fraction(1))
+        words["largest"] = fmt.largest_finite_word
         if fmt.has_infinity:
-            found["infinity"] = fmt.infinity_word
+            words["infinity"] = fmt.infinity_word
         if fmt.nan_word is not None:
-            found["NaN"] = fmt.nan_word
-        return found
+            words["NaN"] = fmt.nan_word
+        return words
 
     @property
     def words(self) -> range:
@@ -86,9 +86,9 @@ class FormatValues(Result):
             yield from (f"  {self._value(word)}" for word in self.words)
 
     def _value(self, word: int) -> str:
-        one = shown(self.format, word)
-        same = one["value"] == one["decimal"]
-        return f"{one['word']}  {one['value']}" + ("" if same else f"  {one['decimal']}")
+        texts = shown(self.format, word)
+        same = texts["value"] == texts["decimal"]
+        return f"{texts['word']}  {texts['value']}" + ("" if same else f"  {texts['decimal']}")
 
 
 def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
@@ -105,6 +105,6 @@ def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
     if unit is None:
         return FormatValues(format_named(name))
     model = side_of(unit).row.model
-    values = (getattr(model.parameters, one.name) for one in fields(model.table()))
+    values = (getattr(model.parameters, field.name) for field in fields(model.table()))
     own = {fmt.name: fmt for fmt in values if isinstance(fmt, AnyFormat)}
     return FormatValues(format_named(name, own))

@@ -52,12 +52,12 @@ class NamedImplementation:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
-def given_asked(row: Row, given: Callable[..., Any]) -> NamedImplementation:
+def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementation:
     """A function of arrays, or another unit, whose formats are the row's. Raises :class:`.TcsmtError`."""
-    if isinstance(given, Unit):
-        return NamedImplementation(given.name, _of_unit(row.model, given))
-    model, name = row.model, getattr(given, "__name__", "the implementation")
-    asked = of_arrays(model.operand_formats, model.d_format, given, "the implementation's result")
+    if isinstance(implementation, Unit):
+        return NamedImplementation(implementation.name, _of_unit(row.model, implementation))
+    model, name = row.model, getattr(implementation, "__name__", "the implementation")
+    asked = of_arrays(model.operand_formats, model.d_format, implementation, "the implementation's result")
     return NamedImplementation(name, asked)
 
 

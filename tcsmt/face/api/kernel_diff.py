@@ -80,8 +80,8 @@ class KernelDiff(Result):
 
     def _facts(self) -> dict[str, Any]:
         kernels = [
-            None if found is None else {"kernel": found[0], "gives_recorded": found[1], "tried": self.tried}
-            for found in self.reproduced
+            None if match is None else {"kernel": match[0], "gives_recorded": match[1], "tried": self.tried}
+            for match in self.reproduced
         ]
         return {
             "shape": list(self.differences.left.shape),
@@ -102,17 +102,17 @@ class KernelDiff(Result):
             },
         }
 
-    def _element_json(self, found: _Element | None) -> dict[str, Any] | None:
-        if found is None:
+    def _element_json(self, element: _Element | None) -> dict[str, Any] | None:
+        if element is None:
             return None
         fmt = self.differences.format
-        errors = [_error(fmt, word, found.exact) for word in found.words]
+        errors = [_error(fmt, word, element.exact) for word in element.words]
         return {
-            "row": found.row,
-            "column": found.column,
-            "ulps": found.ulps,
-            "words": [fmt.hex(word) for word in found.words],
-            "values": [fmt.describe(word) for word in found.words],
+            "row": element.row,
+            "column": element.column,
+            "ulps": element.ulps,
+            "words": [fmt.hex(word) for word in element.words],
+            "values": [fmt.describe(word) for word in element.words],
             "errors_ulps": [None if error is None else float(error) for error in errors],
         }
 
@@ -134,9 +134,9 @@ class KernelDiff(Result):
         table = [(b.text, f"{b.count:>8}", "#" * -(-30 * b.count // most)) for b in bands]
         text += [f"  {line}" for line in columns(table)]
         text += [self._line("first", self.first), self._line("worst", self.worst)]
-        for side, found in zip(("left", "right"), self.reproduced, strict=True):
-            if found is not None:
-                name, count = found
+        for side, match in zip(("left", "right"), self.reproduced, strict=True):
+            if match is not None:
+                name, count = match
                 text.append(f"{side}: {name} gives {count} of the {self.tried} elements that were tried")
         if self.chains is not None and self.shown is not None:
             text += ["", f"[{self.shown.row}, {self.shown.column}]: {self.chains.sentence()}"]
@@ -148,15 +148,15 @@ class KernelDiff(Result):
             )
         return text
 
-    def _line(self, name: str, found: _Element | None) -> str:
-        assert found is not None
+    def _line(self, name: str, element: _Element | None) -> str:
+        assert element is not None
         fmt = self.differences.format
-        words = " | ".join(f"{fmt.hex(word)} ({fmt.describe(word)})" for word in found.words)
-        apart = "" if found.ulps is None else f", {counted(found.ulps, 'ulp')} apart"
-        errors = [_error(fmt, word, found.exact) for word in found.words]
-        known = [f"{float(error):.4g}" for error in errors if error is not None]
-        exact = f"; errors {' | '.join(known)} ulps" if len(known) == 2 else ""
-        return f"{name} [{found.row}, {found.column}]: {words}{apart}{exact}"
+        words = " | ".join(f"{fmt.hex(word)} ({fmt.describe(word)})" for word in element.words)
+        apart = "" if element.ulps is None else f", {counted(element.ulps, 'ulp')} apart"
+        errors = [_error(fmt, word, element.exact) for word in element.words]
+        texts = [f"{float(error):.4g}" for error in errors if error is not None]
+        exact = f"; errors {' | '.join(texts)} ulps" if len(texts) == 2 else ""
+        return f"{name} [{element.row}, {element.column}]: {words}{apart}{exact}"
 
     def as_html(self) -> str:
         """A page that stands alone: a heat map of the differences, and what is printed."""
@@ -218,15 +218,15 @@ def kernel_diff(
     >>> tcsmt.kernel_diff(a, a.T, one, two, left_kernel="h100", right_kernel="h100+split-k:2")
     <KernelDiff 1 of 1 elements differ>
     """
-    given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
-    arrays = {name: as_numpy(values, name, pairs=-2 if name == "B" else -1) for name, values in given.items()}
+    by_name = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
+    arrays = {name: as_numpy(array, name, pairs=-2 if name == "B" else -1) for name, array in by_name.items()}
     formats = formats_of({"a": arrays["A"], "b": arrays["B"]}, {"a": a_format, "b": b_format})
     made = getattr(arrays["left"], "dtype", None)
     of_results = None if made is None else format_of(made)
     kernels = (_kernel(left_kernel, formats, of_results), _kernel(right_kernel, formats, of_results))
-    known = [kernel for kernel in kernels if kernel is not None]
-    models = [kernel.unit.model for kernel in known]
-    outputs = [kernel.schedule.d_format for kernel in known]
+    known_kernels = [kernel for kernel in kernels if kernel is not None]
+    models = [kernel.unit.model for kernel in known_kernels]
+    outputs = [kernel.schedule.d_format for kernel in known_kernels]
     result = _format("left", arrays["left"], outputs)
     words = {name: to_words(result, arrays[name], name) for name in ("left", "right")}
     differences = Differences(result, words["left"], words["right"])
@@ -245,9 +245,9 @@ def kernel_diff(
     if element is not None and not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
         raise TcsmtError(f"element {element}: the results have {shape[0]} rows and {shape[1]} columns")
     if bias is not None:
-        words["bias"] = operand_words(_bias_format(known, result), arrays["bias"], "bias", operands)
+        words["bias"] = operand_words(_bias_format(known_kernels, result), arrays["bias"], "bias", operands)
         _check_shape("bias has", words["bias"], shape[1:], "one for each column")
-    plain = all(kernel.epilogue.plain for kernel in known) and bias is None
+    plain = all(kernel.epilogue.plain for kernel in known_kernels) and bias is None
     problem = _Problem(differences, words, inputs, plain)
     return problem.solved(kernels, element)
 
@@ -258,13 +258,13 @@ def _of(named: str | None, formats: Sequence[AnyFormat]) -> Sequence[AnyFormat]:
 
 
 def _kernel(
-    given: Kernel | UnitLike | None, formats: Mapping[str, AnyFormat | None], result: AnyFormat | None
+    kernel: Kernel | UnitLike | None, formats: Mapping[str, AnyFormat | None], result: AnyFormat | None
 ) -> Kernel | None:
-    if given is None or isinstance(given, Kernel):
-        return given
-    return (
-        kernel_taking(given, formats, result=result) if isinstance(given, str) else Kernel(side_of(given).row)
-    )
+    if kernel is None or isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        return kernel_taking(kernel, formats, result=result)
+    return Kernel(side_of(kernel).row)
 
 
 def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
@@ -281,12 +281,12 @@ def _format(name: str, array: Any, formats: Sequence[AnyFormat]) -> AnyFormat:
         raise TcsmtError(f"the kernels take or give {name} as {' and '.join(fmt.name for fmt in formats)}")
     if formats:
         return formats[0]
-    found = format_of(np.asarray(array).dtype)
-    if found is None:
+    array_format = format_of(np.asarray(array).dtype)
+    if array_format is None:
         raise TcsmtError(
             f"{name} has dtype {np.asarray(array).dtype}, which names no format: give a unit for one side"
         )
-    return found
+    return array_format
 
 
 @dataclass(frozen=True)
@@ -331,14 +331,14 @@ class _Problem:
     def exact(self, place: tuple[int, int]) -> Fraction | None:
         """The dot product and c, not rounded; None where a word is no number, or an epilogue changes it."""
         row, column = place
-        given = {"A": self.words["A"][row], "B": self.words["B"][:, column]}
+        operands = {"A": self.words["A"][row], "B": self.words["B"][:, column]}
         if "C" in self.words:
-            given["C"] = self.words["C"][row : row + 1, column]
-        words = [(self.formats[name], int(word)) for name, some in given.items() for word in some]
+            operands["C"] = self.words["C"][row : row + 1, column]
+        words = [(self.formats[name], int(word)) for name, some in operands.items() for word in some]
         if not self.plain or any(fmt.is_special(word) for fmt, word in words):
             return None
         values = {
-            name: [self.formats[name].value(int(word)) for word in some] for name, some in given.items()
+            name: [self.formats[name].value(int(word)) for word in some] for name, some in operands.items()
         }
         products = (x * y for x, y in zip(values["A"], values["B"], strict=True))
         return sum([*products, *values.get("C", [])], Fraction(0))
@@ -366,9 +366,9 @@ class _Problem:
         fmt, same = self.differences.format, 0
         for group in groups:
             if group:
-                found = walk(kernel, self.elements(group), self.reduction(kernel, group[0])).result.words
-                pairs = ((int(word), int(recorded[place])) for word, place in zip(found, group, strict=True))
-                same += sum(one == two or (fmt.is_nan(one) and fmt.is_nan(two)) for one, two in pairs)
+                words = walk(kernel, self.elements(group), self.reduction(kernel, group[0])).result.words
+                pairs = ((int(word), int(recorded[place])) for word, place in zip(words, group, strict=True))
+                same += sum(d == kept or (fmt.is_nan(d) and fmt.is_nan(kept)) for d, kept in pairs)
         return same
 
 

@@ -87,14 +87,14 @@ class KernelIdentified(Result):
             raise TcsmtError("no hypothesis explains D, so that there is nothing to tell apart")
         if any(kernel.reduction.tiled or kernel.reduction.unordered for kernel in kernels):
             raise TcsmtError("no plan: which sums an element of D has hangs on its tile, or on the moment")
-        found = planned(
+        plan = planned(
             kernels, (product.a_format, product.b_format), product.a.shape[1], most=min(product.d.shape),
             solving=Solving(options) if solve else None, seed=seed, seen=progress,
         )  # fmt: skip
-        return KernelPlan(product, found)
+        return KernelPlan(product, plan)
 
     def _facts(self) -> dict[str, Any]:
-        found, product = self.found, self.found.product
+        answer, product = self.found, self.found.product
         return {
             "shape": [len(product.a), product.a.shape[1], product.b.shape[1]],
             "formats": {
@@ -102,10 +102,10 @@ class KernelIdentified(Result):
                 "b": product.b_format.name,
                 "d": product.d_format.name,
             },
-            "hypotheses": found.hypotheses,
-            "tested": found.tested,
-            "stopped": found.stopped,
-            "explained": bool(found.kernels),
+            "hypotheses": answer.hypotheses,
+            "tested": answer.tested,
+            "stopped": answer.stopped,
+            "explained": bool(answer.kernels),
             "nan": int(product.nan.sum()),
             "kernels": [
                 {
@@ -113,76 +113,76 @@ class KernelIdentified(Result):
                     "unit": kernel.unit.name,
                     "reduction": str(kernel.reduction),
                     "epilogue": str(kernel.epilogue),
-                    "same_unit": list(found.alike.get(kernel.unit.name, ())),
+                    "same_unit": list(answer.alike.get(kernel.unit.name, ())),
                     "same_reduction": [str(reduction) for reduction in self._same(kernel)],
                 }
-                for kernel in found.kernels
+                for kernel in answer.kernels
             ],
-            "open": [kernel.name for kernel in found.open],
-            "looked_at": found.looked_at,
-            "deciding": [list(place) for place in found.deciding],
+            "open": [kernel.name for kernel in answer.open],
+            "looked_at": answer.looked_at,
+            "deciding": [list(place) for place in answer.deciding],
             "missed": [
                 {
-                    "kernel": one.kernel.name,
-                    "elements": one.count,
-                    "of": one.of,
-                    "far": one.far,
-                    "first": [list(place) for place in one.elements],
+                    "kernel": miss.kernel.name,
+                    "elements": miss.count,
+                    "of": miss.of,
+                    "far": miss.far,
+                    "first": [list(place) for place in miss.elements],
                 }
-                for one in found.missed
+                for miss in answer.missed
             ],
-            "signs": [{"kind": one.kind, "text": one.text} for one in found.signs],
+            "signs": [{"kind": sign.kind, "text": sign.text} for sign in answer.signs],
             "regions": [
                 {
-                    "rows": [one.rows[0], one.rows[-1]],
-                    "columns": [one.columns[0], one.columns[-1]],
-                    "kernels": [kernel.name for kernel in one.kernels],
+                    "rows": [region.rows[0], region.rows[-1]],
+                    "columns": [region.columns[0], region.columns[-1]],
+                    "kernels": [kernel.name for kernel in region.kernels],
                 }
-                for one in found.regions
+                for region in answer.regions
             ],
         }
 
     def _lines(self) -> list[str]:
-        found, product = self.found, self.found.product
+        answer, product = self.found, self.found.product
         m, n = product.d.shape
         formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
         lines = [
             f"({m} x {product.a.shape[1]}) · ({product.a.shape[1]} x {n}), {formats}; "
-            f"{counted(found.hypotheses, 'hypothesis')}"
+            f"{counted(answer.hypotheses, 'hypothesis')}"
         ]
-        if found.stopped:
-            lines.append(f"STOPPED: {found.stopped}; {found.tested} of them were held against D")
+        if answer.stopped:
+            lines.append(f"STOPPED: {answer.stopped}; {answer.tested} of them were held against D")
         nan = int(product.nan.sum())
         if nan:
             are = agreeing(nan, "is", "are")
             lines.append(f"{counted(nan, 'element')} of D {are} NaN; any NaN counts as the same")
-        if not found.kernels:
-            lines.append(f"EXPLAINED BY NONE{' so far' if found.stopped else ''}; the nearest:")
-            for one in found.missed:
-                first = ", ".join(f"D[{i}, {j}]" for i, j in one.elements)
-                more = ", ..." if one.count > len(one.elements) else ""
-                lines.append(f"  {one.kernel.name}: misses {one.count} of {one.of}: {first}{more}")
-                lines.append(f"    its elements differ from D's by {one.far:.2g} of their size on average")
+        if not answer.kernels:
+            lines.append(f"EXPLAINED BY NONE{' so far' if answer.stopped else ''}; the nearest:")
+            for miss in answer.missed:
+                first = ", ".join(f"D[{i}, {j}]" for i, j in miss.elements)
+                more = ", ..." if miss.count > len(miss.elements) else ""
+                lines.append(f"  {miss.kernel.name}: misses {miss.count} of {miss.of}: {first}{more}")
+                lines.append(f"    its elements differ from D's by {miss.far:.2g} of their size on average")
             lines += self._open()
             lines += self._by_region()
-            if found.signs:
+            if answer.signs:
                 lines.append("WHAT IS MISSING, as it looks:")
-                lines += [f"  {one.text}" for one in found.signs]
+                lines += [f"  {sign.text}" for sign in answer.signs]
             return lines
-        lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
-        for kernel in found.kernels[:_LISTED]:
+        lines.append(f"EXPLAINED bit for bit by {counted(len(answer.kernels), 'kernel')}:")
+        for kernel in answer.kernels[:_LISTED]:
             lines.append(f"  {kernel.name}")
-            same = found.alike.get(kernel.unit.name, ())
+            same = answer.alike.get(kernel.unit.name, ())
             lines += [f"    the same unit: {_few(same)}"] if same else []
             texts = [str(reduction) for reduction in self._same(kernel)]
             lines += [f"    the same function at this K: {_few(texts)}"] if texts else []
-        if len(found.kernels) > _LISTED:
-            lines.append(f"  and {counted(len(found.kernels) - _LISTED, 'other')}")
+        if len(answer.kernels) > _LISTED:
+            lines.append(f"  and {counted(len(answer.kernels) - _LISTED, 'other')}")
         lines += self._open()
-        places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
-        more = ", ..." if len(found.deciding) > 8 else ""
-        if found.deciding:
-            lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
+        places = ", ".join(f"D[{i}, {j}]" for i, j in answer.deciding[:8])
+        more = ", ..." if len(answer.deciding) > 8 else ""
+        if answer.deciding:
+            lines.append(f"{counted(len(answer.deciding), 'element')} exclude all others: {places}{more}")
         return lines
 
     def _open(self) -> list[str]:
@@ -191,20 +191,20 @@ class KernelIdentified(Result):
         if not count:
             return []
         more, elements = counted(count, "hypothesis"), counted(looked_at, "element")
-        given = f"give the {elements} that were looked at" if looked_at else "were not excluded"
-        return [f"OPEN: {more} more that {given}"]
+        state = f"give the {elements} that were looked at" if looked_at else "were not excluded"
+        return [f"OPEN: {more} more that {state}"]
 
     def _by_region(self) -> list[str]:
         """Which kernels explain which part of D."""
         parts = self.found.regions
         if not parts:
             return []
-        every = "; together they give all of D" if all(one.kernels for one in parts) else ""
+        every = "; together they give all of D" if all(part.kernels for part in parts) else ""
         lines = [f"BY REGION{every}:"]
-        for one in parts:
-            names = ", ".join(kernel.name for kernel in one.kernels[:_FEW]) or "none"
-            more = " and others" if len(one.kernels) > _FEW else ""
-            lines.append(f"  {one} ({counted(one.elements, 'element')}): {names}{more}")
+        for part in parts:
+            names = ", ".join(kernel.name for kernel in part.kernels[:_FEW]) or "none"
+            more = " and others" if len(part.kernels) > _FEW else ""
+            lines.append(f"  {part} ({counted(part.elements, 'element')}): {names}{more}")
         return lines
 
     def _same(self, kernel: Kernel) -> tuple[Reduction, ...]:
@@ -254,29 +254,30 @@ class KernelPlan(Result):
 
     def as_json(self) -> dict[str, Any]:
         """What separates the kernels, as plain data."""
-        found, fmt = self.found, self.product.d_format
+        plan, fmt = self.found, self.product.d_format
         return {
-            "inputs": len(found.a),
+            "inputs": len(plan.a),
             "classes": [
                 {
                     "kernels": [kernel.name for kernel in kernels],
                     "answers": [fmt.hex(word) for word in words],
                 }
-                for kernels, words in zip(found.classes, found.answers, strict=True)
+                for kernels, words in zip(plan.classes, plan.answers, strict=True)
             ],
-            "equal": [{"kernels": [one.name, two.name], "proved": how} for one, two, how in found.equal],
-            "open": [[one.name, two.name] for one, two in found.open],
+            "equal": [{"kernels": [left.name, right.name], "proved": how} for left, right, how in plan.equal],
+            "open": [[left.name, right.name] for left, right in plan.open],
         }
 
     def _lines(self) -> list[str]:
-        found, fmt = self.found, self.product.d_format
-        count = counted(len(found.a), "element")
-        lines = [f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class')}:"]
-        for kernels, words in zip(found.classes, found.answers, strict=True):
+        plan, fmt = self.found, self.product.d_format
+        count = counted(len(plan.a), "element")
+        lines = [f"PLAN: {count} of the diagonal of A·B for {counted(len(plan.classes), 'class')}:"]
+        for kernels, words in zip(plan.classes, plan.answers, strict=True):
             told = ", ".join(f"D[{i}, {i}] = {fmt.hex(word)}" for i, word in enumerate(words))
             lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
-        lines += [f"EQUAL (proved, {how}): {one.name} and {two.name}" for one, two, how in found.equal]
-        lines += [f"OPEN: no input found, no proof: {one.name} and {two.name}" for one, two in found.open]
+        lines += [f"EQUAL (proved, {how}): {left.name} and {right.name}" for left, right, how in plan.equal]
+        for left, right in plan.open:
+            lines.append(f"OPEN: no input found, no proof: {left.name} and {right.name}")
         return lines
 
     @property
@@ -390,15 +391,15 @@ def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | 
             )
 
 
-def _format(name: str, array: Any, given: str | None) -> AnyFormat:
+def _format(name: str, array: Any, format_name: str | None) -> AnyFormat:
     """That which is named, or the one whose dtype the array has. Raises :class:`.TcsmtError`."""
-    if given is not None:
-        return format_named(given)
+    if format_name is not None:
+        return format_named(format_name)
     dtype = np.asarray(array).dtype
-    found = format_of(dtype)
-    if found is None:
+    fmt = format_of(dtype)
+    if fmt is None:
         raise TcsmtError(
             f"{name.upper()} has dtype {dtype}, which does not say its format: name it "
             f"({name}_format, --{name}-format)"
         )
-    return found
+    return fmt

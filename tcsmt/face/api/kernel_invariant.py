@@ -61,12 +61,12 @@ class KernelInvariant(Result):
         if self.invariant is not None:
             return ""
         decisions = self.found.groups.decisions.values()
-        return "; ".join(dict.fromkeys(filter(None, (reason_of(one.verdict) for one in decisions))))
+        return "; ".join(dict.fromkeys(filter(None, (reason_of(decision.verdict) for decision in decisions))))
 
     @property
     def integers(self) -> int:
         """Up to this magnitude, with c = +0, all reductions add up integers exactly; 0: not proved."""
-        return min((one.integers for one in self.exact), default=0)
+        return min((exactness.integers for exactness in self.exact), default=0)
 
     @property
     def k(self) -> int:
@@ -82,12 +82,12 @@ class KernelInvariant(Result):
         return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
 
     def _facts(self) -> dict[str, Any]:
-        found = self.found
-        names = [str(one) for one in found.reductions]
+        result = self.found
+        names = [str(reduction) for reduction in result.reductions]
         return {
-            "unit": found.unit.name,
-            "evidence": found.unit.evidence,
-            "k": found.k,
+            "unit": result.unit.name,
+            "evidence": result.unit.evidence,
+            "k": result.k,
             "format": self.format,
             "reductions": names,
             "invariant": self.invariant,
@@ -96,42 +96,42 @@ class KernelInvariant(Result):
                     "domain": str(groups.domain),
                     "groups": [list(group) for group in self._named(groups)],
                     "pairs": [
-                        {"reductions": [names[one], names[two]], **finding_of(decision).as_json()}
-                        for (one, two), decision in groups.decisions.items()
+                        {"reductions": [names[first], names[second]], **finding_of(decision).as_json()}
+                        for (first, second), decision in groups.decisions.items()
                     ],
                 }
-                for groups in (found.groups, *found.narrower)
+                for groups in (result.groups, *result.narrower)
             ],
             "exact": [
                 {
                     "reduction": name,
-                    "integers": one.integers,
-                    "ends": one.ends,
-                    "proof": None if one.proof is None else one.proof.as_json(),
+                    "integers": exactness.integers,
+                    "ends": exactness.ends,
+                    "proof": None if exactness.proof is None else exactness.proof.as_json(),
                     **certificate_json(certified),
                 }
-                for name, one, certified in zip_longest(names, self.exact, self.certified)
-                if one is not None
+                for name, exactness, certified in zip_longest(names, self.exact, self.certified)
+                if exactness is not None
             ],
         }
 
     def _lines(self) -> list[str]:
-        found, groups = self.found, self.found.groups
-        count = counted(len(found.reductions), "reduction")
-        evidence = f"evidence: {found.unit.evidence}"
-        lines = [f"{found.unit.name}, {evidence}; {count} at K = {found.k}, results in {self.format}", ""]
+        result, groups = self.found, self.found.groups
+        count = counted(len(result.reductions), "reduction")
+        evidence = f"evidence: {result.unit.evidence}"
+        lines = [f"{result.unit.name}, {evidence}; {count} at K = {result.k}, results in {self.format}", ""]
         lines += [*self._groups(groups), ""]
-        if len(found.reductions) > 2:
+        if len(result.reductions) > 2:
             lines += [*self._table(groups), ""]
         for number, (pair, decision) in enumerate(_witnesses(groups), 1):
-            lines += [f"#{number} {' and '.join(str(found.reductions[n]) for n in pair)} differ, replayed:"]
+            lines += [f"#{number} {' and '.join(str(result.reductions[n]) for n in pair)} differ, replayed:"]
             lines += [*finding_of(decision).witness_lines(), ""]
         lines += [
-            f"? {found.reductions[one]} and {found.reductions[two]}: {decision.verdict.reason}"
-            for (one, two), decision in groups.decisions.items()
+            f"? {result.reductions[first]} and {result.reductions[second]}: {decision.verdict.reason}"
+            for (first, second), decision in groups.decisions.items()
             if isinstance(decision.verdict, Unknown)
         ]
-        for inside in found.narrower:
+        for inside in result.narrower:
             lines += [*self._groups(inside), ""]
         lines += self._exact() if self.exact else []
         return lines if lines[-1] else lines[:-1]
@@ -147,29 +147,29 @@ class KernelInvariant(Result):
         lines = [f"{groups.domain}: {title}"]
         for names, group in zip(self._named(groups), groups.members, strict=True):
             proofs = [groups.decisions[pair] for pair in groups.decisions if pair[0] == group[0]]
-            certified = [str(one.certified) for one in proofs if one.certified is not None]
+            certified = [str(proof.certified) for proof in proofs if proof.certified is not None]
             lines += [f"  {' = '.join(names)}", *(f"    {text}" for text in certified)]
         return lines
 
     def _exact(self) -> list[str]:
         """Up to which integers reductions are exact, and so agree."""
-        names = [str(one) for one in self.found.reductions]
+        names = [str(reduction) for reduction in self.found.reductions]
         scope = "integers a and b, c = +0"
         if self.integers:
             lines = [f"{scope}: all reductions give the same bits, exactly the sum, up to {self.integers}"]
         else:
             lines = [f"{scope}: not proved exact for all reductions"]
-        for name, one in zip(names, self.exact, strict=True):
-            lines.append(f"  {name}: up to {one.integers}; {one.ends}")
-        return [*lines, *(f"  {one}" for one in self.certified)]
+        for name, exactness in zip(names, self.exact, strict=True):
+            lines.append(f"  {name}: up to {exactness.integers}; {exactness.ends}")
+        return [*lines, *(f"  {certificate}" for certificate in self.certified)]
 
     def _table(self, groups: DomainGroups) -> list[str]:
         """Pair by pair: proved equal, the number of a witness, or unknown."""
-        names = [str(one) for one in self.found.reductions]
+        names = [str(reduction) for reduction in self.found.reductions]
         numbers = {pair: f"#{number}" for number, (pair, _) in enumerate(_witnesses(groups), 1)}
         table = []
-        for one, name in enumerate(names):
-            pairs = [groups.pair(one, two) for two in range(one)]
+        for row, name in enumerate(names):
+            pairs = [groups.pair(row, column) for column in range(row)]
             cells = ["=" if pair is None else numbers.get(pair, "?") for pair in pairs]
             table.append([f"{name} ", *cells, "="])
         lines = [f"  {line}" for line in columns(table, "<>", gap=" ", least=3)]
@@ -221,20 +221,21 @@ def kernel_invariant(
     """
     solving = Solving(options.confirming(True))
     several = separate(reductions) if isinstance(reductions, str) else reductions
-    given = [reduction_named(one) if isinstance(one, str) else one for one in several]
+    chosen = [reduction_named(name) if isinstance(name, str) else name for name in several]
     last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
-    found = invariance(
-        side_of(unit).row, given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
+    result = invariance(
+        side_of(unit).row, chosen, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
         seen=progress,
     )  # fmt: skip
     exact: tuple[ExactKernel, ...] = ()
-    if narrow and last == PLAIN and len(found.groups.members) > 1:
+    if narrow and last == PLAIN and len(result.groups.members) > 1:
         chain = StepwiseProof(solving)
-        exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in found.reductions)
+        exact = tuple(exact_kernel(chain, result.unit.model, order, result.k) for order in result.reductions)
     certified: tuple[Certified, ...] = ()
-    limit = min((one.integers for one in exact), default=0)
+    limit = min((exactness.integers for exactness in exact), default=0)
     if limit and solving.certificates is not None:
         certified = tuple(
-            certify_kernel(solving.certificates, found.unit, one, limit, found.k) for one in found.reductions
+            certify_kernel(solving.certificates, result.unit, order, limit, result.k)
+            for order in result.reductions
         )
-    return KernelInvariant(found, exact, certified)
+    return KernelInvariant(result, exact, certified)

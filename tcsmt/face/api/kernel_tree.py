@@ -158,7 +158,7 @@ def kernel_tree(
         raise TcsmtError(f"products = {products}: must be {PRODUCTS} or more")
     if not isinstance(fmt, Format) or not fmt.signed:
         raise TcsmtError(f"format {fmt.name}: must be a signed floating-point format")
-    given = shape or (k, k)
+    output_shape = shape or (k, k)
     units = None if unit is None else [side_of(unit).row]
-    found = read(multiply, fmt, k, given, products=products, units=units, progress=progress)
-    return KernelTree(found.regions, k, fmt, given, found.calls)
+    tree = read(multiply, fmt, k, output_shape, products=products, units=units, progress=progress)
+    return KernelTree(tree.regions, k, fmt, output_shape, tree.calls)

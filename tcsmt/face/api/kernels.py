@@ -81,20 +81,20 @@ def gemm(
     array([[16., 16.],
            [16., 16.]], dtype=float32)
     """
-    given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
-    arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
+    inputs = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
+    arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in inputs.items()}
     schedule = Schedule(
         rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True)[0].model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
         (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
     )
-    library = library_of(given)
+    library = library_of(inputs)
     library.check(schedule.d_format)
-    found = batched(
+    result = batched(
         **arrays,
         operands=operands,
         model=schedule.unit,
         reduction=schedule.reduction,
         epilogue=schedule.epilogue,
     )
-    return library.array(found)
+    return library.array(result)

@@ -33,8 +33,8 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -
     """
     library = library_of({"a": a, "b": b, "c": c})
     a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
-    given = unit if isinstance(unit, str) else side_of(unit).row
+    instruction = unit if isinstance(unit, str) else side_of(unit).row
     if is_emulation(algorithm):
         library.check(FORMATS["f64"])
-        return library.array(of_integers.multiply(emulation_named(algorithm, given)[0], a, b, c))
-    return library.array(arrays.multiply(algorithm_named(algorithm, given)[0], a, b, c))
+        return library.array(of_integers.multiply(emulation_named(algorithm, instruction)[0], a, b, c))
+    return library.array(arrays.multiply(algorithm_named(algorithm, instruction)[0], a, b, c))

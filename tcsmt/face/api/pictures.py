@@ -167,19 +167,19 @@ def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
 
     Raises :class:`.TcsmtError` where the second unit cannot take the input.
     """
-    one = draw(left.name, left.model, values)
+    left_picture = draw(left.name, left.model, values)
     if right is None:
-        return Sheet((one,))
-    given = _given_to(left, right, values)
-    two = draw(right.name, right.model, given)
-    return compared(one, two, *_difference(left, right, values, given))
+        return Sheet((left_picture,))
+    right_values = _given_to(left, right, values)
+    right_picture = draw(right.name, right.model, right_values)
+    return compared(left_picture, right_picture, *_difference(left, right, values, right_values))
 
 
 def _difference(
-    left: Row, right: Row, values: Mapping[str, int], given: Mapping[str, int]
+    left: Row, right: Row, values: Mapping[str, int], right_values: Mapping[str, int]
 ) -> tuple[str, str]:
     """The stage at which two units first hold different values, and what is said of it."""
-    pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, given))
+    pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, right_values))
     if pair is None:
         (word,) = evaluate([left.model.trace.output], values)
         fmt = left.model.d_format
@@ -187,8 +187,8 @@ def _difference(
         return "", f"no stage that both units have holds different values; {both}"
     stage = pair[0].name
     text = f"they first differ at '{stage}': {pair[0].text}  |  {pair[1].text}"
-    one, two = (Side(row.name, row.model, row.model.trace) for row in (left, right))
-    cause = cause_text(one, two, values) if values.keys() == given.keys() else ""
+    left_side, right_side = (Side(row.name, row.model, row.model.trace) for row in (left, right))
+    cause = cause_text(left_side, right_side, values) if values.keys() == right_values.keys() else ""
     return stage, f"{text}; {cause}" if cause else text
 
 

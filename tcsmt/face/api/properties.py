@@ -47,4 +47,4 @@ def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]
     >>> tcsmt.properties()["carry-bits"][:43]
     'How many carry bits the accumulator needs: '
     """
-    return {one.name: one.title for one in property_list(folders).properties}
+    return {entry.name: entry.title for entry in property_list(folders).properties}

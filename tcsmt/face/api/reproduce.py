@@ -115,8 +115,8 @@ def _code() -> str:
 def _before(kept: Checkpoint, name: str, code: str) -> list[Any]:
     """The parts of a list that an interrupted run of the same code had."""
     record = kept.records.get(name, {})
-    found = record.get("found") if record.get("code") == code else None
-    return found if isinstance(found, list) else []
+    results = record.get("found") if record.get("code") == code else None
+    return results if isinstance(results, list) else []
 
 
 def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Checkpoint) -> Iterator[Any]:

@@ -120,11 +120,11 @@ def find(
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else side_of(unit).row, k)
     flaw = kind(algorithm, chosen, domain)
     solving = Solving(options)
-    found = result_flaws.find(flaw, solving, search=search)
+    finding = result_flaws.find(flaw, solving, search=search)
     certified = None
-    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+    if solving.certificates is not None and isinstance(finding.verdict, Equivalent):
         certified = certify_flaw(solving.certificates, question, flaw, row)
-    return AccuracyFlaw(question, row, found, certified)
+    return AccuracyFlaw(question, row, finding, certified)
 
 
 def _case_lines(case: Case) -> Iterator[str]:

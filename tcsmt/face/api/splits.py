@@ -57,11 +57,11 @@ class SplitAnalysis(Result):
     @property
     def holds(self) -> bool | None:
         """Whether the closed form is right for all inputs; None: that was not asked, or is not known."""
-        found = [answer["verdict"] for answer in self.record.get("proof", ())]
+        verdicts = [answer["verdict"] for answer in self.record.get("proof", ())]
         tried = self.record.get("all_inputs")
-        if "distinguished" in found or (tried is not None and tried["differ"]):
+        if "distinguished" in verdicts or (tried is not None and tried["differ"]):
             return False
-        return None if "unknown" in found or not (found or tried) else True
+        return None if "unknown" in verdicts or not (verdicts or tried) else True
 
     @property
     def reason(self) -> str:
@@ -124,23 +124,24 @@ def split(
         make_folder(Path(output).parent)
     results: list[SplitAnalysis] = []
     with Checkpoint(output, _LAYOUT, "--output") as file:
-        for one in chosen:
-            (data, before), name = _begun(one, file, options), name_of(one)
+        for split in chosen:
+            (data, before), name = _begun(split, file, options), name_of(split)
             _keep(file, data, before)
             if prove and "proof" not in data:
                 say(f"{name}: proving")
-                data["proof"], before["about"]["proof"] = proved(one, solving), _about(one)
+                data["proof"], before["about"]["proof"] = proved(split, solving), _about(split)
                 _keep(file, data, before)
             if try_all and "by" not in data.get("all_inputs", {}):
                 say(f"{name}: all inputs")
-                data["all_inputs"], before["about"]["all_inputs"] = _all_inputs(one, progress), _about(one)
+                data["all_inputs"] = _all_inputs(split, progress)
+                before["about"]["all_inputs"] = _about(split)
                 _keep(file, data, before)
             certified = None
             if solving.certificates is not None and all(
-                found["verdict"] == "equivalent" for found in data["proof"]
+                proof["verdict"] == "equivalent" for proof in data["proof"]
             ):
                 say(f"{name}: writing the certificate")
-                certified = certify_split(solving.certificates, one)
+                certified = certify_split(solving.certificates, split)
             results.append(SplitAnalysis(data, certified))
             told(str(results[-1]))
     return results
@@ -153,17 +154,17 @@ _LAYOUT = Layout(
 _FOUND = ("proof", "all_inputs")
 
 
-def _begun(one: Split, file: Checkpoint, options: SolvingOptions) -> tuple[Record, Record]:
+def _begun(split: Split, file: Checkpoint, options: SolvingOptions) -> tuple[Record, Record]:
     """What the closed form says, with what counts of an earlier run; and what the file has of the split."""
-    name = name_of(one)
+    name = name_of(split)
     before: Record = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
-    labels, about = before.setdefault("about", {}), _about(one)
+    labels, about = before.setdefault("about", {}), _about(split)
     counting = {
         k: v
         for k, v in before.items()
         if k in _FOUND and labels.get(k) == about and _answered(k, v) and options.takes(sure=_sure(k, v))
     }
-    data: Record = {**record(one), "models": {name: asked_of(one)}, **counting}
+    data: Record = {**record(split), "models": {name: asked_of(split)}, **counting}
     return data | ({"earlier": list(counting)} if counting else {}), before
 
 
@@ -172,34 +173,34 @@ def _keep(file: Checkpoint, data: Record, before: Record) -> None:
     file.keep(data["split"], {k: v for k, v in (before | data).items() if k != "earlier"})
 
 
-def _about(one: Split) -> Record:
-    return {"asked": asked_of(one), "code": prover("analysis", "compose/recipes", "simulate")}
+def _about(split: Split) -> Record:
+    return {"asked": asked_of(split), "code": prover("analysis", "compose/recipes", "simulate")}
 
 
-def asked_of(one: Split) -> str:
+def asked_of(split: Split) -> str:
     """A digest of what is proved of a split, and of what is counted for every input."""
-    t = traced(one)
-    return digest_of_graph(statement(one), t.error, t.kind)
+    t = traced(split)
+    return digest_of_graph(statement(split), t.error, t.kind)
 
 
-def _answered(what: str, found: Any) -> bool:
+def _answered(what: str, answers: Any) -> bool:
     """Whether it is an answer; what stayed unknown is asked again."""
-    return what != "proof" or all(one["verdict"] != "unknown" for one in found)
+    return what != "proof" or all(answer["verdict"] != "unknown" for answer in answers)
 
 
-def _sure(what: str, found: Any) -> bool:
+def _sure(what: str, answers: Any) -> bool:
     """Whether no solver stands alone for what was found."""
-    return what != "proof" or all(sure(one) for one in found if one["verdict"] == "equivalent")
+    return what != "proof" or all(sure(answer) for answer in answers if answer["verdict"] == "equivalent")
 
 
-def _all_inputs(one: Split, progress: ProgressCallback) -> Record:
+def _all_inputs(split: Split, progress: ProgressCallback) -> Record:
     started = time.perf_counter()
-    found = enumerated(one, lambda done: progress(done, 512, name_of(one)))
-    tallies = found.tallies
-    closed = {field: counted(one, field) for field in range(256)}
+    enumeration = enumerated(split, lambda done: progress(done, 512, name_of(split)))
+    tallies = enumeration.tallies
+    closed = {field: counted(split, field) for field in range(256)}
     special = [tally for field, tally in enumerate(tallies) if closed[field] is None]
     return {
-        "by": found.how,
+        "by": enumeration.how,
         "inputs": sum(tally.inputs for tally in tallies),
         "wrong": sum(tally.kinds[-1] for tally in tallies),
         "binades_by_closed_form": sum(tally is not None for tally in closed.values()),
@@ -228,13 +229,13 @@ def _answers(data: Mapping[str, Any]) -> Iterator[str]:
     for answer in data.get("proof", ()):
         where = answer["exponent_field"]
         where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
-        said = record_text(answer, f"NOT SO, x = {answer.get('x')},")
-        yield f"  {where}: {said}, {answer['seconds']:.2f} s{marks.get('proof', '')}"
+        text = record_text(answer, f"NOT SO, x = {answer.get('x')},")
+        yield f"  {where}: {text}, {answer['seconds']:.2f} s{marks.get('proof', '')}"
     if "all_inputs" in data:
-        found = data["all_inputs"]
-        mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
+        counts = data["all_inputs"]
+        mark = f"DIFFERS at exponent fields {counts['differ']}" if counts["differ"] else "as the closed form"
         yield (
-            f"  {found['inputs']} inputs tried: {mark}; {found['exact_in_all']} are split exactly"
+            f"  {counts['inputs']} inputs tried: {mark}; {counts['exact_in_all']} are split exactly"
             f"{marks.get('all_inputs', '')}"
         )
-        yield f"  (by {found.get('by', 'one back end')})"
+        yield f"  (by {counts.get('by', 'one back end')})"

@@ -67,8 +67,8 @@ class Sweep(Result):
         for record in self.records:
             if (record["algorithm"], record["k"], record["distribution"]) == (algorithm, k, distribution):
                 measured = record["units"]
-                found: float | None = measured[choose("unit", unit, measured)].get("residual")
-                return found
+                residual: float | None = measured[choose("unit", unit, measured)].get("residual")
+                return residual
         raise TcsmtError(f"this sweep has no record of {algorithm} at K = {k} on {distribution} matrices")
 
     def _facts(self) -> dict[str, Any]:
@@ -82,25 +82,25 @@ class Sweep(Result):
         shows anything.
         """
         make_folder(Path(folder))
-        found = list(plots(Path(folder), self.records))
-        rest = [one for one in self.records if not is_of_units(one)]
-        swept = dict.fromkeys(one["algorithm"] for one in rest)
-        others = [name for name in swept if name not in PLOTTED] if found else list(swept)
+        files = list(plots(Path(folder), self.records))
+        rest = [record for record in self.records if not is_of_units(record)]
+        swept = dict.fromkeys(record["algorithm"] for record in rest)
+        others = [name for name in swept if name not in PLOTTED] if files else list(swept)
         path = Path(folder) / "sweep-algorithms.svg"
         if plot_algorithms(path, rest, others):
-            found.append(path)
+            files.append(path)
         path = Path(folder) / "sweep-units.svg"
         if plot_units(path, self.records):
-            found.append(path)
-        return found
+            files.append(path)
+        return files
 
     def _lines(self) -> Iterator[str]:
         for record in self.new:
             yield from _record_lines(record)
         yield from self.others
-        for one in self.findings:
-            yield f"[{_AGREES[one['agrees']]}] {one['section']}: {one['published']}"
-            yield f"    ours: {one['ours']}"
+        for finding in self.findings:
+            yield f"[{_AGREES[finding['agrees']]}] {finding['section']}: {finding['published']}"
+            yield f"    ours: {finding['ours']}"
 
     @property
     def _title(self) -> str:
@@ -163,11 +163,11 @@ def sweep(
         make_folder(path.parent)
     with Checkpoint(path, _layout(settings), "--output") as kept:
         _check_settings(path, settings, kept.before)
-        found = computed(tasks, kept, Workers(jobs, scheduler), lambda task, record: True, progress)
+        outcome = computed(tasks, kept, Workers(jobs, scheduler), lambda task, record: True, progress)
         records = tuple(kept.records.values())
     others = dict.fromkeys(line for recipe in recipes for line in _others(recipe, chosen))
-    new = tuple(record for key, record in found.records.items() if key not in found.earlier)
-    return Sweep(settings, records, tuple(conclusions(records)), tuple(others), new, found.failed)
+    new = tuple(record for key, record in outcome.records.items() if key not in outcome.earlier)
+    return Sweep(settings, records, tuple(conclusions(records)), tuple(others), new, outcome.failed)
 
 
 def _check_positive(numbers: Iterable[tuple[str, int]]) -> None:
@@ -182,8 +182,8 @@ def _listed(names: str | Iterable[str]) -> list[str]:
 
 def _layout(settings: Record) -> Layout:
     def head(records: Mapping[str, Record]) -> Record:
-        found = {"findings": list(conclusions([*records.values()]))}
-        return settings | {"models": models_named([settings, *records.values()])} | found
+        findings = {"findings": list(conclusions([*records.values()]))}
+        return settings | {"models": models_named([settings, *records.values()])} | findings
 
     def key(record: Record) -> str:
         return f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
@@ -225,12 +225,12 @@ def _check_settings(path: Path | None, settings: Record, before: Record) -> None
 
 def _record_lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
-    for label, found in record["units"].items():
+    for label, measured in record["units"].items():
         instruction = record["instructions"].get(label, label)
         shown = label if instruction in label else f"{label} ({instruction})"
-        if "residual" in found:
-            yield f"  {shown:<52}{found['residual']:>10.2e}"
-        elif found["not_finite"]:
-            yield f"  {shown:<52}{found['not_finite']:>10.0%} not finite"
+        if "residual" in measured:
+            yield f"  {shown:<52}{measured['residual']:>10.2e}"
+        elif measured["not_finite"]:
+            yield f"  {shown:<52}{measured['not_finite']:>10.0%} not finite"
         else:
             yield f"  {shown:<52}{'-':>10} (some exact results are 0)"

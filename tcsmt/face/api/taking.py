@@ -32,11 +32,11 @@ _LISTED = 12
 
 def formats_of(arrays: Mapping[str, Any], named: Mapping[str, str | None] | None = None) -> Formats:
     """The formats of A and B: those that are named, or those of the arrays' dtypes."""
-    found: dict[str, AnyFormat | None] = {}
+    formats: dict[str, AnyFormat | None] = {}
     for name in "ab":
         text, dtype = (named or {}).get(name), getattr(arrays[name], "dtype", None)
-        found[name] = format_named(text) if text else None if dtype is None else format_of(dtype)
-    return found
+        formats[name] = format_named(text) if text else None if dtype is None else format_of(dtype)
+    return formats
 
 
 def formats_in(path: Path) -> Formats:
@@ -48,7 +48,7 @@ def formats_in(path: Path) -> Formats:
 
 
 def rows_taking(
-    given: UnitLike,
+    unit: UnitLike,
     formats: Formats,
     *,
     scaled: bool = False,
@@ -63,29 +63,29 @@ def rows_taking(
     Of a kernel, the unit is chosen so.
     Raises :class:`.TcsmtError`, which names the formats given and those that the unit takes.
     """
-    if isinstance(given, str) and is_kernel(given):
-        return [unit_of_kernel(given, _first_taking(formats, scaled, result))]
-    rows = side_of(given).units
+    if isinstance(unit, str) and is_kernel(unit):
+        return [unit_of_kernel(unit, _first_taking(formats, scaled, result))]
+    rows = side_of(unit).units
     if len(rows) == 1:
         return rows
     rows = [row for row in rows if bool(row.model.scales) == scaled] or rows
-    known = {name: fmt for name, fmt in formats.items() if fmt is not None}
-    narrow = {name: fmt for name, fmt in known.items() if not (values and _may_be_values(fmt))}
-    for wanted in (known, narrow):
+    known_formats = {name: fmt for name, fmt in formats.items() if fmt is not None}
+    narrow = {name: fmt for name, fmt in known_formats.items() if not (values and _may_be_values(fmt))}
+    for wanted in (known_formats, narrow):
         fitting = [row for row in rows if _takes(row, wanted)]
         if fitting:
             return sorted(
                 by_use(fitting) if wanted else fitting, key=lambda row: row.model.d_format != result
             )
-    raise _none_takes(given, narrow, rows)
+    raise _none_takes(unit, narrow, rows)
 
 
-def _none_takes(given: UnitLike, formats: Mapping[str, AnyFormat], rows: Sequence[Row]) -> TcsmtError:
+def _none_takes(unit: UnitLike, formats: Mapping[str, AnyFormat], rows: Sequence[Row]) -> TcsmtError:
     """The error where none of a unit's rows takes these formats."""
     asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in formats.items())
     pairs = dict.fromkeys(f"{row.model.a_format.name} x {row.model.b_format.name}" for row in rows)
     listed = ", ".join([*pairs][:_LISTED]) + (", ..." if len(pairs) > _LISTED else "")
-    return TcsmtError(f"{given}: no instruction takes {asked}; it takes A and B in: {listed}")
+    return TcsmtError(f"{unit}: no instruction takes {asked}; it takes A and B in: {listed}")
 
 
 def kernel_taking(text: str, formats: Formats, *, result: AnyFormat | None = None) -> Kernel:

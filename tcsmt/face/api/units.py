@@ -79,9 +79,9 @@ class Unit(Result):
         :class:`tcsmt.TcsmtError` for shapes and values that do not fit, arrays of several libraries, and
         tensors that require a gradient.
         """
-        given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
-        arrays = {name: as_numpy(values, name) for name, values in given.items()}
-        library = library_of(given)
+        inputs = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+        arrays = {name: as_numpy(values, name) for name, values in inputs.items()}
+        library = library_of(inputs)
         library.check(self.model.d_format)
         return library.array(simulate(self.model, **arrays, operands=operands))
 
@@ -151,26 +151,26 @@ _KNOWN = (names, sides)
 UnitLike: TypeAlias = "Unit | Row | Model | NamedSide | str | os.PathLike[str]"
 
 
-def side_of(given: UnitLike) -> NamedSide:
+def side_of(unit: UnitLike) -> NamedSide:
     """What is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
-    if isinstance(given, NamedSide):
-        return given
-    if isinstance(given, Unit):
-        return NamedSide.of_row(given.row)
-    if isinstance(given, Row):
-        return NamedSide.of_row(given)
-    if isinstance(given, Model):
+    if isinstance(unit, NamedSide):
+        return unit
+    if isinstance(unit, Unit):
+        return NamedSide.of_row(unit.row)
+    if isinstance(unit, Row):
+        return NamedSide.of_row(unit)
+    if isinstance(unit, Model):
         return NamedSide.of_row(
             Row(
                 architecture="custom",
-                instruction=given.kind,
-                model=given,
+                instruction=unit.kind,
+                model=unit,
                 source="",
                 date=0,
                 evidence="conjectured",
             )
         )
-    return resolve(given)
+    return resolve(unit)
 
 
 def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:

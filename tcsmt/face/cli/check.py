@@ -121,11 +121,11 @@ def check(
     unit = side_of(model)
     implementation: Callable[..., Any] | Path | None = function_named(function) if function else data
 
-    def stopped(known: StoppedCheck) -> None:
+    def stopped(state: StoppedCheck) -> None:
         if as_json:
-            echo_json(known.as_json())
+            echo_json(state.as_json())
         else:
-            click.echo(f"{known}{'' if resume else '; --resume FILE keeps answers'}")
+            click.echo(f"{state}{'' if resume else '; --resume FILE keeps answers'}")
 
     with shown(lines=False) as progress:
         result = check_implementation(

@@ -83,15 +83,15 @@ def compare(
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     with shown(lines=False) as progress:
-        one, two = rows_compared(a, b, replace(design, query=solving.timeout, progress=progress))
+        left, right = rows_compared(a, b, replace(design, query=solving.timeout, progress=progress))
     with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
-        found = compare_units(
-            one, two, domain, k=k, lanes=lanes, exhaustive=exhaustive, checkpoint=checkpoint, options=solving,
-            progress=progress,
+        comparison = compare_units(
+            left, right, domain, k=k, lanes=lanes, exhaustive=exhaustive, checkpoint=checkpoint,
+            options=solving, progress=progress,
         )  # fmt: skip
-    say_dumped(solving, found.scripts)
-    show(found, as_json=as_json)
-    picture = found.picture() if explain and not as_json else None
+    say_dumped(solving, comparison.scripts)
+    show(comparison, as_json=as_json)
+    picture = comparison.picture() if explain and not as_json else None
     if picture is not None:
         click.echo(f"\n{picture}")
-    sys.exit(found.exit_code)
+    sys.exit(comparison.exit_code)

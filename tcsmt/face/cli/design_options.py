@@ -74,13 +74,13 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
         read_timeout: float,
         **kwargs: Any,
     ) -> Any:
-        given = DesignFiles(
+        files = DesignFiles(
             files=sources, top=top, function=function, ports=ports, constants=constants, cycles=cycles,
             cut=cut, hold=hold, formats=named_values("--format", formats),
             parameters=named_values("--param", parameters),
             include=include, define=define, timeout=read_timeout,
         )  # fmt: skip
-        return command(*args, design=given, **kwargs)
+        return command(*args, design=files, **kwargs)
 
     for option in reversed(_OPTIONS):
         run = option(run)

@@ -69,15 +69,15 @@ def export(
         "--testbench": testbench,
     }
     sources = {"UNIT": unit, "--queries": queries, "--benchmarks": benchmarks}
-    given = [one for one, value in sources.items() if value is not None]
-    if len(given) != 1:
-        raise TcsmtError(f"expected one of {', '.join(sources)}; given: {' and '.join(given) or 'none'}")
+    chosen = [option for option, value in sources.items() if value is not None]
+    if len(chosen) != 1:
+        raise TcsmtError(f"expected one of {', '.join(sources)}; given: {' and '.join(chosen) or 'none'}")
     if unit is not None:
         _unit(unit, language, output, name, pipeline, testbench, as_json)
         return
-    extra = [one for one, value in of_unit.items() if value]
+    extra = [option for option, value in of_unit.items() if value]
     if extra:
-        raise TcsmtError(f"{extra[0]} is of a UNIT, which is not given with {given[0]}")
+        raise TcsmtError(f"{extra[0]} is of a UNIT, which is not given with {chosen[0]}")
     set_of = scripts.curated() if benchmarks is None else scripts.hard()
     written = []
     for script in set_of:

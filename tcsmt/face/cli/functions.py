@@ -18,26 +18,26 @@ def function_named(name: str) -> Callable[..., Any]:
     if not (module and colon and function):
         raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")
     if module.endswith(".py"):
-        given = module.removesuffix(".py").replace("/", ".").strip(".")
-        raise TcsmtError(f"--python {name}: a module has no suffix; write {given}:{function}")
+        dotted = module.removesuffix(".py").replace("/", ".").strip(".")
+        raise TcsmtError(f"--python {name}: a module has no suffix; write {dotted}:{function}")
     sys.path.insert(0, "")
     try:
         imported = importlib.import_module(module)
         if not hasattr(imported, function):
-            names = [one for one in dir(imported) if callable(getattr(imported, one)) and one[0] != "_"]
+            names = [key for key in dir(imported) if callable(getattr(imported, key)) and key[0] != "_"]
             unknown = UnknownName(f"function of module {module}", function, names)
             raise TcsmtError(f"--python {name}: {unknown}")
-        found = getattr(imported, function)
+        target = getattr(imported, function)
     except ImportError as error:
         raise TcsmtError(f"--python {name}: {error}") from None
     finally:
         sys.path.remove("")
-    if not callable(found):
+    if not callable(target):
         raise TcsmtError(f"--python {name}: not a function")
 
     def called(*arrays: Any, **named: Any) -> Any:
         try:
-            return found(*arrays, **named)
+            return target(*arrays, **named)
         except Exception as error:  # whatever a stranger's code raises
             raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
 

@@ -64,7 +64,7 @@ class _Property(_Name):
     def known(self) -> Iterable[str]:
         from tcsmt.face.api.properties import property_list
 
-        return [one.name for one in property_list().properties]
+        return [entry.name for entry in property_list().properties]
 
 
 class _Algorithm(_Name):

@@ -57,7 +57,9 @@ VARIED = (
     *COLUMNS[1:],
 )  # fmt: skip
 #: All others are the same in every hypothesis: a unit with another value lies outside the family.
-_ALWAYS = {one.name: one.default for one in fields(FusedParameters) if one.name not in (*GIVEN, *VARIED)}
+_ALWAYS = {
+    field.name: field.default for field in fields(FusedParameters) if field.name not in (*GIVEN, *VARIED)
+}
 
 #: Rounding to odd is there as a sticky bit one place higher.
 ALIGNMENTS = (

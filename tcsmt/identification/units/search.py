@@ -495,7 +495,7 @@ class Identification:
             raise Inconsistent(f"no rule gives all of its NaN words: {words}")
         self.rules = list(dict.fromkeys(model.parameters.nan for model in named))
         kinds = {type(model) for model in named}
-        self._left(Remaining(tuple((one, rows) for one, rows in self.left.parts if one.kind in kinds)))
+        self._left(Remaining(tuple((part, rows) for part, rows in self.left.parts if part.kind in kinds)))
 
     def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
         """The models that give the words of the NaNs that were answered."""

@@ -128,18 +128,18 @@ def check(
             progress(asked, rows, row.name)
         changed = _changed(model, again or implementation, first_vectors.inputs, answers)
         made = audit_of(row, first_vectors, progress)
-    found: tuple[Gap, ...] | None = None
+    undecided: tuple[Gap, ...] | None = None
     if options is not None and store is not None and not mismatches:
         done, kept, how = made, store, options
 
         def so_far() -> None:
             left = tuple(gaps_so_far(done, kept, how))
-            known = Examination(row, asked, mismatches, done, left, answers, first, changed)
-            stopped(asked, mismatches, known)
+            examination = Examination(row, asked, mismatches, done, left, answers, first, changed)
+            stopped(asked, mismatches, examination)
 
         with on_stop(so_far):
-            found = tuple(gaps(made, store, options, progress))
-        closed = closing(made, found)
+            undecided = tuple(gaps(made, store, options, progress))
+        closed = closing(made, undecided)
         if closed is not None:
             deciding = Vectors(
                 tuple(f"deciding {n}" for n in range(len(closed.vectors))), closed.vectors.inputs
@@ -150,8 +150,8 @@ def check(
                 joined([made.vectors, deciding]),
                 np.concatenate([made.words, closed.words], axis=1),
             )
-            found = tuple(gap for gap in found if gap.verdict != "open")
-    return Examination(row, asked, mismatches, made, found, answers, first, changed)
+            undecided = tuple(gap for gap in undecided if gap.verdict != "open")
+    return Examination(row, asked, mismatches, made, undecided, answers, first, changed)
 
 
 def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback = unseen) -> Examination:

@@ -113,4 +113,4 @@ def _judged_lines(judged: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _count_lines(judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield f"{sum(one['agrees'] is True for one in judged)} of {len(judged)} as published"
+    yield f"{sum(judgement['agrees'] is True for judgement in judged)} of {len(judged)} as published"

@@ -45,7 +45,7 @@ def bound(
       tcsmt accuracy bound single-f16 --arch volta --k 4 --confirm
       tcsmt accuracy bound ozaki1-int8,slices=7 --arch ampere --k 1024 --exponents=0:0
     """
-    found = bound_of(
+    result = bound_of(
         algorithm,
         arch,
         k=k,
@@ -53,4 +53,4 @@ def bound(
         search=search,
         options=solving,
     )
-    answer(found, as_json=as_json)
+    answer(result, as_json=as_json)

@@ -54,10 +54,10 @@ def compare(
       tcsmt accuracy compare ootomo-halfhalf markidis --arch volta
     """
     form = form_of(output)
-    found = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
-    say_dumped(solving, found.scripts)
-    picture = found.picture() if explain or output is not None else None
-    show(found, as_json=as_json)
+    comparison = compare_algorithms(one, two, arch, k=k, domain=domain, search=search, options=solving)
+    say_dumped(solving, comparison.scripts)
+    picture = comparison.picture() if explain or output is not None else None
+    show(comparison, as_json=as_json)
     if explain and picture is not None and not as_json:
         click.echo()
         show_picture(picture, None, None, as_json=False)
@@ -65,4 +65,4 @@ def compare(
         show_picture(picture, form, output, as_json=False)
     elif output is not None:
         click.echo(f"no witness: {output} is not written", err=True)
-    sys.exit(found.exit_code)
+    sys.exit(comparison.exit_code)

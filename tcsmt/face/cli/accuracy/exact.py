@@ -44,7 +44,7 @@ def exact(
       tcsmt accuracy exact fp8-promoted --arch h100 --integers 15 --k 128
       tcsmt accuracy exact ozaki1-int8,slices=3 --arch ampere --k 64
     """
-    found = exact_of(
+    exactness = exact_of(
         arch or name,
         algorithm=name if arch else "",
         integers=integers,
@@ -52,4 +52,4 @@ def exact(
         search=search,
         options=solving,
     )
-    answer(found, as_json=as_json)
+    answer(exactness, as_json=as_json)

@@ -39,5 +39,5 @@ def explain(
       tcsmt accuracy explain markidis --arch volta --vector "a0=0.1 b0=0.3"
     """
     with vector_option() as rounded:
-        found = explain_algorithms(one, arch, vector, two, k=k, rounded=rounded)
-    show_picture(found, form, output, as_json=as_json)
+        explanation = explain_algorithms(one, arch, vector, two, k=k, rounded=rounded)
+    show_picture(explanation, form, output, as_json=as_json)

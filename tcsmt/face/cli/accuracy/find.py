@@ -44,5 +44,5 @@ def find(
       tcsmt accuracy find monotone markidis --arch volta
       tcsmt accuracy find sign single-f16 --arch volta --c-zero --certificate proofs
     """
-    found = find_in(question, algorithm, arch, k=k, domain=domain, search=search, options=solving)
-    answer(found, as_json=as_json)
+    finding = find_in(question, algorithm, arch, k=k, domain=domain, search=search, options=solving)
+    answer(finding, as_json=as_json)

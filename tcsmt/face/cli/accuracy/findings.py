@@ -47,7 +47,7 @@ def findings(
       tcsmt accuracy findings --output accuracy.json --only "bound of single-bf16: x86/"
     """
     with shown() as progress:
-        found = findings_of(output, only=only, search=search, options=solving, progress=progress)
-    show(found, as_json=as_json)
-    say_certified(solving, found.verdicts)
-    sys.exit(found.exit_code)
+        results = findings_of(output, only=only, search=search, options=solving, progress=progress)
+    show(results, as_json=as_json)
+    say_certified(solving, results.verdicts)
+    sys.exit(results.exit_code)

@@ -65,11 +65,11 @@ def reduced(
     """
     numbers = widths_of(widths)
     with shown() as progress:
-        found = reduced_facts(
+        facts = reduced_facts(
             questions, units, widths=numbers, inputs=inputs, seconds=seconds, output=output, options=solving,
             progress=progress,
         )  # fmt: skip
-    answer(found, as_json=as_json)
+    answer(facts, as_json=as_json)
 
 
 def widths_of(text: str) -> list[int]:

@@ -37,6 +37,6 @@ def slices(
       tcsmt accuracy slices --only turing/mma.m8n8k16.s32 --certificate proofs
     """
     with shown() as progress:
-        found = exact_slices(only, output=output, options=solving, progress=progress)
-    say_certified(solving, found.verdicts)
-    show(found, as_json=as_json)
+        result = exact_slices(only, output=output, options=solving, progress=progress)
+    say_certified(solving, result.verdicts)
+    show(result, as_json=as_json)

@@ -93,29 +93,29 @@ def sweep(
     if folder is not None:
         make_folder(folder)
     with shown() as progress:
-        found = sweep_of(
+        result = sweep_of(
             algorithms, units, distributions=distributions, lengths=lengths or LENGTHS, size=size,
             seeds=seeds, jobs=solving.jobs, scheduler=solving.scheduler, output=output, progress=progress,
         )  # fmt: skip
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
-    elif text := str(found):
+        click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    elif text := str(result):
         click.echo(text)
     if folder is not None:
-        drawn = found.plots(folder)
+        drawn = result.plots(folder)
         for path in drawn:
             click.echo(f"written: {path}", err=True)
         if not drawn:
-            swept = dict.fromkeys(record["algorithm"] for record in found.records)
-            what = f"{_listed(swept)} on {_listed(found.settings['units'])}"
+            swept = dict.fromkeys(record["algorithm"] for record in result.records)
+            what = f"{_listed(swept)} on {_listed(result.settings['units'])}"
             click.echo(f"nothing to plot: no figure shows {what}", err=True)
             if new:
                 folder.rmdir()
-    sys.exit(found.exit_code)
+    sys.exit(result.exit_code)
 
 
 def _listed(names: Iterable[str], most: int = 3) -> str:
     """The first few names, and how many more there are."""
-    given = list(names)
-    more = f" and {len(given) - most} more" if len(given) > most else ""
-    return ", ".join(given[:most]) + more
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

@@ -34,12 +34,12 @@ def variants(largest: int, as_json: bool, output: Path | None) -> None:
     Examples:
       tcsmt accuracy variants --output variants.json
     """
-    found = parameter_variants(largest, output=output, told=silent if as_json else click.echo)
+    result = parameter_variants(largest, output=output, told=silent if as_json else click.echo)
     if as_json:
-        show(found, as_json=True)
+        show(result, as_json=True)
     if output is None:
         return
     try:
-        found.plot(output.with_suffix(".svg"))
+        result.plot(output.with_suffix(".svg"))
     except TcsmtError as error:
         click.echo(f"no plot: {error}", err=True)

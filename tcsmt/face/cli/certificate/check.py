@@ -31,17 +31,18 @@ def check(folder: Path, as_json: bool) -> None:
       tcsmt certificate check proofs --json
     """
     done = []
-    for one in checked_in(folder):
-        done.append(one)
+    for statement in checked_in(folder):
+        done.append(statement)
         if not as_json:
-            state = f"NOT PROVED: {one.flaw}" if one.flaw else f"proved, {counted(len(one.lemmas), 'lemma')}"
-            click.echo(f"{one.title}: {state}")
-            for line in one.states.lines() if one.states else ():
+            proved = f"proved, {counted(len(statement.lemmas), 'lemma')}"
+            state = f"NOT PROVED: {statement.flaw}" if statement.flaw else proved
+            click.echo(f"{statement.title}: {state}")
+            for line in statement.states.lines() if statement.states else ():
                 click.echo(f"  {line}")
-    flawed = sum(bool(one.flaw) for one in done)
-    lemmas = {name for one in done for name in one.lemmas}
+    flawed = sum(bool(statement.flaw) for statement in done)
+    lemmas = {name for statement in done for name in statement.lemmas}
     if as_json:
-        echo_json({"proved": not flawed, "statements": [one.as_json() for one in done]})
+        echo_json({"proved": not flawed, "statements": [statement.as_json() for statement in done]})
     elif flawed:
         click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT PROVED")
     else:

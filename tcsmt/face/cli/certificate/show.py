@@ -26,6 +26,6 @@ def show(folder: Path, as_json: bool) -> None:
     """
     statements = described_in(folder)
     if as_json:
-        echo_json({"statements": [one.as_json() for one in statements]})
+        echo_json({"statements": [statement.as_json() for statement in statements]})
     else:
         click.echo("\n\n".join(map(str, statements)))

@@ -68,7 +68,7 @@ def diff(
         raise TcsmtError(f"--output {output}: the name must end in .html")
     a, b, left, right = (read_array(path) for path in (a_path, b_path, left_path, right_path))
     c, bias = (None if path is None else read_array(path) for path in (c_path, bias_path))
-    found = kernel_diff(
+    difference = kernel_diff(
         a,
         b,
         left,
@@ -83,5 +83,5 @@ def diff(
         element=element,
     )
     if output is not None:
-        replace_text(output, found.as_html())
-    answer(found, as_json=as_json)
+        replace_text(output, difference.as_html())
+    answer(difference, as_json=as_json)

@@ -90,21 +90,21 @@ def identify(
             click.echo(f"gives all of D: {kernel}", err=True)
 
     with interrupted_once(), shown(lines=False) as progress:
-        found = kernel_identify(
+        result = kernel_identify(
             a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
             c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,
             operands=operands, seed=seed, time_limit=time_limit, progress=progress,
             explained=lambda kernel: tell(kernel.name),
         )  # fmt: skip
         made = None
-        if plan is not None and found.kernels:
-            made = found.plan(options=solving, seed=seed, progress=progress)
+        if plan is not None and result.kernels:
+            made = result.plan(options=solving, seed=seed, progress=progress)
     if made is not None and plan is not None:
         made.save(plan)
     if as_json:
-        echo_json(found.as_json() | ({"plan": made.as_json()} if made is not None else {}))
+        echo_json(result.as_json() | ({"plan": made.as_json()} if made is not None else {}))
     else:
-        click.echo(str(found))
+        click.echo(str(result))
         if made is not None:
             click.echo(str(made))
-    sys.exit(found.exit_code)
+    sys.exit(result.exit_code)

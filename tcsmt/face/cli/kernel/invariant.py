@@ -62,8 +62,8 @@ def invariant(
       tcsmt kernel invariant volta --reductions split-k:2,split-k:2,reversed --epilogue c=epilogue
     """
     with shown(lines=False) as progress:
-        found = kernel_invariant(
+        result = kernel_invariant(
             unit, reductions, domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
             progress=progress,
         )  # fmt: skip
-    answer(found, as_json=as_json)
+    answer(result, as_json=as_json)

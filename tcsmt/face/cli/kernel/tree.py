@@ -69,7 +69,7 @@ def tree(
         raise click.UsageError("give one of --python and --kernel")
     multiply = str(kernel) if function is None else function_named(function)
     with shown(lines=False) as progress:
-        found = kernel_tree(
+        result = kernel_tree(
             multiply, k, operands=format_name, shape=shape, products=products, progress=progress
         )
-    answer(found, as_json=as_json)
+    answer(result, as_json=as_json)
