@@ -54,11 +54,13 @@ def _is_program(text: str) -> bool:
 
 
 def _program(text: str, like: Model | None) -> NamedSide:
-    option = f"--python {Path(text).stem}:FUNCTION" if text.lower().endswith(".py") else f"--command {text}"
+    in_python = text.lower().endswith(".py")
+    option = f"--python {Path(text).stem}:FUNCTION" if in_python else f"--command {text}"
+    search = "`tcsmt.identify(FUNCTION, ...)` in Python" if in_python else f"`tcsmt identify {option}`"
     return _asked(
         text,
         f"a program can only be asked, it has no model: `tcsmt check UNIT {option}` compares its answers "
-        f"with a unit's, and `tcsmt identify {option}` looks for the unit",
+        f"with a unit's, and {search} looks for the unit",
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
+import click
 import pytest
 
 from tcsmt.face.api.units import side_of
+from tcsmt.face.cli import main
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
 
@@ -30,3 +33,15 @@ def test_programs_and_recordings_say_how_they_are_asked(text: str, option: str) 
         with pytest.raises(TcsmtError) as caught:
             getattr(side, wanted)
         assert str(caught.value).startswith(f"{text}: ") and option in str(caught.value)
+
+
+def test_every_command_that_is_advised_exists() -> None:
+    """With its option: a function is given to `identify` in Python alone."""
+    for text in ("tool.py", sys.executable, "rows.npz"):
+        with pytest.raises(TcsmtError) as caught:
+            side_of(text).row  # noqa: B018
+        for advised in re.findall(r"`tcsmt (.*?)`", str(caught.value)):
+            command = main.get_command(click.Context(main), advised.split()[0])
+            assert command is not None, advised
+            flags = {flag for option in command.params for flag in option.opts}
+            assert set(re.findall(r"--[a-z]+", advised)) <= flags, advised
