@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transf
 
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.parameters import Parameters
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["GIVEN", "ComposedModel", "composed", "flattened", "part"]
 
@@ -49,7 +50,7 @@ def composed(whole: type[Whole], table: Parameters) -> Whole:
         value, kept = getattr(table, parameter.name), held.get(parameter.name, parameter.default)
         if value != kept and parameter.name not in table.qualifiers:
             reason = _reason(whole, result, parameter.name, table)
-            table.check(parameter.name, False, f"{getattr(kept, 'name', kept)} when {reason}")
+            raise table.refusal(parameter.name, f"{getattr(kept, 'name', kept)} when {reason}")
     return result
 
 
@@ -64,6 +65,12 @@ class ComposedModel(Model, Generic[Table]):
     """A model that is composed of parts. declared: its parameters, flat."""
 
     declared: ClassVar[type[Parameters]]
+
+    def __post_init__(self) -> None:
+        # (else a file of its parameters would be another model)
+        if not _is_of_its_values(self, self.parameters):
+            raise TcsmtError(f"{self.kind}: its parts are not those that their values choose")
+        super().__post_init__()
 
     @classmethod
     def table(cls) -> type[Parameters]:
@@ -80,10 +87,9 @@ class ComposedModel(Model, Generic[Table]):
         """The value of each parameter: the default where no part has it."""
         return cast(Table, self.declared(**flattened(self, self.declared)))
 
-    def check(self, name: str, holds: bool, allowed: str) -> None:
-        """Refuse a parameter with an error that names it, its value and what is allowed."""
-        if not holds:
-            self.parameters.check(name, False, allowed)
+    def refusal(self, name: str, allowed: str) -> TcsmtError:
+        """The error about a parameter, with its value and what is allowed."""
+        return self.parameters.refusal(name, allowed)
 
 
 @cache
@@ -114,8 +120,13 @@ def _chosen(whole: Any, alternatives: tuple[Any, ...], table: Parameters) -> Any
     # (the only alternative left, which what is around it takes alone)
     name, wanted = next(item for item in kind.when.items() if not _holds(table, *item))
     needed = f"other than {_default(table, name)}" if wanted is GIVEN else str(wanted)
-    table.check(name, False, f"{needed} when {_text(whole.when, table)}")
-    raise AssertionError("a check that fails raises")
+    raise table.refusal(name, f"{needed} when {_text(whole.when, table)}")
+
+
+def _is_of_its_values(part: Any, table: Parameters) -> bool:
+    kind: Any = type(part)
+    owned = ((getattr(part, name), kinds) for name, kinds in _parts(kind) if kinds)
+    return all(type(x) is _chosen(kind, ks, table) and _is_of_its_values(x, table) for x, ks in owned)
 
 
 def _holds(table: Parameters, name: str, wanted: object) -> bool:

@@ -97,8 +97,8 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
             dealt = blocks > 1 and lanes.interleave > 0 and n_fma % lanes.interleave == 0
             self.check("interleave", dealt, "0, or, with more than one block, a divisor of n_fma")
         if isinstance(lanes, Ordered):
-            ordered = isinstance(lanes.order, tuple) and sorted(lanes.order) == [*range(self.k)]
-            self.check("order", ordered, f"a permutation of {[*range(self.k)]}")
+            every = [*range(self.k)]
+            self.check("order", sorted(lanes.order) == every, f"a permutation of {every}")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
         self._validate_sum()
         self._validate_terms()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -127,8 +126,3 @@ class FusedParameters(Parameters):
     tininess: str = choice("result", "before", "after")
     negative_zero: bool = False
     nan: NanRule | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.order, Sequence):
-            object.__setattr__(self, "order", tuple(self.order))

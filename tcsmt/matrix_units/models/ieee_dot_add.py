@@ -84,9 +84,8 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
         power = not isinstance(self.sum, Trees) or size & (size - 1) == 0
         whole = not blocks or self.parameters.n_fma is None
         self.check("k" if whole else "n_fma", power, "a power of two when method = pairwise")
-        order = self.order
-        ordered = order is None or (isinstance(order, tuple) and sorted(order) == [*range(self.k)])
-        self.check("order", ordered, f"a permutation of {[*range(self.k)]}")
+        every = [*range(self.k)]
+        self.check("order", self.order is None or sorted(self.order) == every, f"a permutation of {every}")
         if isinstance(self.sum, Chains):
             dealt = 1 <= self.sum.chains <= self.k and self.k % self.sum.chains == 0
             self.check("chains", dealt, f"a divisor of k = {self.k}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
 from numbers import Integral
@@ -24,8 +24,8 @@ class Parameters:
 
     qualifiers: those that say how something is done, and say nothing of a model that does not do it.
 
-    Formats, rounding modes and NaN rules may be given by name. Raises :class:`.TcsmtError` for a value that
-    is not of the parameter's type, or lies outside of its declared range.
+    Formats, rounding modes and NaN rules may be given by name, and lanes in a list. Raises
+    :class:`.TcsmtError` for a value that is not of the parameter's type, or outside of its declared range.
     """
 
     qualifiers: ClassVar[frozenset[str]] = frozenset()
@@ -33,12 +33,14 @@ class Parameters:
     def __post_init__(self) -> None:
         table: Any = type(self)
         for name, kind, allowed, named, optional, ends in _declared(table):
-            value = getattr(self, name)
+            own = value = getattr(self, name)
             if kind is NanRule and isinstance(value, int):
                 value = NanRule((), value)
-                object.__setattr__(self, name, value)
-            if isinstance(value, str) and named is not None:
+            elif kind is tuple and isinstance(value, Sequence):
+                value = tuple(value)
+            elif isinstance(value, str) and named is not None:
                 value = named(value)
+            if value is not own:
                 object.__setattr__(self, name, value)
             if not (isinstance(value, kind) or (optional and value is None)):
                 self.check(name, False, allowed)
@@ -48,9 +50,13 @@ class Parameters:
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:
-            value = getattr(self, name)
-            shown = value.name if isinstance(value, AnyFormat) else repr(value)
-            raise TcsmtError(f"{name} = {shown}: must be {allowed}")
+            raise self.refusal(name, allowed)
+
+    def refusal(self, name: str, allowed: str) -> TcsmtError:
+        """The error about a parameter, with its value and what is allowed."""
+        value = getattr(self, name)
+        shown = value.name if isinstance(value, AnyFormat) else repr(value)
+        return TcsmtError(f"{name} = {shown}: must be {allowed}")
 
 
 #: What a parameter of a kind must be, how errors call that, and how a name is looked up.
@@ -62,6 +68,7 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
     "Format": (Format, "a floating-point format or its name", format_named),
     "IntegerFormat": (IntegerFormat, "an integer or fixed-point format or its name", format_named),
     "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
+    "tuple[int, ...]": (tuple, "a permutation of the lanes", None),
     "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
 }
 

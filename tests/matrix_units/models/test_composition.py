@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, TypeAlias
 
 import pytest
 
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.matrix_units.models.composition import GIVEN, composed, flattened, part
+from tcsmt.matrix_units.models.ieee_parts import Chains, ExactProducts
 from tcsmt.matrix_units.models.parameters import Parameters, choice, number
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import of_type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,3 +125,18 @@ def test_parts_are_frozen_and_named() -> None:
     assert [f.name for f in fields(Bake)] == ["minutes", "air"]
     with pytest.raises(AttributeError):
         Grill(side=None).side = 2  # type: ignore[misc]
+
+
+def test_a_model_of_parts_that_its_values_do_not_choose_is_refused() -> None:
+    """One chain from +0 is another function than a chain from c, and their parameters are the same ones."""
+    fma = IeeeDotAdd.of(
+        **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, k=2, method="fma"
+    )
+    with pytest.raises(TcsmtError, match="its parts are not those that their values choose"):
+        replace(fma, sum=Chains(products=ExactProducts(), chains=1))
+
+
+def test_parts_are_held_to_declared_ranges() -> None:
+    unit = of_type(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model, FusedDotAdd)
+    with pytest.raises(TcsmtError, match="fraction_bits = 5000: must be from 1 to 1024"):
+        replace(unit, sum=replace(unit.sum, fraction_bits=5000))
