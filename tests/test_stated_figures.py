@@ -25,6 +25,12 @@ PAGES = (
 )
 
 H100, XEON, EPYC = "H100", "Xeon", "EPYC"
+#: Units whose rates are stated.
+SIMULATED = (
+    "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+)
 
 #: Sentences with figures, and where these stand.
 STATED = [
@@ -49,10 +55,12 @@ STATED = [
     Stated(
         README,
         "simulates {} million dot-adds per second of Hopper's FP16 unit, and {} million of Volta's",
-        lambda: (
-            of.simulated("hopper/mma.m16n8k16.f32.f16.f16.f32"),
-            of.simulated("volta/mma.m8n8k4.f32.f16.f16.f32"),
-        ),
+        lambda: tuple(of.simulated(name) for name in SIMULATED[:2]),
+    ),
+    Stated(
+        README,
+        "in matrix products, {} and {} million",
+        lambda: tuple(of.simulated(name, "gemm") for name in SIMULATED[:2]),
     ),
     Stated(
         README,
@@ -65,13 +73,13 @@ STATED = [
     Stated(
         BENCHMARKS,
         "One core simulates {} million dot-adds per second of Hopper's FP16 unit, {} million of Volta's, and {} million of Hopper's FP8",
+        lambda: tuple(of.simulated(name) for name in SIMULATED),
+    ),
+    Stated(
+        BENCHMARKS,
+        "it is {}, {} and {} million; on integer instructions it would be {}, {} and {} million",
         lambda: tuple(
-            of.simulated(name)
-            for name in (
-                "hopper/mma.m16n8k16.f32.f16.f16.f32",
-                "volta/mma.m8n8k4.f32.f16.f16.f32",
-                "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
-            )
+            of.simulated(name, rate) for rate in ("gemm", "gemm_by_integers") for name in SIMULATED
         ),
     ),
     Stated(BENCHMARKS, "A {} × {} × {} GEMM on a Hopper unit takes {} s and {} MiB", of.whole_gemm),

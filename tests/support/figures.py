@@ -314,9 +314,10 @@ def as_published(side: str, by: str) -> float:
 # -- the simulator ------------------------------------------------------------------------------------------
 
 
-def simulated(unit: str) -> str:
+def simulated(unit: str, rate: str = "tcsmt") -> str:
+    """A rate of a unit: ``tcsmt`` of rows, ``gemm`` or ``gemm_by_integers`` of a matrix product."""
     (record,) = [one for one in result("benchmarks/simulator")["units"] if one["unit"] == unit]
-    return digits(record["tcsmt"])
+    return digits(record[rate])
 
 
 def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
