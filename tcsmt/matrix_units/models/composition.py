@@ -69,7 +69,7 @@ class ComposedModel(Model, Generic[Table]):
     def __post_init__(self) -> None:
         # (else a file of its parameters would be another model)
         if not _is_of_its_values(self, self.parameters):
-            raise TcsmtError(f"{self.kind}: its parts are not those that their values choose")
+            raise TcsmtError(f"{self.kind}: its parameters stand for other parts: make it by of(...)")
         super().__post_init__()
 
     @classmethod

@@ -132,7 +132,7 @@ def test_a_model_of_parts_that_its_values_do_not_choose_is_refused() -> None:
     fma = IeeeDotAdd.of(
         **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, k=2, method="fma"
     )
-    with pytest.raises(TcsmtError, match="its parts are not those that their values choose"):
+    with pytest.raises(TcsmtError, match="its parameters stand for other parts"):
         replace(fma, sum=Chains(products=ExactProducts(), chains=1))
 
 
