@@ -2,7 +2,8 @@
 
     python results/make/float_forms.py [--only TEXT]
 
-Each unit of the catalogue that has a form is asked about. Bitwuzla has to refute every lemma, and CaDiCaL its
+Each unit of the catalogue that has a form is asked about, and one link of each that is a chain of a
+processor's instructions but for the words of its NaNs. Bitwuzla has to refute every lemma, and CaDiCaL its
 clauses, by a refutation that is checked; with --certificates they are kept in a folder. The digests of what
 is proved are written to ``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays.
 """
@@ -13,15 +14,16 @@ import argparse
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.float_form import FloatForm, float_form
-from tcsmt.matrix_units.models.proved_forms import PROVED, digests
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.float_form_proof import deduced
+from tcsmt.matrix_units.models.float_form import float_form
+from tcsmt.matrix_units.models.proved_forms import PROVED, digests, one_lane
+from tcsmt.prove.engine import float_form_proof, nan_words_proof
+from tcsmt.prove.engine.deduction import NotDeduced, Obligation
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
@@ -32,20 +34,42 @@ HEAD = """\
 """
 
 
-def forms() -> Iterator[tuple[str, Model, FloatForm]]:
+@dataclass(frozen=True)
+class Candidate:
+    """What is to be proved: the unit that it is of, the digests of both graphs, and what gives the lemmas."""
+
+    unit: str
+    digests: tuple[str, str]
+    deduced: Callable[[], list[Obligation]]
+
+    @property
+    def entry(self) -> dict[str, str]:
+        """As the file has it."""
+        return {"unit": self.unit, "model": self.digests[0], "form": self.digests[1]}
+
+
+def candidates() -> Iterator[Candidate]:
     """Each form once, with the first unit that has it."""
     seen = set()
     for row in rows(claims=True):
-        form = float_form(row.model)
-        if form is not None and digests(row.model, form) not in seen:
-            seen.add(digests(row.model, form))
-            yield row.name, row.model, form
+        form, steps = float_form(row.model), one_lane(row.model)
+        if form is not None:
+            names = digests(row.model, form.result, form.guard)
+            lemmas = partial(float_form_proof.deduced, row.model, form)
+        elif steps is not None:
+            names = digests(steps[0], steps[1].trace.output)
+            lemmas = partial(nan_words_proof.deduced, *steps)
+        else:
+            continue
+        if names not in seen:
+            seen.add(names)
+            yield Candidate(row.name, names, lemmas)
 
 
-def proved(solving: Solving, model: Model, form: FloatForm) -> str:
+def proved(solving: Solving, candidate: Candidate) -> str:
     """What is missing from the proof; "" if nothing is."""
     try:
-        lemmas = deduced(model, form)
+        lemmas = candidate.deduced()
     except NotDeduced as why:
         return f"not deduced: {why}"
     for lemma in lemmas:
@@ -70,15 +94,14 @@ def main() -> None:
                 timeout=options.limit, confirm=True, certificate=options.certificates or Path(folder)
             )
         )
-        for name, model, form in forms():
-            entry = {"unit": name, **dict(zip(("model", "form"), digests(model, form), strict=True))}
-            if options.only not in name or entry in entries:
+        for candidate in candidates():
+            if options.only not in candidate.unit or candidate.entry in entries:
                 continue
             start = time.perf_counter()
-            missing = proved(solving, model, form)
-            print(f"{name}: {missing or 'proved'}, {time.perf_counter() - start:.0f} s", flush=True)
+            missing = proved(solving, candidate)
+            print(f"{candidate.unit}: {missing or 'proved'}, {time.perf_counter() - start:.0f} s", flush=True)
             if not missing:
-                entries.append(entry)
+                entries.append(candidate.entry)
                 PROVED.write_text(written(entries), encoding="utf-8")
 
 

@@ -14,13 +14,20 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, operand_words, to_words, unsigned
-from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models.proved_forms import with_one_nan
 from tcsmt.simulate.compiled import compiled, kernel
 from tcsmt.support.errors import TcsmtError
 
 __all__ = [
-    "Words", "are_nan", "prepare", "run_together", "run_words", "simulate", "with_one_nan", "words_of_row",
-]  # fmt: skip
+    "Words",
+    "are_nan",
+    "prepare",
+    "run_together",
+    "run_words",
+    "simulate",
+    "words_of_row",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Operands of many rows, each part's dtype its format's ``unsigned``.
@@ -34,21 +41,8 @@ WORTH_COMPILING = 16384
 _PIECE = 16384
 
 
-@lru_cache(maxsize=64)
-def with_one_nan(model: Model) -> Model | None:
-    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
-
-    None where there is no such unit. Which NaN of several operands is the result takes hundreds of operations
-    more than the result itself: they are worth doing only where the result is a NaN.
-    """
-    if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
-        return None
-    plain = model.varied(nan=None)
-    return plain if plain.by_words else None
-
-
 def are_nan(model: Model, words: Array) -> Array:
-    """Which results of a unit that :func:`with_one_nan` has another one for are NaNs.
+    """Which results of a unit that :func:`.with_one_nan` has another one for are NaNs.
 
     words: of ``unsigned(model.d_format)``, of any shape, which is that of the booleans returned.
     """

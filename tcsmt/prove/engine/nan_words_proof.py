@@ -1,0 +1,36 @@
+"""That a unit whose NaNs have words by a rule is one with a processor's NaNs, but for those words.
+
+Both units are of one lane: one operation on c. Their results are the same word, or both a NaN; and where c is
+a NaN, so are both. So it is of every chain of them: after each operation, both have the same word, or both a
+NaN, and the next one begins with it. :func:`deduced` returns the two lemmas.
+"""
+
+from __future__ import annotations
+
+from tcsmt.language.terms import Term, all_of
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.deduction import Deduction, NotDeduced, Obligation
+
+__all__ = ["deduced"]
+
+
+def deduced(model: Model, plain: Model) -> list[Obligation]:
+    """The lemmas by which two units of one lane, and chains of them, differ in the words of NaNs alone.
+
+    Raises :class:`.NotDeduced` where the units have no such chains.
+    """
+    fmt = float_format(model.d_format)
+    if not model.k == plain.k == 1 or model.c_format != fmt or model.input_formats != plain.input_formats:
+        raise NotDeduced("not two units of one lane whose results are the next c")
+    results = [unit.trace.output for unit in (model, plain)]
+    nans = [_nan(fmt, word) for word in results]
+    proof = Deduction(())
+    proof.lemma("the same word, or two NaNs", results[0].eq(results[1]) | all_of(nans))
+    proof.lemma("a NaN stays one", ~_nan(fmt, model.trace.c) | all_of(nans))
+    return list(proof.lemmas.values())
+
+
+def _nan(fmt: Format, word: Term) -> Term:
+    """Whether a word is a NaN, by its magnitude."""
+    return ~word[fmt.sign_bit - 1 : 0].ule(fmt.infinity_word)

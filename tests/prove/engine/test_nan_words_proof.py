@@ -1,0 +1,64 @@
+"""A unit whose NaNs follow a rule, beside a processor's: proved to differ in the words of NaNs alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tcsmt.matrix_units.catalogue import row_named, rows
+from tcsmt.matrix_units.models import IeeeDotAdd
+from tcsmt.matrix_units.models.proved_forms import one_lane
+from tcsmt.prove.engine.deduction import NotDeduced
+from tcsmt.prove.engine.nan_words_proof import deduced
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+
+
+def both(name: str = "hopper/mma.m8n8k4.f64.f64.f64.f64") -> tuple[IeeeDotAdd, IeeeDotAdd]:
+    steps = one_lane(row_named(name).model)
+    assert steps is not None
+    return steps
+
+
+def answers(model: IeeeDotAdd, plain: IeeeDotAdd) -> set[str]:
+    """What a solver says of the lemmas."""
+    solving = Solving(SolvingOptions(timeout=60))
+    return {solving.ask(lemma.goal).answer for lemma in deduced(model, plain)}
+
+
+def test_every_such_unit_of_the_catalogue_is_proved() -> None:
+    pairs = {steps for row in rows(claims=True) if (steps := one_lane(row.model)) is not None}
+    assert pairs == {both()}
+    assert answers(*both()) == {"unsat"}
+
+
+def test_any_other_rule_can_be_proved() -> None:
+    model, plain = both()
+    assert answers(model.varied(nan="signalling c, a: 0x7ff8000000000001, 0xfff8000000000000"), plain) == {
+        "unsat"
+    }
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rounding": "RTZ", "d_rounding": "RTZ"},
+        {"flush_inputs": True},
+        {"flush_outputs": True},
+        {"method": "sequential", "product_format": "f64"},
+    ],
+)
+def test_another_operation_is_refused(changes: dict[str, Any]) -> None:
+    """Also where the fault is in what stands beside the unit."""
+    model, plain = both()
+    with_fault = model.varied(**changes | {"nan": None})
+    assert "sat" in answers(with_fault, plain)
+    assert "sat" in answers(model, with_fault)
+
+
+def test_units_that_cannot_be_chained_so_are_refused() -> None:
+    model, plain = both()
+    for pair in ((model.varied(k=2), plain), (model, plain.varied(k=2)), (plain.varied(c_format="f32"),) * 2):
+        with pytest.raises(NotDeduced):
+            deduced(*pair)
