@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
+from math import inf
 from typing import Any
 
 from tcsmt.analysis.certified import certify_bound
@@ -37,6 +38,9 @@ from tcsmt.support.text import ranges
 
 __all__ = ["AccuracyBound", "bound", "others_lines", "others_of"]
 
+#: Lines of a witness that are shown unless all are asked for.
+_BRIEF = 4
+
 
 @dataclass(frozen=True, repr=False)
 class AccuracyBound(Result):
@@ -58,6 +62,19 @@ class AccuracyBound(Result):
         In units of 2^-24; of an emulation of binary64, of 2^-53.
         """
         return None if self.found.proved is None else float(self.found.proved)
+
+    @property
+    def proved_error(self) -> float | None:
+        """``proved`` as a plain number: a bound of ``|result - exact| / (|c| + Σ|a·b|)``."""
+        return None if self.found.proved is None else float(self.found.proved * bounds.unit(self.wide))
+
+    @property
+    def found_error(self) -> float:
+        """The largest such error that was found; infinite where a result is not finite, 0.0: none."""
+        if self.found.relative is None:
+            return 0.0
+        relative = self.found.relative.relative
+        return inf if relative is None else float(relative * bounds.unit(self.wide))
 
     @property
     def reason(self) -> str:
@@ -88,34 +105,50 @@ class AccuracyBound(Result):
         facts = about | bound_json(self.found, self.wide) | {"reason": self.reason}
         return facts | certificate_json(self.certified)
 
+    def text(self, *, full: bool = False) -> str:
+        """The answer, and briefly what it rests on; full: all inputs and every step of the proof."""
+        return "\n".join(self._written(None if full else _BRIEF))
+
     def _lines(self) -> Iterator[str]:
+        return self._written(_BRIEF)
+
+    def _written(self, most: int | None) -> Iterator[str]:
+        """most: lines of inputs of a witness, and no steps of the proof; None: all of both."""
         error_bound, unit = self.found, f"2^-{self.wide.precision}"
         yield f"{self.algorithm} on {self.row.name}, K = {self.k}; domain: {self.domain}"
+        yield from self._answer(unit)
         yield ""
         if self.searched < self.k:
-            most = self.searched
-            yield f"the search changed the first {most} products only; the others repeat them, or are zero"
-        yield from _extreme_lines(error_bound.relative, "relative to |c| + Σ|a·b|", f"·{unit}", self.wide)
-        yield from _extreme_lines(error_bound.ulps, "in ulps of the exact result", "", self.wide)
-        low = "0" if error_bound.relative is None else _size(error_bound.relative.relative, f"·{unit}")
-        if error_bound.proof is None or self.proved is None:
-            yield f"found, not proved: at least {low}; no bound ({self.reason})"
-        else:
-            most_error = f"{self.proved:.6g}·{unit}"
-            yield f"the largest relative error is at least {low} (found) and at most {most_error} (proved)"
-            yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in error_bound.shares.items())
-            if self.proved_of_largest is not None:
-                yield f"relative to |c| + K·max|a|·max|b|, at most {self.proved_of_largest:.6g}·{unit}"
-            if error_bound.in_ulps is not None:
-                yield f"  and so at most {float(error_bound.in_ulps):.6g} ulps of the exact result"
-            elif error_bound.ulps is not None:
-                yield "  in ulps there is no bound: the exact sum may cancel"
-            yield f"proved {error_bound.proof.how}:"
-            yield from (f"  {step}" for step in error_bound.proof.stage.split("; "))
+            first = self.searched
+            yield f"the search changed the first {first} products only; the others repeat them, or are zero"
+        relative, wide = "relative to |c| + Σ|a·b|", self.wide
+        yield from _extreme_lines(error_bound.relative, relative, f"·{unit}", wide, most)
+        yield from _extreme_lines(error_bound.ulps, "in ulps of the exact result", "", wide, most)
+        if error_bound.proof is not None and self.proved is not None:
+            yield f"proved {error_bound.proof.how}{':' if most is None else ''}"
+            if most is None:
+                yield from (f"  {step}" for step in error_bound.proof.stage.split("; "))
             if error_bound.open:
                 yield f"not closed: {error_bound.open}"
         yield from certificate_lines(self.certified)
         yield from others_lines(self.others)
+
+    def _answer(self, unit: str) -> Iterator[str]:
+        """How large the error can be, and where the bound comes from."""
+        error_bound = self.found
+        low = "0" if error_bound.relative is None else _size(error_bound.relative.relative, f"·{unit}")
+        if error_bound.proof is None or self.proved is None:
+            yield f"found, not proved: at least {low}; no bound ({self.reason})"
+            return
+        most_error = f"{self.proved:.6g}·{unit}"
+        yield f"the largest relative error is at least {low} (found) and at most {most_error} (proved)"
+        yield from (f"  {float(loss):>12.6g}  {name}" for name, loss in error_bound.shares.items())
+        if self.proved_of_largest is not None:
+            yield f"relative to |c| + K·max|a|·max|b|, at most {self.proved_of_largest:.6g}·{unit}"
+        if error_bound.in_ulps is not None:
+            yield f"  and so at most {float(error_bound.in_ulps):.6g} ulps of the exact result"
+        elif error_bound.ulps is not None:
+            yield "  in ulps there is no bound: the exact sum may cancel"
 
     @property
     def _title(self) -> str:
@@ -177,18 +210,32 @@ def others_lines(others: Sequence[str]) -> Iterator[str]:
         yield f"other instructions with these formats compute otherwise: {', '.join(others)}"
 
 
-def _extreme_lines(extreme: Extreme | None, measure: str, unit: str, wide: Format) -> Iterator[str]:
-    """The largest error that was found in one measure, and the input with it."""
+def _extreme_lines(
+    extreme: Extreme | None, measure: str, unit: str, wide: Format, most: int | None
+) -> Iterator[str]:
+    """The largest error that was found in one measure, and the input with it: so many lines of it, or all."""
     if extreme is None:
         yield f"largest error found, {measure}: none at all"
         return
     yield f"largest error found, {measure}: {_size(extreme.relative if unit else extreme.ulps, unit)}"
     # inputs in a row that hold the same word are one line
     inputs = ((name, word) for name, word in extreme.values.items() if word)
-    for (_, word), group in groupby(inputs, lambda item: (item[0][0], item[1])):
-        names = ", ".join(ranges([name for name, _ in group]))
+    lines = [
+        (_shortened(ranges([name for name, _ in group]), most), word)
+        for (_, word), group in groupby(inputs, lambda item: (item[0][0], item[1]))
+    ]
+    for names, word in lines[:most]:
         yield f"  {names:>5} = {wide.hex(word)}  {wide.describe(word)}"
+    rest = 0 if most is None else len(lines[most:])
+    if rest:
+        yield f"  and {rest} more (--full shows all)"
     yield f"  result {wide.describe(extreme.result)}, exact {signed_text(extreme.exact)}"
+
+
+def _shortened(names: Sequence[str], most: int | None) -> str:
+    """Names of inputs; of many, the first few."""
+    shown = names if most is None or len(names) <= 2 * most else [*names[: 2 * most], "..."]
+    return ", ".join(shown)
 
 
 def _size(error: Fraction | None, unit: str) -> str:

@@ -17,15 +17,15 @@ def echo_json(data: dict[str, Any]) -> None:
     click.echo(json_text(data))
 
 
-def show(result: Result, *, as_json: bool) -> None:
-    """Print a result: its JSON, or its text where it has any."""
+def show(result: Result, *, as_json: bool, text: str | None = None) -> None:
+    """Print a result: its JSON, or its text where it has any. text: in place of what ``str`` gives."""
     if as_json:
         echo_json(result.as_json())
-    elif text := str(result):
+    elif text := str(result) if text is None else text:
         click.echo(text)
 
 
-def answer(result: Result, *, as_json: bool) -> NoReturn:
+def answer(result: Result, *, as_json: bool, text: str | None = None) -> NoReturn:
     """Print a result, and exit with what it answers."""
-    show(result, as_json=as_json)
+    show(result, as_json=as_json, text=text)
     sys.exit(result.exit_code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,10 @@ import pytest
 
 import tcsmt
 from tcsmt import Domain, accuracy
+from tcsmt.analysis.search.bound import Bound, Extreme
+from tcsmt.face.api.error_bound import AccuracyBound
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.statements.verdict import Equivalent
 
 
 @pytest.mark.long
@@ -43,3 +47,24 @@ def test_a_bound_that_is_not_proved_says_why() -> None:
     assert shown.reason == "no way to prove one was found"
     proved = replace(found, found=replace(found.found, proved=Fraction(3, 2)))
     assert proved.reason == "" and repr(proved).endswith(": 1.5>")
+
+
+def test_the_answer_comes_first_and_the_inputs_briefly() -> None:
+    """Errors as plain numbers; all inputs of the witness only where all are asked for."""
+    inputs = {f"a{n}": 0x3F800000 + n for n in range(40)} | {"b0": 0x3F800000}
+    error = Extreme(inputs, 0x3F800000, Fraction(3, 2), Fraction(1, 2), Fraction(5), Fraction(7))
+    proof = Equivalent(stage="this; that", scripts=(), solver="by hand", version="", seconds=0.0)
+    found = Bound(error, error, Fraction(6), None, proof, {}, "", 0.0)
+    shown = AccuracyBound("single-f16", row_named("volta"), 40, Domain(), found)
+    assert shown.found_error == 5 * 2.0**-24 and shown.proved_error == 6 * 2.0**-24
+    brief, full = str(shown).splitlines(), shown.text(full=True).splitlines()
+    assert brief[1].startswith("the largest relative error is at least 5·2^-24 (found) and at most 6·2^-24")
+    assert brief[1] == full[1]
+    assert len([line for line in brief if "0x3f8" in line]) == 8
+    assert "  and 37 more (--full shows all)" in brief
+    assert len([line for line in full if "0x3f8" in line]) == 82
+    assert "  that" in full and "  that" not in brief
+    infinite = replace(error, error=None, relative=None, ulps=None)
+    nothing_proved = replace(shown, found=replace(found, relative=infinite, proof=None, proved=None))
+    assert nothing_proved.found_error == math.inf and nothing_proved.proved_error is None
+    assert replace(shown, found=replace(found, relative=None)).found_error == 0.0

@@ -19,6 +19,7 @@ from tcsmt.face.cli.printing import answer
 @k_option
 @domain_of_algorithm
 @search_option(20.0)
+@click.option("--full", is_flag=True, help="Print all words of the inputs, and every step of the proof.")
 @options.as_json
 @options.solving("solver", "timeout", "confirm", "certificate")
 def bound(
@@ -27,6 +28,7 @@ def bound(
     k: int,
     domain: Domain,
     search: float,
+    full: bool,
     as_json: bool,
     solving: SolvingOptions,
 ) -> None:
@@ -36,6 +38,8 @@ def bound(
     alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
     as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
     to K times the largest numbers of A's row and B's column.
+
+    The answer comes first, then the inputs with the largest errors found, briefly.
 
     Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
     4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
@@ -53,4 +57,4 @@ def bound(
         search=search,
         options=solving,
     )
-    answer(result, as_json=as_json)
+    answer(result, as_json=as_json, text=result.text(full=full))
