@@ -11,6 +11,7 @@ from tcsmt.compose import names
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue.citations import Citations, citations
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
@@ -132,6 +133,15 @@ class Unit(Result):
 
     def _facts(self) -> dict[str, Any]:
         return row_as_json(self.row)
+
+    def citations(self) -> Citations:
+        """The sources as BibTeX: print them, or read ``entries``.
+
+        >>> import tcsmt
+        >>> [entry.key for entry in tcsmt.unit("volta").citations().entries]
+        ['xie2025', 'khattak2025', 'mmasim']
+        """
+        return citations(self.row)
 
     def as_toml(self) -> str:
         """A model file that reads back as this unit's model."""

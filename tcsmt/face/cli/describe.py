@@ -21,8 +21,11 @@ from tcsmt.face.cli.printing import show
     metavar="NAME",
     help="Instead, describe a format: a known one, or one of UNIT's own.",
 )
+@click.option("--cite", is_flag=True, help="Instead, print the unit's sources as BibTeX.")
 @options.as_json
-def describe(arch: str | None, instruction: str | None, number_format: str | None, as_json: bool) -> None:
+def describe(
+    arch: str | None, instruction: str | None, number_format: str | None, cite: bool, as_json: bool
+) -> None:
     """Describe a unit by the parameters that each published convention uses.
 
     UNIT is an architecture, a GPU, ARCH/INSTRUCTION or a model file. For an architecture or a GPU
@@ -34,14 +37,20 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
     Examples:
       tcsmt describe h100/wgmma.m64nNk32.f32.e4m3.e4m3
       tcsmt describe --format e4m3
+      tcsmt describe h100 --cite
     """
     name = arch if instruction is None else f"{arch}/{instruction}"
+    if number_format is not None and cite:
+        raise TcsmtError("--format and --cite exclude each other: a format has no sources")
     if number_format is not None:
         show(describe_format(number_format, name), as_json=as_json)
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
     side = side_of(name)
+    if cite:
+        show(unit(side).citations(), as_json=as_json)
+        return
     show(unit(side), as_json=as_json)
     if side.listed and not as_json:
         others = [other.instruction for other in rows_listed(arch, claims=True) if other is not side.row]

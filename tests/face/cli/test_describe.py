@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.command_line import done
+from tests.support.command_line import done, refused
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 #: F, n_eab, product alignment, bits kept, carry bits, accumulator, its integer.fraction, Fasi et al.'s.
@@ -46,3 +46,12 @@ def test_describe_an_instruction() -> None:
     assert "N_FMA: 16 of K = 32: 2 sums, lanes dealt in groups of 2" in dealt
     data = json.loads(done("describe", "volta", f"{VOLTA[6:]}@fasi", "--json"))
     assert (data["status"], data["model"]["kind"]) == ("refuted", "ieee-dot-add")
+
+
+def test_sources_as_bibtex() -> None:
+    """With --cite; a format has no sources."""
+    text = done("describe", "volta", "--cite")
+    assert text.startswith(f"% {VOLTA}: MMA-Sim") and "@misc{xie2025," in text and "2511.10909" in text
+    data = json.loads(done("describe", "volta", "--cite", "--json"))
+    assert [entry["key"] for entry in data["citations"]] == ["xie2025", "khattak2025", "mmasim"]
+    assert "exclude each other" in refused("describe", "--format", "f16", "--cite")
