@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.files import make_folder, replace_bytes, replace_text
 from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.progress import shown, silent, told, unseen
 from tcsmt.support.results import Result, json_text
@@ -23,6 +23,7 @@ __all__ = [
     "interrupted_once",
     "json_text",
     "make_folder",
+    "replace_bytes",
     "replace_text",
     "shown",
     "silent",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api import scripts
-from tcsmt.face.api.terminal import TcsmtError, make_folder, replace_text
+from tcsmt.face.api.terminal import TcsmtError, make_folder, replace_bytes, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -19,7 +19,10 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.command()
 @click.argument("unit", type=UNIT, required=False)
 @click.option(
-    "--as", "language", metavar="LANGUAGE", help="systemverilog, c (a C99 header), btor2 or smt2 (SMT-LIB)."
+    "--as",
+    "language",
+    metavar="LANGUAGE",
+    help="systemverilog, c (a C99 header), btor2, smt2 (SMT-LIB) or wasm (WebAssembly).",
 )
 @click.option("--output", type=_FILE, metavar="FILE", help="Write here.  [default: standard output]")
 @click.option("--name", help="Of the module or function.  [default: made from the unit's]")
@@ -47,10 +50,11 @@ def export(
     unit: str | None, language: str | None, output: Path | None, name: str | None, pipeline: bool,
     testbench: Path | None, queries: Path | None, benchmarks: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Write UNIT in another language: one file that needs nothing else.
+    """Write UNIT in another language: a file that needs nothing else.
 
-    The file is a SystemVerilog module, a C99 header, or a circuit for solvers (BTOR2, SMT-LIB). Its header
-    has the unit's source and parameters; the stages have the names that `tcsmt explain` shows.
+    The file is a SystemVerilog module, a C99 header, a circuit for solvers (BTOR2, SMT-LIB), or a WebAssembly
+    module with its loader in JavaScript and the loader's types beside it. It has the unit's source and
+    parameters; the stages have the names that `tcsmt explain` shows.
 
     Without UNIT, writes self-contained SMT-LIB 2.6 scripts with the expected answer.
 
@@ -58,6 +62,7 @@ def export(
     Examples:
       tcsmt export h100 --as c --output hopper.h
       tcsmt export h100 --as systemverilog --pipeline --output dot.sv --name dot --testbench dot_tb.sv
+      tcsmt export h100 --as wasm --output hopper.wasm
       tcsmt export --queries scripts
       tcsmt export --benchmarks set
     """
@@ -108,12 +113,18 @@ def _unit(
         replace_text(testbench, made.testbench)
         files["testbench"] = str(testbench)
     if output is not None:
-        replace_text(output, made.text)
-        files["output"] = str(output)
+        for what, (file, content) in made.files(output).items():
+            files[what] = str(file)
+            if isinstance(content, bytes):
+                replace_bytes(file, content)
+            else:
+                replace_text(file, content)
     if as_json:
-        echo_json(made.as_json() | files | ({} if output is not None else {"text": made.text}))
+        echo_json(made.as_json() | files | ({} if output is not None else made.texts))
         return
     if output is None:
+        if made.module is not None:
+            raise TcsmtError(f"--output is missing: a module is binary; such as --output {made.name}.wasm")
         click.echo(made.text, nl=False)
     for path in files.values():
         click.echo(f"{path}: {made.unit}", err=True)

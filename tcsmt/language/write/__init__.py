@@ -1,1 +1,1 @@
-"""Terms as other languages: SMT-LIB, clauses, SystemVerilog, C, BTOR2, LLVM IR."""
+"""Terms as other languages: SMT-LIB, clauses, SystemVerilog, C, BTOR2, LLVM IR, WebAssembly."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tcsmt.matrix_units.catalogue import Row
@@ -12,6 +14,7 @@ from tcsmt.outside.exports.design import Design
 from tcsmt.outside.exports.smtlib import smtlib
 from tcsmt.outside.exports.systemverilog import latency, systemverilog
 from tcsmt.outside.exports.testbench import bench
+from tcsmt.outside.exports.webassembly import declarations, loader, webassembly
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -20,7 +23,7 @@ __all__ = ["LANGUAGES", "Exported", "exported"]
 
 _WRITE = {"c": c, "btor2": btor2, "smt2": smtlib}
 #: By the names that ``--as`` takes.
-LANGUAGES = ("systemverilog", *_WRITE)
+LANGUAGES = ("systemverilog", *_WRITE, "wasm")
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +32,8 @@ class Exported(Result):
 
     unit, language: what was asked for. name: of the module or function. text: of the file. testbench: of
     SystemVerilog, the text of a file with a test bench. latency: of SystemVerilog, clock edges from the
-    inputs to the result (0: combinational).
+    inputs to the result (0: combinational). module: of WebAssembly, the binary module; then ``text`` is its
+    loader in JavaScript, and ``declarations`` are the loader's types in TypeScript.
     """
 
     unit: str
@@ -38,6 +42,32 @@ class Exported(Result):
     text: str
     testbench: str | None = None
     latency: int | None = None
+    module: bytes | None = None
+    declarations: str | None = None
+
+    def files(self, path: Path) -> dict[str, tuple[Path, str | bytes]]:
+        """The files to be written for ``path``, by what they are, each with its content.
+
+        A module in ``dot.wasm`` has its loader and the loader's types beside it, ``dot.mjs`` and
+        ``dot.d.mts``. Raises :class:`.TcsmtError` where a module's name does not end in .wasm.
+        """
+        if self.module is None or self.declarations is None:
+            return {"output": (path, self.text)}
+        if path.suffix != ".wasm":
+            raise TcsmtError(f"{path}: a WebAssembly module is named like {self.name}.wasm")
+        return {
+            "output": (path, self.module),
+            "loader": (path.with_suffix(".mjs"), self.text),
+            "declarations": (path.with_suffix(".d.mts"), self.declarations),
+        }
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The content as plain data: the text, and of WebAssembly the module in Base64, and declarations."""
+        if self.module is None or self.declarations is None:
+            return {"text": self.text}
+        module = b64encode(self.module).decode()
+        return {"text": self.text, "module": module, "declarations": self.declarations}
 
     def _lines(self) -> list[str]:
         return self.text.split("\n")
@@ -65,4 +95,7 @@ def exported(row: Row, language: str, *, name: str | None = None, pipeline: bool
         return Exported(row.name, chosen, design.name, text, tested, edges)
     if pipeline:
         raise TcsmtError(f"a pipeline is possible in systemverilog, not in {chosen}")
+    if chosen == "wasm":
+        module = webassembly(design).code
+        return Exported(row.name, chosen, design.name, loader(), module=module, declarations=declarations())
     return Exported(row.name, chosen, design.name, _WRITE[chosen](design))

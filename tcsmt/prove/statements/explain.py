@@ -11,6 +11,7 @@ from tcsmt.language.terms import Term, variables
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.matrix_units.models import Model, Stage, Trace
+from tcsmt.matrix_units.models.stages import Kind
 
 __all__ = [
     "LONGEST_DECIMAL",
@@ -24,6 +25,8 @@ __all__ = [
     "signed_text",
     "stage_lines",
     "steps",
+    "term_of",
+    "terms_of_value",
 ]
 
 #: Longer exact values are shown with a hexadecimal significand.
@@ -62,7 +65,7 @@ def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
 
 def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
     """The word of every term that a stage's value is made of."""
-    wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *_terms(s.value))))
+    wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *terms_of_value(s.value))))
     return dict(zip(wanted, evaluate(wanted, values), strict=True))
 
 
@@ -96,18 +99,17 @@ def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[S
     blocks = [{step.stage.block for step in side} for side in (left, right)]
     return (
         (_first(left, right, lambda step: step.stage.place) if blocks[0] == blocks[1] else None)
-        or _first(left, right, _term)
+        or _first(left, right, lambda step: term_of(step.stage) or id(step))
         or _first(left[-1:], right[-1:], lambda step: True)
     )
 
 
-def _term(step: StageValue) -> object:
-    """The kind of stage, and the inputs of the product (or c) that it holds; of another stage, itself."""
-    value = step.stage.value
-    number = value.source if isinstance(value, Fixed) else value
+def term_of(stage: Stage) -> tuple[Kind, frozenset[Term]] | None:
+    """The kind of stage, and the inputs of the product (or c) that it holds; None of another stage."""
+    number = stage.value.source if isinstance(stage.value, Fixed) else stage.value
     if not isinstance(number, Number):
-        return id(step)
-    return step.stage.kind, frozenset(variables([number.significand, number.sign]))
+        return None
+    return stage.kind, frozenset(variables([number.significand, number.sign]))
 
 
 def _first(
@@ -121,7 +123,8 @@ def _first(
     return None
 
 
-def _terms(value: object) -> Iterator[Term]:
+def terms_of_value(value: object) -> Iterator[Term]:
+    """The terms that a stage's value is made of; of a word none, which is the stage's own term."""
     match value:
         case Number() as x:
             yield from (x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan)
@@ -130,7 +133,7 @@ def _terms(value: object) -> Iterator[Term]:
         case Fixed() as x:
             yield from (x.word, x.exponent.term)
             for part in (x.source, *x.addends):
-                yield from _terms(part)
+                yield from terms_of_value(part)
         case SignMagnitude() as r:
             yield from (r.sign, r.magnitude, r.lsb.term)
 

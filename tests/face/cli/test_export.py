@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -37,17 +38,36 @@ def test_exports_are_the_same_text_as_from_python(tmp_path: Path) -> None:
         assert data["name"] == "tcsmt_volta_mma_m8n8k4_f32_f16_f16_f32"
 
 
+def test_a_module_is_written_with_its_loader(tmp_path: Path) -> None:
+    """To files, and as JSON without them."""
+    made = tcsmt.export("volta", "wasm", name="dot")
+    assert made.module is not None and made.module.startswith(b"\0asm")
+    common = ("export", "volta", "--as", "wasm", "--name", "dot", "--json")
+    data = json.loads(done(*common, "--output", tmp_path / "my.wasm"))
+    paths = {"output": "my.wasm", "loader": "my.mjs", "declarations": "my.d.mts"}
+    assert {what: str(tmp_path / name) for what, name in paths.items()}.items() <= data.items()
+    assert (tmp_path / "my.wasm").read_bytes() == made.module
+    assert (tmp_path / "my.mjs").read_text() == made.text == str(made)
+    assert (tmp_path / "my.d.mts").read_text() == made.declarations
+    data = json.loads(done(*common))
+    assert b64decode(data["module"]) == made.module
+    assert (data["text"], data["declarations"]) == (made.text, made.declarations)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ("", "expected one of UNIT, --queries, --benchmarks; given: none"),
         ("volta --queries q", "given: UNIT and --queries"),
         ("--queries q --pipeline", "--pipeline is of a UNIT, which is not given with --queries"),
-        ("volta", "--as is missing: one of systemverilog, c, btor2, smt2"),
+        ("volta", "--as is missing: one of systemverilog, c, btor2, smt2, wasm"),
         ("volta --as verilog", "unknown language 'verilog'"),
         ("volta --as c --pipeline", "a pipeline is possible in systemverilog, not in c"),
         ("volta --as c --testbench t", "a test bench is possible for systemverilog, not for c"),
         ("volta --as c --name 1x", "name '1x': must be letters, digits and underscores"),
+        ("volta --as wasm --pipeline", "a pipeline is possible in systemverilog, not in wasm"),
+        ("volta --as wasm --name dot", "--output is missing: a module is binary; such as --output dot.wasm"),
+        ("volta --as wasm --output dot.js", "dot.js: a WebAssembly module is named like tcsmt_volta_"),
         ("nowhere --as c", "unknown"),
     ],
 )

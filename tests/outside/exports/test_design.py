@@ -9,6 +9,7 @@ from tcsmt.language.write.identifiers import distinct, identifier
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.outside.exports.design import Design
 from tcsmt.outside.exports.languages import LANGUAGES, exported
+from tcsmt.outside.exports.webassembly import webassembly
 from tests.support.exported import own_formats
 
 
@@ -22,7 +23,9 @@ def test_names() -> None:
 def test_headers(tmp_path: Path) -> None:
     """The source, the parameters, a format that the name does not say; nothing ends a comment early."""
     row = replace(own_formats("floats", tmp_path), source="a */ b\nc")
-    for language in LANGUAGES:
+    about = webassembly(Design.of(row)).about
+    assert (about["unit"], about["source"], about["parameters"]["fraction_bits"]) == (row.name, row.source, 9)
+    for language in set(LANGUAGES) - {"wasm"}:
         head = exported(row, language).text.split("parameters:")[0]
         assert "custom/floats: one fused sum of products and c" in head
         assert "source: a * / b c" in head
