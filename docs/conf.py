@@ -22,6 +22,7 @@ extensions = [
     "sphinx_click",
     "sphinx_design",
     "generated",
+    "page",
 ]
 exclude_patterns = ["_build"]
 templates_path: list[str] = []

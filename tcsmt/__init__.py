@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.kernel_invariant import KernelInvariant, kernel_invariant
     from tcsmt.face.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.face.api.kernels import epilogue, gemm, reduction
+    from tcsmt.face.api.page import Page, page
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
     from tcsmt.face.api.properties import properties
@@ -69,6 +70,7 @@ _HOMES = {
     **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.face.api.identify_plan"),
     **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.face.api.identify_probe"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.face.api.pictures"),
+    **dict.fromkeys(("Page", "page"), "tcsmt.face.api.page"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.face.api.kernel_diff"),
     **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.face.api.kernel_identify"),
     **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.face.api.kernel_invariant"),
@@ -109,6 +111,7 @@ __all__ = [
     "KernelIdentified",
     "KernelInvariant",
     "KernelTree",
+    "Page",
     "Probe",
     "ProbeAnswers",
     "Reduction",
@@ -144,6 +147,7 @@ __all__ = [
     "kernel_identify",
     "kernel_invariant",
     "kernel_tree",
+    "page",
     "probe",
     "promoted",
     "properties",

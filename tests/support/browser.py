@@ -1,86 +1,142 @@
-"""Opens a page in a real browser without a screen (Qt WebEngine), clicks, and prints what is seen as JSON.
+"""A headless Chromium for tests of the page.
 
-``python browser.py PAGE SELECTOR [PICTURE]``: clicks the first element of a selector with the mouse. A
-program of its own: Qt wants the main thread, and a crash in it must be no crash of the tests.
+``python -m tests.support.browser`` takes the pictures that the documentation shows.
 """
 
 from __future__ import annotations
 
-import json
-import os
+import importlib.util
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
-os.environ["QTWEBENGINE_CHROMIUM_FLAGS"] = "--no-sandbox --disable-gpu"
+from tests.support.paths import ROOT
 
-from PySide6.QtCore import QPoint, Qt, QUrl
-from PySide6.QtTest import QTest
-from PySide6.QtWebEngineCore import QWebEnginePage
-from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QApplication
+__all__ = ["Tab", "opened", "why_not"]
 
-#: Seconds for anything to happen.
-PATIENCE = 20
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars",
+)  # fmt: skip
+#: A busy machine is waited for.
+_PATIENCE = 120
+#: What the documentation shows.
+_EXAMPLE = (
+    "#v=1&a=ampere/mma.m16n8k16.f32.f16.f16.f32&b=hopper/mma.m16n8k16.f32.f16.f16.f32&w=dc00"
+    + ",0" * 15 + ",4800" + ",0" * 15 + ",3ac80000"
+)  # fmt: skip
+#: Of each picture the link, the width in pixels, and whether it is dark.
+PICTURES = {
+    "page.png": (_EXAMPLE, 1280, False),
+    "page-dark.png": (_EXAMPLE, 1280, True),
+    "page-narrow.png": (_EXAMPLE, 320, False),
+}
 
 
-class Page(QWebEnginePage):
-    """Keeps what the page writes to its console: errors of its script."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[str] = []
-
-    def javaScriptConsoleMessage(self, level: Any, message: str, line: int, source: str) -> None:  # noqa: N802
-        self.said.append(f"{line}: {message}")
+def why_not() -> str:
+    """Why there is no browser to test with; "" where there is one."""
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            return f"there is no {program} on this machine"
+    return "" if importlib.util.find_spec("selenium") else "selenium is not installed (the extra `test`)"
 
 
-def main(path: str, selector: str, picture: str = "") -> None:
-    app = QApplication(sys.argv[:1])
-    view, page = QWebEngineView(), Page()
-    view.setPage(page)
-    view.resize(1300, 1000)
-    view.show()
+class Tab:
+    """A browser's tab with a page."""
 
-    def until(holds: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not holds():
-            assert time.monotonic() < end, "the page does not answer"
-            app.processEvents()
-            time.sleep(0.01)
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
 
-    def ask(script: str) -> Any:
-        answers: list[str] = []
-        page.runJavaScript(f"JSON.stringify({script})", answers.append)
-        until(lambda: answers)
-        return json.loads(answers[0]) if answers[0] else None
+    def open(self, path: Path, fragment: str = "") -> None:
+        """Open a document as a file, and wait until it has computed."""
+        self.driver.get("about:blank")
+        self.driver.get(path.as_uri() + fragment)
+        self.wait("document.body.dataset.ready")
 
-    loaded: list[bool] = []
-    view.loadFinished.connect(loaded.append)
-    view.load(QUrl.fromLocalFile(path))
-    until(lambda: loaded)
-    element = f"document.querySelector({json.dumps(selector)})"
-    state = (
-        "({shown: document.getElementById('shown').innerText,"
-        " drawings: document.querySelectorAll('#shown svg').length,"
-        " height: document.querySelector('#shown svg')?.getBoundingClientRect().height || 0,"
-        " closable: !document.querySelector('#panel > button').hidden})"
-    )
-    seen = [ask(state)]
-    for target in (element, "document.querySelector('#panel > button')"):
-        place = ask(f"(e => [e.left + e.width / 2, e.top + e.height / 2])({target}.getBoundingClientRect())")
-        QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, pos=QPoint(*map(int, place)))
-        until(lambda: ask(state) != seen[-1])
-        if picture and len(seen) == 1:
-            QTest.qWait(500)
-            view.grab().save(picture)
-        seen.append(ask(state))
-    print(json.dumps({"title": ask("document.title"), "seen": seen, "said": page.said}))
+    def run(self, script: str, *arguments: object) -> Any:
+        """What a script returns, or what its promise comes to."""
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: str) -> None:
+        """Until a condition in JavaScript holds. Raises AssertionError."""
+        end = time.monotonic() + _PATIENCE
+        while not self.run(f"return Boolean({condition})"):
+            assert time.monotonic() < end, f"{condition}: not within {_PATIENCE} s; {self.errors()}"
+            time.sleep(0.02)
+
+    def text(self, place: str) -> str:
+        """The text of an element, by a CSS selector, as it is shown."""
+        return str(self.run("return document.querySelector(arguments[0]).innerText", place))
+
+    def click(self, place: str) -> None:
+        """Click on an element."""
+        self.run("document.querySelector(arguments[0]).click()", place)
+
+    def type(self, name: str, text: str) -> None:
+        """Type into an input's field, as its name has it, in place of what was there."""
+        field = self.driver.find_element("css selector", f"#in-{name}")
+        self.run("arguments[0].focus(); arguments[0].select()", field)
+        field.send_keys(text)
+
+    def errors(self) -> list[str]:
+        """What the console has said since it was last asked, warnings too."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def picture(self, path: Path, width: int, *, dark: bool) -> None:
+        """The whole page as a PNG."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._command("Emulation.setEmulatedMedia", {"features": [scheme]})
+        for _ in range(2):  # what is wrapped at another width has another height
+            height = self.run("return document.documentElement.scrollHeight")
+            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            self._command("Emulation.setDeviceMetricsOverride", size)
+        self.driver.save_screenshot(str(path))
+        self._command("Emulation.clearDeviceMetricsOverride", {})
+        self._command("Emulation.setEmulatedMedia", {"features": []})
+
+    def _command(self, name: str, values: dict[str, Any]) -> None:
+        self.driver.execute_cdp_cmd(name, values)
+
+
+@contextmanager
+def opened() -> Iterator[Tab]:
+    """A browser, and no access to a network for it."""
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (*_FLAGS, "--window-size=1280,1600"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        driver.set_script_timeout(_PATIENCE)
+        yield Tab(driver)
+    finally:
+        driver.quit()
+
+
+def take_pictures(folder: Path) -> list[Path]:
+    """The documentation's pictures, in a folder."""
+    from tcsmt.face.api.page import page
+
+    units = [value.partition("=")[2] for value in _EXAMPLE.split("&") if value[:2] in ("a=", "b=")]
+    paths = []
+    with tempfile.TemporaryDirectory() as made, opened() as tab:
+        document = page(made, units, results=ROOT / "results").path
+        for name, (link, width, dark) in PICTURES.items():
+            tab.open(document, link)
+            tab.wait("!document.getElementById('known').hidden")
+            tab.picture(folder / name, width, dark=dark)
+            paths.append(folder / name)
+    return paths
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
-    sys.stdout.flush()
-    os._exit(0)  # Qt does not always survive the end of Python
+    print(*take_pictures(ROOT / "docs" / "_static"), sep="\n", file=sys.stdout)

@@ -24,6 +24,7 @@ _GROUPS = {
         "gemm": "Multiply matrices as a kernel on the unit would.",
         "kernel": "Explain results of matrix products.",
         "explain": "Draw one dot-add bit by bit.",
+        "page": "Write a page that computes units in a browser.",
     },
     "Hardware": {
         "check": "Is an implementation the unit?",
