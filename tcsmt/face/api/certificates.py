@@ -1,28 +1,43 @@
-"""Certificates of proofs: where they go, and checking them."""
+"""Certificates of proofs: checking them, and what they say."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tcsmt.face.api.statements import Expected, StatementFacts
+from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.prove.certificates.checker import Checked
 from tcsmt.prove.certificates.checker import check_certificate as check
-from tcsmt.prove.certificates.stated import Stated, stated
+from tcsmt.prove.certificates.stated import Stated
+from tcsmt.prove.engine.inhabitants import Inhabitant
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import Contradiction, Exit, TcsmtError
 
 if TYPE_CHECKING:
     from tcsmt.prove.certificates.description import Description
 
 __all__ = [
     "CheckedStatement",
+    "Expected",
+    "NotStated",
+    "ShownStatement",
     "check_certificate",
     "checked_in",
     "described_in",
+    "stating",
 ]
+
+
+class NotStated(TcsmtError):
+    """A certificate does not prove what a reader expects of it."""
+
+    exit_code: ClassVar[Exit] = Exit.DIFFERS
 
 
 @dataclass(frozen=True)
@@ -30,21 +45,73 @@ class CheckedStatement(Checked):
     """One statement of a certificate: why it is not proved (``flaw``, empty if it is), and what it says."""
 
     @cached_property
+    def facts(self) -> StatementFacts | None:
+        """What it says, about which units, of which inputs; None where it cannot be read.
+
+        Raises :class:`tcsmt.TcsmtError` where two results that are proved to be the same are not.
+        """
+        if self.about is None:
+            return None
+        facts = StatementFacts(self.about)
+        outputs = facts.inhabitant.outputs if facts.inhabitant is not None else ()
+        if not self.flaw and len(set(outputs)) > 1:
+            raise Contradiction(self.title, f"the results are not the same at {facts.inhabitant}")
+        return facts
+
+    @property
     def states(self) -> Stated | None:
         """All that it says, made from what was checked; None where it cannot be read."""
-        return None if self.about is None else stated(self.about)
+        return None if self.facts is None else self.facts.states
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The catalogue's rows that each different model is, by its graph: those of ``states.different``."""
+        return () if self.facts is None else self.facts.rows
+
+    @property
+    def inhabitant(self) -> Inhabitant | None:
+        """An input of which it says something, with the results there; None: it assumes nothing."""
+        return None if self.facts is None else self.facts.inhabitant
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: one of the ``statements`` that ``tcsmt certificate check --json`` prints."""
-        return super().as_json() | (self.states.as_json() if self.states else {})
+        return super().as_json() | (self.facts.as_json() if self.facts else {})
+
+    def lines(self) -> list[str]:
+        """All that it says, for people; none where it cannot be read."""
+        return self.facts.lines() if self.facts else []
 
 
-def check_certificate(path: str | os.PathLike[str]) -> list[CheckedStatement]:
+@dataclass(frozen=True)
+class ShownStatement:
+    """One statement of a certificate and how it is proved; nothing is checked."""
+
+    description: Description
+    facts: StatementFacts
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: one of the ``statements`` that ``tcsmt certificate show --json`` prints."""
+        return self.description.as_json() | self.facts.as_json()
+
+    def __str__(self) -> str:
+        return self.description.text(self.facts.lines())
+
+
+def check_certificate(
+    path: str | os.PathLike[str],
+    *,
+    states: tuple[UnitLike, UnitLike] | None = None,
+    domain: Domain | None = None,
+) -> list[CheckedStatement]:
     """Check every proof of a certificate from its files alone, without any solver.
 
     path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, what
-    its author calls it; ``states``, all that it says; ``flaw``, which is empty if it is proved.
-    Raises :class:`tcsmt.TcsmtError` for files that cannot be read.
+    its author calls it; ``states``, all that it says; ``rows``, the catalogue's rows that its models are;
+    ``inhabitant``, an input of which it says something; ``flaw``, which is empty if it is proved.
+    states: two units, as :func:`tcsmt.compare` takes them, which must be proved to give the same word for
+    every input of the domain (None: for all words); only statements that say so are returned.
+    Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and, with ``states``, where no statement
+    says so, or none is proved.
 
     >>> import tcsmt, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,8 +121,14 @@ def check_certificate(path: str | os.PathLike[str]) -> list[CheckedStatement]:
     ('3 against 4 carry bits', '')
     >>> checked.states.says
     'on inputs that are finite, models 1 and 2 give the same word, read in f32'
+    >>> checked.rows
+    (('volta/mma.m8n8k4.f32.f16.f16.f32',), ())
     """
-    return list(checked_in(Path(path)))
+    if states is None and domain is not None:
+        raise TcsmtError("domain: of the units in states, which is not given")
+    expected = None if states is None else Expected.of(*states, domain or Domain(finite=False))
+    checked = list(checked_in(Path(path)))
+    return checked if expected is None else stating(checked, expected)
 
 
 def checked_in(folder: Path) -> Iterator[CheckedStatement]:
@@ -68,9 +141,39 @@ def checked_in(folder: Path) -> Iterator[CheckedStatement]:
         )
 
 
-def described_in(folder: Path) -> list[Description]:
+def stating(checked: Sequence[CheckedStatement], expected: Expected) -> list[CheckedStatement]:
+    """The statements that are proved and say what is expected.
+
+    Raises :class:`.NotStated` where there is none, with what is missing.
+    """
+    missing = []
+    saying = []
+    for statement in checked:
+        if statement.facts is None:
+            why = statement.flaw
+        elif not (why := expected.missing(statement.facts)):
+            why = f"it is NOT PROVED: {statement.flaw}" if statement.flaw else ""
+        if why:
+            missing.append(f"{statement.path.name}: {why}")
+        else:
+            saying.append(statement)
+    if not saying:
+        others = len(missing) - _LISTED
+        listed = "; ".join(missing[:_LISTED]) + (f"; and {others} others" if others > 0 else "")
+        raise NotStated(f"no statement is proved that {expected}: {listed}")
+    return saying
+
+
+#: Statements that are named where none says what is expected.
+_LISTED = 4
+
+
+def described_in(folder: Path) -> list[ShownStatement]:
     """What each statement says, and how it is proved; nothing is checked."""
     from tcsmt.analysis.certified import THEOREMS
     from tcsmt.prove.certificates.description import described
 
-    return described(folder, THEOREMS)
+    return [
+        ShownStatement(description, StatementFacts(description.about))
+        for description in described(folder, THEOREMS)
+    ]

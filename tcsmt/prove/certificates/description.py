@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.prove.certificates.stated import Names, Stated, of_models, of_theorem
+from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted, one_line
@@ -19,10 +20,14 @@ __all__ = ["Description", "described"]
 
 @dataclass(frozen=True)
 class Description:
-    """One statement of a certificate: its file, its title, all that it says, and the steps of its proof."""
+    """One statement of a certificate: its file, its title, all that it says, and the steps of its proof.
+
+    about: what it was read as.
+    """
 
     path: Path
     title: str
+    about: Statement | TheoremStatement
     stated: Stated
     steps: tuple[str, ...]
 
@@ -36,7 +41,11 @@ class Description:
         }
 
     def __str__(self) -> str:
-        lines = [f"file: {self.path}", *self.stated.lines(), "proof:", *(f"  {step}" for step in self.steps)]
+        return self.text([*self.stated.lines(), *self.stated.table()])
+
+    def text(self, stated: Iterable[str]) -> str:
+        """For people. stated: the lines about what it says."""
+        lines = [f"file: {self.path}", *stated, "proof:", *(f"  {step}" for step in self.steps)]
         # names and texts are whatever the author wrote: none of them may look like a line of its own
         return "\n".join(map(one_line, [self.title, *(f"  {line}" for line in lines)]))
 
@@ -61,13 +70,15 @@ def _described(path: Path, record: Mapping[str, Any], theorems: Mapping[str, The
     if "about" not in content:
         statement, proof = opened(path, record)
         names = Names(statement)
-        return Description(path, title, of_models(statement, names), tuple(_steps(proof, names, "")))
+        return Description(
+            path, title, statement, of_models(statement, names), tuple(_steps(proof, names, ""))
+        )
     theorem = theorem_of(content, theorems)
-    stated = of_theorem(TheoremStatement(theorem, content, theorem.read(content, path.parent.parent)))
+    about = TheoremStatement(theorem, content, theorem.read(content, path.parent.parent))
     lemmas, losses = record["lemmas"], content.get("losses")
     count = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas"
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
-    return Description(path, title, stated, (f"by {count}, as the file says", *lost))
+    return Description(path, title, about, of_theorem(about), (f"by {count}, as the file says", *lost))
 
 
 def _steps(proof: Proof, names: Names, indent: str) -> Iterator[str]:

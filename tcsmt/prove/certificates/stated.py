@@ -8,29 +8,55 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from itertools import groupby
-from random import Random
 from typing import Any
 
-from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
-from tcsmt.prove.certificates.derivation import conjuncts
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import Theorem, TheoremStatement
-from tcsmt.support.text import counted, one_line, ranges
+from tcsmt.support.tables import columns
+from tcsmt.support.text import agreeing, counted, one_line, ranges
 
-__all__ = ["Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]
+__all__ = ["ModelStated", "Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]
 
 #: A term of more nodes is cut into several, each with a number.
 _LONGEST = 12
-#: Inputs among which one is looked for that satisfies the assumptions.
-_TRIED = 400
+
+
+@dataclass(frozen=True)
+class ModelStated:
+    """A model of a statement. file: its file's name; numbers: which models of the statement it is, from 1.
+
+    parameters: every value, the kind first, as text.
+    """
+
+    file: str
+    numbers: tuple[int, ...]
+    model: Model
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Every parameter's value as text, by its name; the kind first."""
+        return {"kind": self.model.kind} | {
+            name: _parameter(value) for name, value in _values(self.model).items()
+        }
+
+    @property
+    def called(self) -> str:
+        """Which models of the statement it is."""
+        texts = ranges(f"m{number}" for number in self.numbers)
+        listed = ", ".join(text.replace("m", "") for text in texts)
+        return f"{agreeing(len(self.numbers), 'model')} {listed}"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"file": self.file, "models": list(self.numbers), "values": self.parameters}
 
 
 @dataclass(frozen=True)
@@ -39,7 +65,7 @@ class Stated:
 
     says: the sentence; where: what the numbers in it (``#1``) stand for. notes: what is odd about the domain.
     inputs: their formats, by their names. formats: those of the models' own. models: all parameters of each,
-    and what it is applied to.
+    and what it is applied to. calls: the same without the parameters. different: the models, each once.
     """
 
     says: str
@@ -48,18 +74,34 @@ class Stated:
     formats: tuple[str, ...]
     notes: tuple[str, ...]
     models: tuple[str, ...]
+    calls: tuple[str, ...]
+    different: tuple[ModelStated, ...]
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+        texts = ("says", "inputs", "where", "formats", "notes", "models", "calls")
+        data = {name: getattr(self, name) for name in texts}
+        plain = {name: list(v) if isinstance(v, tuple) else v for name, v in data.items()}
+        return plain | {"parameters": [model.as_json() for model in self.different]}
 
     def lines(self) -> list[str]:
         """For people: no text that the author wrote looks like a line of ours."""
         lines = [f"statement: {self.says}", *(f"  {text}" for text in self.where)]
         lines += [f"NOTE: {text}" for text in self.notes]
         lines += [f"inputs: {self.inputs}", *(f"format {text}" for text in self.formats)]
-        lines += [f"model {number}: {text}" for number, text in enumerate(self.models, 1)]
+        lines += [f"model {number}: {text}" for number, text in enumerate(self.calls, 1)]
         return [one_line(line) for line in lines]
+
+    def table(self) -> list[str]:
+        """The models' parameters beside each other, for people; those in which models differ are marked."""
+        if not self.different:
+            return []
+        values = [model.parameters for model in self.different]
+        rows = [["parameters", *(model.called for model in self.different)]]
+        for name in dict.fromkeys(name for column in values for name in column):
+            row = [one_line(column.get(name, "-")) for column in values]
+            rows.append([f"  {name}", *row, *(["differs"] if len(set(row)) > 1 else [])])
+        return columns(rows)
 
 
 def stated(about: Statement | TheoremStatement) -> Stated:
@@ -70,9 +112,12 @@ def stated(about: Statement | TheoremStatement) -> Stated:
 def of_theorem(about: TheoremStatement) -> Stated:
     """Of a statement whose argument is code."""
     models, files = (_models_of(about.theorem, values) for values in (about.values, about.record))
-    texts = [f"models/{file}: {_parameters(model, None)}" for file, model in zip(files, models, strict=True)]
+    named = list(zip(files, models, strict=True))
+    texts = tuple(f"models/{file}: {_in_full(model)}" for file, model in named)
+    calls = tuple(f"models/{file}: {model.kind}" for file, model in named)
     says = sentence(about.theorem, about.values)
-    return Stated(says, about.theorem.inputs, (), tuple(_formats(models)), (), tuple(texts))
+    formats = tuple(_formats(models))
+    return Stated(says, about.theorem.inputs, (), formats, (), texts, calls, _different(named))
 
 
 def _models_of(theorem: Theorem, values: Mapping[str, Any]) -> list[Any]:
@@ -92,10 +137,15 @@ def sentence(theorem: Theorem, values: Mapping[str, Any]) -> str:
 
 def of_models(statement: Statement, names: Names) -> Stated:
     """Of a statement about models."""
-    says, models = _says(statement, names), _models(statement, names)
-    formats = _formats([call.model for call in statement.calls])
+    says, texts = _says(statement, names), _models(statement, names)
+    named = [(file, call.model) for file, call in zip(_files(statement), statement.calls, strict=True)]
+    models, calls = (
+        tuple(f"models/{file}: {text[place]}" for (file, _), text in zip(named, texts, strict=True))
+        for place in range(2)
+    )
+    formats, different = _formats([model for _, model in named]), _different(named)
     where, notes = tuple(names.where), tuple(_notes(statement))
-    return Stated(says, _inputs(statement), where, tuple(formats), notes, models)
+    return Stated(says, _inputs(statement), where, tuple(formats), notes, models, calls, different)
 
 
 def _says(statement: Statement, names: Names) -> str:
@@ -127,27 +177,10 @@ def _notes(statement: Statement) -> Iterator[str]:
     ]
     if zeros:
         yield f"the domain has zeros alone of {', '.join(ranges(zeros))}"
-    if statement.also and not _satisfied(statement.also, kinds):
-        yield f"of {_TRIED} inputs that were tried, none satisfies the assumptions: perhaps none does"
 
 
 def _zeros_alone(fmt: AnyFormat, words: Iterable[int]) -> bool:
     return not any(fmt.is_nan(word) or fmt.is_infinite(word) or fmt.value(word) for word in words)
-
-
-def _satisfied(also: Sequence[Term], kinds: Mapping[str, Sequence[int]]) -> bool:
-    """Whether some input is found that satisfies the assumptions; a part "input = constant" says which."""
-    constants = {}
-    for term in conjuncts(also):
-        if term.op == "eq":
-            sides = sorted(term.args, key=lambda arg: arg.op)
-            if [arg.op for arg in sides] == ["const", "var"]:
-                constants[str(sides[1].data)] = sides[0].value or 0
-    rng = Random(1)
-    return any(
-        all(evaluate(also, {name: rng.choice(words) for name, words in kinds.items()} | constants))
-        for _ in range(_TRIED)
-    )
 
 
 def _inputs(statement: Statement) -> str:
@@ -167,17 +200,33 @@ def _formats(models: Iterable[Model]) -> Iterator[str]:
         yield f"{fmt.name}: {', '.join(f'{key} = {value}' for key, value in table_of_format(fmt).items())}"
 
 
-def _models(statement: Statement, names: Names) -> tuple[str, ...]:
-    """The first model in full, of the others what differs from it; and what each is applied to."""
+def _files(statement: Statement) -> list[str]:
+    """The names of the models' files, call by call; of a statement without calls, none."""
+    return [call["model"] for call in statement.record["calls"]] if statement.calls else []
+
+
+def _different(named: Iterable[tuple[str, Model]]) -> tuple[ModelStated, ...]:
+    """The models by their files, each once."""
+    numbers: dict[str, list[int]] = {}
+    models: dict[str, Model] = {}
+    for number, (file, model) in enumerate(named, 1):
+        numbers.setdefault(file, []).append(number)
+        models[file] = model
+    return tuple(ModelStated(file, tuple(places), models[file]) for file, places in numbers.items())
+
+
+def _models(statement: Statement, names: Names) -> list[tuple[str, str]]:
+    """Of each call: the first model in full, of the others what differs from it, and what it is applied to;
+    and the same without the first model's parameters.
+    """
     first = statement.calls[0].model if statement.calls else None
-    lines = []
+    texts = []
     for number, call in enumerate(statement.calls):
-        file = statement.record["calls"][number]["model"]
-        reference = first if number and type(first) is type(call.model) else None
-        lines.append(
-            f"models/{file}: {_parameters(call.model, reference)}; {_operands(call, statement, names)}"
-        )
-    return tuple(lines)
+        operands = _operands(call, statement, names)
+        alike = first is not None and number > 0 and type(first) is type(call.model)
+        full = _differing(call.model, first) if alike and first is not None else _in_full(call.model)
+        texts.append((f"{full}; {operands}", f"{full if alike else call.model.kind}; {operands}"))
+    return texts
 
 
 def _operands(call: Call, statement: Statement, names: Names) -> str:
@@ -196,18 +245,23 @@ def _operands(call: Call, statement: Statement, names: Names) -> str:
     return f"of {', '.join(texts)}"
 
 
-def _parameters(model: Model, reference: Model | None) -> str:
-    values = {
-        parameter.name: getattr(model.parameters, parameter.name) for parameter in fields(model.table())
-    }
-    if reference is not None:
-        values = {
-            name: value for name, value in values.items() if getattr(reference.parameters, name) != value
-        }
-    text = ", ".join(f"{name} = {_parameter(value)}" for name, value in values.items())
-    if reference is not None:
-        return f"as model 1, but {text}" if text else "as model 1"
-    return f"{model.kind}: {text}"
+def _values(model: Model) -> dict[str, Any]:
+    return {parameter.name: getattr(model.parameters, parameter.name) for parameter in fields(model.table())}
+
+
+def _in_full(model: Model) -> str:
+    return f"{model.kind}: {_listed(_values(model))}"
+
+
+def _differing(model: Model, reference: Model) -> str:
+    """What differs from the first model, which is of the same kind."""
+    own = _values(model)
+    changed = {name: value for name, value in own.items() if getattr(reference.parameters, name) != value}
+    return f"as model 1, but {_listed(changed)}" if changed else "as model 1"
+
+
+def _listed(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {_parameter(value)}" for name, value in values.items())
 
 
 def _parameter(value: object) -> str:

@@ -30,7 +30,7 @@ from tcsmt.prove.certificates.encoding import TermReader, with_keys
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Statement", "domain_of", "read_statement"]
+__all__ = ["Statement", "domain_of", "input_words", "read_statement"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
             if any(term.width != 1 for term in also):
                 raise InvalidProof("a word where a truth value belongs")
             left, right = (_numbered(calls, number).output for number in record["differ"])
-            where = domain.holds(formats, Trace(_inputs(formats), (), TRUE, ()))
+            where = domain.holds(formats, Trace(input_words(formats), (), TRUE, ()))
             goal = all_of([where, *also]) & left.ne(right)
         widths = plain | {name: fmt.width for name, fmt in formats.items()}
         _check_inputs(goal, widths, plain)
@@ -143,7 +143,7 @@ def _numbered(calls: Sequence[Call], number: object) -> Call:
     return calls[number]
 
 
-def _inputs(formats: Mapping[str, AnyFormat]) -> Terms:
+def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
     """The inputs by their names, which are those of a model and in their order: domains go by both."""
     lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
     rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}

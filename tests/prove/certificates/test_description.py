@@ -43,7 +43,7 @@ def test_statements_models_and_steps(certificates: Path) -> None:
         assert one.as_json()["says"] == one.stated.says
         assert all(
             text in str(one)
-            for text in (one.title, one.stated.says, one.stated.inputs, *one.stated.models, *one.steps)
+            for text in (one.title, one.stated.says, one.stated.inputs, *one.stated.calls, *one.steps)
         )
 
 

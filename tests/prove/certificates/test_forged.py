@@ -119,6 +119,8 @@ def test_an_empty_domain_is_said_to_be_empty(tmp_path: Path) -> None:
     (found,) = check_certificate(tmp_path / "c")
     assert not found.flaw and found.states is not None
     assert found.states.notes == ("THE DOMAIN IS EMPTY: no word of a0, b0, c lies in it",)
+    assert found.inhabitant is not None and found.inhabitant.values is None
+    assert str(found.inhabitant).startswith("EMPTY: ")
 
 
 def test_two_models_with_formats_of_one_name(tmp_path: Path) -> None:
@@ -160,33 +162,35 @@ def test_a_large_assumption_is_shown_in_full(tmp_path: Path) -> None:
     text = "\n".join(found.states.lines())
     assert text.count("model 1's 'result'") == text.count("model 2's 'result'") == 16
     (said,) = described(tmp_path / "c")
-    assert said.stated == found.states
+    assert said.stated.lines() == found.states.lines()
     done = CliRunner().invoke(main, ["certificate", "check", str(tmp_path / "c")])
     assert done.exit_code == 0
     assert done.stdout.startswith("hopper is volta: proved, ")
-    assert all(f"\n  {line}\n" in done.stdout for line in found.states.lines())
+    assert all(f"\n  {line}\n" in done.stdout for line in found.lines())
     done = CliRunner().invoke(main, ["certificate", "check", "--json", str(tmp_path / "c")])
     (one,) = json.loads(done.stdout)["statements"]
     assert one["says"] == found.states.says and one["file"] == path.name
 
 
-def test_assumptions_that_nothing_seems_to_satisfy(tmp_path: Path) -> None:
-    """No solver is asked: that none was found is all that is said."""
+def test_assumptions_that_nothing_satisfies(tmp_path: Path) -> None:
+    """No input of those that are tried; a solver says that there is none."""
     zero = var("a0", 8) & 1
     never = (zero * zero).ne(zero) & var("a1", 8).ult(var("b1", 8))
     forged(tmp_path / "c", difference("t", *differing(), Domain(), also=[never]), {})
     (found,) = check_certificate(tmp_path / "c")
-    assert not found.flaw and found.states is not None
-    assert found.states.notes == (
-        "of 400 inputs that were tried, none satisfies the assumptions: perhaps none does",
-    )
+    assert not found.flaw and found.inhabitant is not None
+    assert found.inhabitant.values is None and found.inhabitant.empty.startswith("bitwuzla")
+    assert any(line.startswith("inhabitant: EMPTY: no input satisfies ") for line in found.lines())
+    assert found.as_json()["inhabitant"] == {"empty": True, "by": found.inhabitant.empty}
 
 
-def test_an_assumption_that_an_input_satisfies_needs_no_note(tmp_path: Path) -> None:
+def test_an_assumption_that_an_input_satisfies(tmp_path: Path) -> None:
     also = [var(name, 8).eq(value) for name, value in (("a0", 0), ("b0", 0), ("a1", 0x38), ("b1", 0))]
     forged(tmp_path / "c", difference("t", *differing(), Domain(c_zero=True), also=also), {})
     (found,) = check_certificate(tmp_path / "c")
-    assert not found.flaw and found.states is not None and not found.states.notes
+    assert not found.flaw and found.inhabitant is not None
+    assert found.inhabitant.values == {"a0": 0, "a1": 0x38, "b0": 0, "b1": 0, "c": 0}
+    assert len(set(found.inhabitant.outputs)) == 1
 
 
 # --- files --------------------------------------------------------------------------------------------

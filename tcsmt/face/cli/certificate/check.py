@@ -7,29 +7,46 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.certificates import checked_in
-from tcsmt.face.api.terminal import Exit, counted
+from tcsmt.face.api.asked import Domain
+from tcsmt.face.api.certificates import Expected, NotStated, checked_in, stating
+from tcsmt.face.api.terminal import Exit, TcsmtError, counted
 from tcsmt.face.cli import options
+from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.printing import echo_json
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--states",
+    nargs=2,
+    metavar="A B",
+    help="Demand a proved statement that these two units, as `compare` takes them, give the same word for "
+    "all words, or on the domain of the options below.",
+)
+@domain_of_models
 @options.as_json
-def check(folder: Path, as_json: bool) -> None:
+def check(folder: Path, states: tuple[str, str] | None, domain: Domain, as_json: bool) -> None:
     """Check every proof in FOLDER from its files alone.
 
     Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps
-    end in what is stated. No solver is asked. Below each title, which is only what the author wrote, stands
-    all that the statement says: assumptions, inputs, formats, models with their parameters.
+    end in what is stated. No solver is asked for that. Below each title, which is only what the author wrote,
+    stands all that the statement says: assumptions, inputs, formats, models with their parameters, the rows
+    of the catalogue that these are (by their graphs), and an input of which the statement says something.
+    Where a few tries find no such input, a solver is asked for one, which is then evaluated.
 
-    Exit code: 0 everything is proved, 1 something is not, 2 usage error or a file that cannot be read.
+    Exit code: 0 everything is proved (and stated, with --states), 1 something is not, 2 usage error or a file
+    that cannot be read.
 
     \b
     Examples:
       tcsmt certificate check proofs
       tcsmt certificate check proofs --json
+      tcsmt certificate check proofs --states volta/mma.m8n8k4.f32.f16.f16.f32 mine.toml --finite
     """
+    if states is None and domain != Domain(finite=False):
+        raise TcsmtError("the options of a domain are about the units of --states, which is not given")
+    expected = None if states is None else Expected.of(*states, domain)
     done = []
     for statement in checked_in(folder):
         done.append(statement)
@@ -37,14 +54,26 @@ def check(folder: Path, as_json: bool) -> None:
             proved = f"proved, {counted(len(statement.lemmas), 'lemma')}"
             state = f"NOT PROVED: {statement.flaw}" if statement.flaw else proved
             click.echo(f"{statement.title}: {state}")
-            for line in statement.states.lines() if statement.states else ():
+            for line in statement.lines():
                 click.echo(f"  {line}")
     flawed = sum(bool(statement.flaw) for statement in done)
     lemmas = {name for statement in done for name in statement.lemmas}
+    stated, missing = [], ""
+    if expected is not None:
+        try:
+            stated = [statement.path.name for statement in stating(done, expected)]
+        except NotStated as why:
+            missing = str(why)
     if as_json:
-        echo_json({"proved": not flawed, "statements": [statement.as_json() for statement in done]})
-    elif flawed:
-        click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT PROVED")
+        about = (
+            {} if expected is None else {"states": {"says": str(expected), "in": stated, "missing": missing}}
+        )
+        echo_json({"proved": not flawed, **about, "statements": [one.as_json() for one in done]})
     else:
-        click.echo(f"all proved: {counted(len(done), 'statement')}, {counted(len(lemmas), 'lemma')}")
-    sys.exit(Exit.DIFFERS if flawed else Exit.ANSWERED)
+        if flawed:
+            click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT PROVED")
+        else:
+            click.echo(f"all proved: {counted(len(done), 'statement')}, {counted(len(lemmas), 'lemma')}")
+        if expected is not None:
+            click.echo(f"NOT STATED: {missing}" if missing else f"stated: {expected} ({', '.join(stated)})")
+    sys.exit(Exit.DIFFERS if flawed or missing else Exit.ANSWERED)

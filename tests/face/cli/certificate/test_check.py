@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.certificates import edited, only
+from tcsmt.matrix_units.models.file_texts import parameters_toml
+from tests.support.certificates import edited, only, two_products
 from tests.support.command_line import done, refused
 
 
@@ -35,6 +36,26 @@ def test_json(certificates: Path) -> None:
     assert found["proved"] is True
     assert len(found["statements"]) == 4
     assert all(one["proved"] and one["lemmas"] for one in found["statements"])
+
+
+def test_what_is_demanded(certificates: Path, tmp_path: Path) -> None:
+    """By model files, as the units are of no catalogue; exit code 1 where nothing says it, 2 for no units."""
+    files = []
+    for bits in (2, 3, 4):
+        files.append(tmp_path / f"{bits}.toml")
+        files[-1].write_text(parameters_toml(two_products(carry_bits=bits)))
+    folder = tmp_path / "c"
+    only(certificates, folder, "2 carry bits")
+    text = done("certificate", "check", folder, "--states", *files[:2], "--finite")
+    assert text.splitlines()[-1].startswith("stated: custom/2 and custom/3 give the same word on inputs that")
+    text = done("certificate", "check", folder, "--states", *files[:2], code=1)
+    assert "NOT STATED: " in text and text.endswith(": it is about inputs that are finite\n")
+    asked = ("certificate", "check", folder, "--states", files[0], files[2], "--finite", "--json")
+    data = json.loads(done(*asked, code=1))
+    assert data["proved"] is True and data["states"]["in"] == []
+    assert "neither of its sides is custom/4" in data["states"]["missing"]
+    assert "did you mean" in refused("certificate", "check", folder, "--states", "volt", "ampere")
+    assert "--states, which is not given" in refused("certificate", "check", folder, "--finite")
 
 
 def test_folders_that_are_not_certificates_are_refused(certificates: Path, tmp_path: Path) -> None:
