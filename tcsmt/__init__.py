@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.kernel_invariant import KernelInvariant, kernel_invariant
     from tcsmt.face.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.face.api.kernels import epilogue, gemm, reduction
+    from tcsmt.face.api.links import Links, PageLink, links
     from tcsmt.face.api.page import Page, page
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
@@ -69,6 +70,7 @@ _HOMES = {
     **dict.fromkeys(("IdentifiedData", "identify_data"), "tcsmt.face.api.identify_data"),
     **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.face.api.identify_plan"),
     **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.face.api.identify_probe"),
+    **dict.fromkeys(("PageLink", "Links", "links"), "tcsmt.face.api.links"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.face.api.pictures"),
     **dict.fromkeys(("Page", "page"), "tcsmt.face.api.page"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.face.api.kernel_diff"),
@@ -111,7 +113,9 @@ __all__ = [
     "KernelIdentified",
     "KernelInvariant",
     "KernelTree",
+    "Links",
     "Page",
+    "PageLink",
     "Probe",
     "ProbeAnswers",
     "Reduction",
@@ -147,6 +151,7 @@ __all__ = [
     "kernel_identify",
     "kernel_invariant",
     "kernel_tree",
+    "links",
     "page",
     "probe",
     "promoted",

@@ -15,7 +15,7 @@ from pathlib import Path
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, store_bytes
 
-__all__ = ["digest", "keep", "kept"]
+__all__ = ["digest", "folder", "keep", "kept"]
 
 
 def digest(content: bytes) -> bytes:
@@ -26,7 +26,7 @@ def digest(content: bytes) -> bytes:
 def kept(name: str) -> bytes | None:
     """What was kept under the name; None where nothing was, or where it is damaged."""
     try:
-        stored = (_folder() / name).read_bytes()
+        stored = (folder() / name).read_bytes()
     except OSError:
         return None
     content = stored[16:]
@@ -35,7 +35,7 @@ def kept(name: str) -> bytes | None:
 
 def keep(name: str, content: bytes) -> None:
     """Keep the bytes, if the folder can be written."""
-    path = _folder() / name
+    path = folder() / name
     try:
         make_folder(path.parent)
         store_bytes(path, _check(name, content) + content)
@@ -47,10 +47,11 @@ def _check(name: str, content: bytes) -> bytes:
     return digest(name.encode() + b"\0" + content)
 
 
-def _folder() -> Path:
-    folder = os.environ.get("TCSMT_CACHE")
-    if folder:
-        return Path(folder)
+def folder() -> Path:
+    """The folder, which need not be there."""
+    named = os.environ.get("TCSMT_CACHE")
+    if named:
+        return Path(named)
     from platformdirs import user_cache_path  # slow to import
 
     return user_cache_path("tcsmt", appauthor=False)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
 from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.views import View
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
@@ -149,6 +150,14 @@ class Check(Result):
     @property
     def _title(self) -> str:
         return self.summary
+
+    @property
+    def view(self) -> View | None:
+        """What a page shows of the first row that differs, with the answer; None: none does."""
+        first = self.checked.first
+        if first is None:
+            return None
+        return View((self.checked.row,), (first.values,), answer=first.got)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write rows with answers (.json): the fewest that exclude as much as all, and some of each kind.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.designs import rows_compared
 from tcsmt.face.api.pictures import JudgedResult
-from tcsmt.face.api.units import UnitLike
+from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.views import View
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
@@ -87,6 +89,26 @@ class Comparison(JudgedResult):
         caption = f"they first differ at '{stage}'" if stage else "the results differ"
         return compared(left, right, stage, caption)
 
+    @property
+    def view(self) -> View | None:
+        """What a page shows of the witness, chained units as kernels; None where there is none."""
+        if not isinstance(self.verdict, Distinguished):
+            return None
+        formats, values = self.decision.question.formats, self.verdict.values
+        rows: list[Row] = []
+        words: list[Mapping[str, int]] = []
+        for row, side in zip(self.rows, self.decision.question.sides, strict=True):
+            length = len(side.trace.a)
+            whole = row if length == row.model.k else _chained(row, length)
+            if whole is None:
+                return None
+            own = words_given_to(replace(side, model=whole.model), formats, values)
+            if own is None:
+                return None
+            rows.append(whole)
+            words.append(own)
+        return View(tuple(rows), tuple(words))
+
     def _times(self, k: int) -> str:
         """How often a unit's instruction is repeated, for people; empty where it is not."""
         length = len(self.decision.question.sides[0].trace.a)
@@ -119,6 +141,14 @@ class Comparison(JudgedResult):
     def _title(self) -> str:
         names = " against ".join(row.name for row in self.rows)
         return f"{names}: {in_a_word(self.verdict)}"
+
+
+def _chained(row: Row, length: int) -> Row | None:
+    """The kernel of a unit's instructions over so many products; None: the unit is none of the catalogue."""
+    try:
+        return side_of(f"{row.name}+chained@{length}").row
+    except TcsmtError:
+        return None
 
 
 def compare(

@@ -13,9 +13,10 @@ from tcsmt.compose.kernels.chain_steps import Elements, walk
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.pictures import sheet_of
+from tcsmt.face.api.pictures import sheet_of, view_of
 from tcsmt.face.api.taking import formats_of, kernel_taking
 from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.views import View
 from tcsmt.face.pictures.difference_page import as_page
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.text import as_text
@@ -56,7 +57,7 @@ class KernelDiff(Result):
     tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of
     them it gives what was recorded.
     chains: both kernels on the element shown, instruction by instruction; None without two kernels.
-    sheet: the first instruction that differs, bit by bit.
+    sheet: the first instruction that differs, bit by bit. view: what a page shows of it.
     """
 
     differences: Differences
@@ -67,6 +68,7 @@ class KernelDiff(Result):
     reproduced: tuple[tuple[str, int] | None, tuple[str, int] | None]
     chains: TwoChains | None
     sheet: Sheet | None
+    view: View | None = None
 
     @property
     def equal(self) -> bool:
@@ -312,14 +314,16 @@ class _Problem:
             None if k is None else (k.name, self.reproduced(k, side, some)) for side, k in enumerate(kernels)
         ]
         left, right = kernels
-        chains = sheet = None
+        chains = sheet = view = None
         if left is not None and right is not None and shown is not None:
             place = shown.row, shown.column
             reductions = self.reduction(left, place), self.reduction(right, place)
             chains = two_chains((left, right), self.elements([place]), reductions)
             if chains.same_instruction:
                 sheet = sheet_of(left.unit, right.unit, chains.values)
-        return KernelDiff(diff, first, worst, shown, len(some), (reproduced[0], reproduced[1]), chains, sheet)
+                view = view_of(left.unit, right.unit, chains.values)
+        gives = (reproduced[0], reproduced[1])
+        return KernelDiff(diff, first, worst, shown, len(some), gives, chains, sheet, view)
 
     def element(self, place: tuple[int, int]) -> _Element:
         row, column = place

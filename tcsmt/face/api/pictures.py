@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.views import View, anchor
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.face.pictures.html import as_html
@@ -27,7 +28,16 @@ from tcsmt.simulate.rows import words_of_row
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 
-__all__ = ["Explanation", "JudgedResult", "Vector", "VectorError", "explain", "sheet_of", "vector_words"]
+__all__ = [
+    "Explanation",
+    "JudgedResult",
+    "Vector",
+    "VectorError",
+    "explain",
+    "sheet_of",
+    "vector_words",
+    "view_of",
+]
 
 #: One input of a unit: a text, or numbers and texts by the inputs' names.
 Vector = Mapping[str, int | float | str] | str
@@ -35,9 +45,13 @@ Vector = Mapping[str, int | float | str] | str
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
-    """A picture: text by ``str``, SVG in notebooks, plain data by :meth:`as_json`."""
+    """A picture: text by ``str``, SVG in notebooks, plain data by :meth:`as_json`.
+
+    view: what a page shows of it; None where no unit of the picture is on its own.
+    """
 
     sheet: Sheet
+    view: View | None = None
 
     def _facts(self) -> dict[str, Any]:
         return self.sheet.as_json()
@@ -62,7 +76,7 @@ class Explanation(Result):
         return f"of {self.sheet.name}"
 
     def _repr_html_(self) -> str:
-        return self.as_svg()
+        return self.as_svg() + anchor(self)
 
 
 class JudgedResult(Result):
@@ -92,14 +106,19 @@ class JudgedResult(Result):
         """What is drawn of the witness; None where there is none."""
         raise NotImplementedError
 
+    @property
+    def view(self) -> View | None:
+        """What a page shows of the witness; None where there is none, or no unit takes it as it is."""
+        return None
+
     def picture(self) -> Explanation | None:
         """The picture of the witness; None where there is none."""
         sheet = self.sheet()
-        return None if sheet is None else Explanation(sheet)
+        return None if sheet is None else Explanation(sheet, self.view)
 
     def _repr_html_(self) -> str:
         picture = self.picture()
-        return super()._repr_html_() + ("" if picture is None else picture.as_svg())
+        return super()._repr_html_() + (anchor(self) if picture is None else picture._repr_html_())
 
 
 class VectorError(TcsmtError):
@@ -134,7 +153,8 @@ def explain(
         values = vector_words(vector, left.model, rounded)
     else:
         raise TcsmtError("row chooses a row of a file, and the vector is none; give a Path")
-    return Explanation(sheet_of(left, None if against is None else side_of(against).row, values))
+    right = None if against is None else side_of(against).row
+    return Explanation(sheet_of(left, right, values), view_of(left, right, values))
 
 
 def _row_of_file(
@@ -173,6 +193,13 @@ def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
     right_values = _given_to(left, right, values)
     right_picture = draw(right.name, right.model, right_values)
     return compared(left_picture, right_picture, *_difference(left, right, values, right_values))
+
+
+def view_of(left: Row, right: Row | None, values: Mapping[str, int]) -> View:
+    """What a page shows of the same."""
+    if right is None:
+        return View((left,), (values,))
+    return View((left, right), (values, _given_to(left, right, values)))
 
 
 def _difference(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from tcsmt.face.api.terminal import TcsmtError, shown, silent
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
+from tcsmt.face.cli.linked import link_options, links_wanted
 from tcsmt.face.cli.names import UNIT
-from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.printing import answer, echo_json
 
 
 @click.command(cls=options.SolvingCommand)
@@ -64,6 +64,7 @@ from tcsmt.face.cli.printing import echo_json
     show_default=True,
     help="Time limit of --command for each answer, or for any progress in a batch, in seconds.",
 )
+@link_options
 @options.as_json
 @options.solving("solver", "timeout", "memory", "jobs", "scheduler", "store", timeout=20.0)
 def check(
@@ -79,6 +80,8 @@ def check(
     resume: Path | None,
     output: Path | None,
     answer_timeout: float,
+    link: bool,
+    page: str | None,
     as_json: bool,
     solving: SolvingOptions,
 ) -> None:
@@ -137,8 +140,4 @@ def check(
     if output is not None:
         result.save(output)
         click.echo(f"{output}: written", err=True)
-    if as_json:
-        echo_json(result.as_json())
-    else:
-        click.echo(result.conclusion)
-    sys.exit(result.exit_code)
+    answer(result, as_json=as_json, text=result.conclusion, links=links_wanted(result, link, page))

@@ -17,6 +17,7 @@ from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.dumped import say_dumped
+from tcsmt.face.cli.linked import link_options, links_wanted
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import show
 
@@ -45,6 +46,7 @@ from tcsmt.face.cli.printing import show
     help="Keep how far --exhaustive has come; the same command continues there.",
 )
 @click.option("--explain", is_flag=True, help="Draw both units on the witness.")
+@link_options
 @options.as_json
 @options.solving(
     "solver", "timeout", "memory", "confirm", "reuse", "jobs", "certificate", "dump_smt", confirm=True
@@ -59,6 +61,8 @@ def compare(
     exhaustive: bool,
     checkpoint: Path | None,
     explain: bool,
+    link: bool,
+    page: str | None,
     as_json: bool,
     solving: SolvingOptions,
 ) -> None:
@@ -75,7 +79,7 @@ def compare(
     \b
     Examples:
       tcsmt compare volta ampere
-      tcsmt compare a100 h100 --finite --explain
+      tcsmt compare a100 h100 --finite --explain --link
       tcsmt compare volta fdp.sv --top fdp --port a=in_a --const mode=0 --cycles 3
       tcsmt compare volta emulator.c --function dot
       tcsmt compare mine.toml fma.sv --exhaustive --no-confirm --checkpoint run.json
@@ -90,7 +94,7 @@ def compare(
             options=solving, progress=progress,
         )  # fmt: skip
     say_dumped(solving, comparison.scripts)
-    show(comparison, as_json=as_json)
+    show(comparison, as_json=as_json, links=links_wanted(comparison, link, page))
     picture = comparison.picture() if explain and not as_json else None
     if picture is not None:
         click.echo(f"\n{picture}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from tcsmt.face.api.pictures import explain as explain_unit
+from tcsmt.face.cli.linked import link_options, links_wanted
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.picture import picture_options, show_picture
+from tcsmt.face.cli.printing import show
 from tcsmt.face.cli.rounded import RoundedInputs, vector_option
 
 
@@ -23,6 +26,8 @@ from tcsmt.face.cli.rounded import RoundedInputs, vector_option
     metavar="UNIT",
     help="Draw this unit below UNIT, and mark where they first differ.",
 )
+@link_options
+@click.option("--browser", is_flag=True, help="Open the link in a browser instead of drawing here.")
 @picture_options
 def explain(
     model: str,
@@ -30,6 +35,9 @@ def explain(
     row: int | None,
     vector: str | None,
     against: str | None,
+    link: bool,
+    page: str | None,
+    browser: bool,
     form: str | None,
     output: Path | None,
     as_json: bool,
@@ -43,7 +51,10 @@ def explain(
     Examples:
       tcsmt explain volta --vector "a0=1.5 b0=0x3e00 c=-0x1p-4"
       tcsmt explain volta --vector "a0=1 b0=1 c=1e-9" --against ampere --output both.svg
+      tcsmt explain volta --vector "a0=1 b0=1 c=1e-9" --against ampere --browser
     """
+    if browser and (form or output):
+        raise click.UsageError("--browser draws nothing here: --format and --output are not allowed")
     if (source is None) == (vector is None):
         raise click.UsageError("give one of --input and --vector")
     if row is not None and source is None:
@@ -55,4 +66,11 @@ def explain(
     else:
         with vector_option() as rounded:
             picture = explain_unit(model, vector or "", against, rounded=rounded)
-    show_picture(picture, form, output, as_json=as_json)
+    if not browser:
+        show_picture(picture, form, output, as_json=as_json, links=links_wanted(picture, link, page))
+        return
+    from tcsmt.face.api.links import links  # a page is needed for nothing else
+
+    made = links(picture, page)
+    show(made, as_json=as_json)
+    made.open(partial(click.echo, err=True))

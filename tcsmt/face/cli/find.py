@@ -13,6 +13,7 @@ from tcsmt.face.api.find import find as find_property
 from tcsmt.face.api.terminal import counted, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.dumped import say_dumped
+from tcsmt.face.cli.linked import link_options, links_wanted
 from tcsmt.face.cli.names import ARCHITECTURE, PROPERTY, UNIT
 from tcsmt.face.cli.printing import answer, json_text
 
@@ -28,6 +29,7 @@ from tcsmt.face.cli.printing import answer, json_text
     type=UNIT,
     help="Instead of --arch: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.",
 )
+@link_options
 @options.as_json
 @click.option(
     "--output",
@@ -41,6 +43,8 @@ def find(
     arch: str | None,
     instruction: str | None,
     model: str | None,
+    link: bool,
+    page: str | None,
     as_json: bool,
     output: Path | None,
     folders: tuple[Path, ...],
@@ -70,7 +74,7 @@ def find(
     say_dumped(solving, report.scripts)
     if output is not None:
         replace_text(output, _json(report) + "\n")
-    answer(report, as_json=as_json)
+    answer(report, as_json=as_json, links=links_wanted(report, link, page))
 
 
 def _json(report: Report) -> str:

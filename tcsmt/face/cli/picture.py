@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from tcsmt.face.api.pictures import Explanation
-from tcsmt.face.api.terminal import choose, replace_text
+from tcsmt.face.api.terminal import Result, choose, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import json_text
 
@@ -40,10 +40,17 @@ def picture_options(command: Any) -> Any:
     return command
 
 
-def show_picture(picture: Explanation, form: str | None, output: Path | None, *, as_json: bool) -> None:
-    """Print the picture, or write it where there is an ``output``."""
+def show_picture(
+    picture: Explanation,
+    form: str | None,
+    output: Path | None,
+    *,
+    as_json: bool,
+    links: Result | None = None,
+) -> None:
+    """Print the picture, or write it where there is an ``output``; links: to it, which come last."""
     if as_json:
-        text = json_text(picture.as_json()) + "\n"
+        text = json_text(picture.as_json() | ({} if links is None else links.as_json())) + "\n"
     elif form is None and output is None and sys.stdout.isatty():
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
         text = picture.as_text(width, colour=not os.environ.get("NO_COLOR")) + "\n"
@@ -53,6 +60,8 @@ def show_picture(picture: Explanation, form: str | None, output: Path | None, *,
         replace_text(output, text)
     else:
         click.echo(text, nl=False)
+    if links is not None and not as_json and str(links):
+        click.echo(links)
 
 
 def form_of(output: Path | None) -> str:

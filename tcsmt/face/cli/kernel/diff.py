@@ -10,6 +10,7 @@ from tcsmt.face.api.arrays import read_array
 from tcsmt.face.api.kernel_diff import kernel_diff
 from tcsmt.face.api.terminal import TcsmtError, replace_text
 from tcsmt.face.cli import options
+from tcsmt.face.cli.linked import link_options, links_wanted
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import answer
 
@@ -35,6 +36,7 @@ _ARRAY = click.Path(path_type=Path)
 @click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
 @click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
 @options.operands
+@link_options
 @options.as_json
 def diff(
     a_path: Path,
@@ -50,6 +52,8 @@ def diff(
     a_format: str | None,
     b_format: str | None,
     operands: str | None,
+    link: bool,
+    page: str | None,
     as_json: bool,
 ) -> None:
     """Say how two results of one matrix product differ, and why.
@@ -84,4 +88,4 @@ def diff(
     )
     if output is not None:
         replace_text(output, difference.as_html())
-    answer(difference, as_json=as_json)
+    answer(difference, as_json=as_json, links=links_wanted(difference, link, page))

@@ -1,0 +1,128 @@
+"""Links that show a result in a browser, to a page elsewhere or to one that is made on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tcsmt.face.api.browser import opened, served
+from tcsmt.face.api.views import View, Viewed, address, page_named
+from tcsmt.face.page.site import site
+from tcsmt.prove.statements.verdict import Distinguished
+from tcsmt.study.properties.investigation import Report, on_instruction
+from tcsmt.support.cache import folder
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, store_bytes
+from tcsmt.support.results import Result
+
+__all__ = ["Links", "PageLink", "Report", "Viewed", "links"]
+
+_NOTHING = "there is no input at which something differs, or none that a unit with a name takes as it is"
+
+
+@dataclass(frozen=True)
+class PageLink:
+    """A link, and what it shows, where there are several; page: the page's file, where it is made here."""
+
+    url: str
+    title: str = ""
+    page: Path | None = None
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.url}" if self.title else self.url
+
+
+@dataclass(frozen=True, repr=False)
+class Links(Result):
+    """Links to what a result shows; reason: why there are none.
+
+    They print, and are links in notebooks.
+    """
+
+    links: tuple[PageLink, ...]
+    reason: str = ""
+
+    def open(self, say: Callable[[str], object] = print) -> None:
+        """Open the first link in a browser.
+
+        Where none can be started, a page that was made on this machine is served on 127.0.0.1, until the
+        process is interrupted. say: is told the address then.
+        Raises :class:`tcsmt.TcsmtError` where there is no link, or no browser for a page elsewhere.
+        """
+        if not self.links:
+            raise TcsmtError(f"there is nothing to open: {self.reason}")
+        link = self.links[0]
+        fragment = link.url.partition("#")[2]
+        if opened(link.url, link.page, fragment):
+            return
+        if link.page is None:
+            raise TcsmtError(f"no browser could be started: open {link.url}")
+        served(link.page, fragment, say)
+
+    def _lines(self) -> list[str]:
+        return [f"link: {link}" for link in self.links]
+
+    def _facts(self) -> dict[str, Any]:
+        return {"links": [{"title": link.title, "url": link.url} for link in self.links]}
+
+    @property
+    def _title(self) -> str:
+        return ", ".join(link.url for link in self.links) or f"none: {self.reason}"
+
+    def _repr_html_(self) -> str:
+        texts = [f'<a href="{escape(link.url)}">{escape(link.title or link.url)}</a>' for link in self.links]
+        return "<br>".join(texts) or escape(self.reason)
+
+
+def links(result: Viewed | Report, base: str | None = None) -> Links:
+    """Links that show the input of a result in a browser: its units bit by bit, all of it to be changed.
+
+    result: of :func:`tcsmt.explain`, :func:`tcsmt.compare`, :func:`tcsmt.check`, :func:`tcsmt.kernel_diff`,
+    or of :func:`tcsmt.find`, which has a link for each witness. base: the address of a page; None:
+    ``$TCSMT_PAGE``, else a page with these units, which is made in the cache's folder.
+    Raises :class:`tcsmt.TcsmtError` where that cannot be written.
+
+    >>> import tcsmt
+    >>> picture = tcsmt.explain("volta", "a0=1.5 b0=1 c=0x1p-30")
+    >>> print(tcsmt.links(picture, "https://example.org/page.html"))
+    link: https://example.org/page.html#v=1&a=volta/mma.m8n8k4.f32.f16.f16.f32&w=3e00,0,0,0,3c00,0,0,0,30800000
+    """
+    if isinstance(result, Report):
+        views = list(_views(result))
+    else:
+        views = [] if result.view is None else [result.view]
+    return Links(tuple(_link(view, base) for view in views), "" if views else _NOTHING)
+
+
+def _views(report: Report) -> Iterator[View]:
+    """The unit on each witness, as far as its instruction takes that."""
+    for finding in report.findings:
+        if isinstance(finding.verdict, Distinguished):
+            question = finding.question
+            words = on_instruction(report.row.model, question.formats, finding.verdict.values)
+            if words is not None:
+                yield View((report.row,), (words,), title=question.title)
+
+
+def _link(view: View, base: str | None) -> PageLink:
+    named = page_named(base)
+    return _local(view) if named is None else PageLink(address(named, view), view.title)
+
+
+def _local(view: View) -> PageLink:
+    """To a page that has the units of the view, made anew, as models may have changed."""
+    key = " ".join(f"{row.name} {row.model.digest}" for row in view.units)
+    place = folder() / "pages" / blake2b(key.encode(), digest_size=8).hexdigest()
+
+    def write(name: str, text: str) -> None:
+        path = place / name
+        make_folder(path.parent)
+        store_bytes(path, text.encode())
+
+    site(view.units, write, first=view.fragment)
+    page = place / "index.html"
+    return PageLink(address(page.absolute().as_uri(), view), view.title, page)
