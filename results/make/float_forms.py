@@ -14,16 +14,14 @@ import argparse
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
+from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.matrix_units.models.float_form import float_form
-from tcsmt.matrix_units.models.proved_forms import PROVED, digests, one_lane
-from tcsmt.prove.engine import float_form_proof, nan_words_proof
-from tcsmt.prove.engine.deduction import NotDeduced, Obligation
+from tcsmt.matrix_units.models.proved_forms import PROVED
+from tcsmt.prove.engine.deduction import NotDeduced
+from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
@@ -34,49 +32,30 @@ HEAD = """\
 """
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What is to be proved: the unit that it is of, the digests of both graphs, and what gives the lemmas."""
-
-    unit: str
-    digests: tuple[str, str]
-    deduced: Callable[[], list[Obligation]]
-
-    @property
-    def entry(self) -> dict[str, str]:
-        """As the file has it."""
-        return {"unit": self.unit, "model": self.digests[0], "form": self.digests[1]}
-
-
-def candidates() -> Iterator[Candidate]:
+def forms() -> Iterator[tuple[str, FormProof]]:
     """Each form once, with the first unit that has it."""
     seen = set()
     for row in rows(claims=True):
-        form, steps = float_form(row.model), one_lane(row.model)
-        if form is not None:
-            names = digests(row.model, form.result, form.guard)
-            lemmas = partial(float_form_proof.deduced, row.model, form)
-        elif steps is not None:
-            names = digests(steps[0], steps[1].trace.output)
-            lemmas = partial(nan_words_proof.deduced, *steps)
-        else:
-            continue
-        if names not in seen:
-            seen.add(names)
-            yield Candidate(row.name, names, lemmas)
+        for proof in form_proofs(row.model):
+            if proof.digests not in seen:
+                seen.add(proof.digests)
+                yield row.name, proof
 
 
-def proved(solving: Solving, candidate: Candidate) -> str:
-    """What is missing from the proof; "" if nothing is."""
+def proved(solving: Solving, proof: FormProof, refuted: set[Term]) -> str:
+    """What is missing from the proof; "" if nothing is. refuted: goals, which many forms have in common."""
     try:
-        lemmas = candidate.deduced()
+        lemmas = proof.deduced()
     except NotDeduced as why:
         return f"not deduced: {why}"
     for lemma in lemmas:
+        if lemma.goal in refuted:
+            continue
         answer = solving.ask(lemma.goal)
         verdict = solving.proof(lemma.what, lemma.goal, answer, answer.seconds)
         if not isinstance(verdict, Equivalent):
             return f"{lemma.what}: {answer.answer}; {verdict.reason}"
+        refuted.add(lemma.goal)
     return ""
 
 
@@ -94,14 +73,16 @@ def main() -> None:
                 timeout=options.limit, confirm=True, certificate=options.certificates or Path(folder)
             )
         )
-        for candidate in candidates():
-            if options.only not in candidate.unit or candidate.entry in entries:
+        refuted: set[Term] = set()
+        for name, proof in forms():
+            kept = {(entry["model"], entry["form"]) for entry in entries}
+            if options.only not in name or proof.digests in kept:
                 continue
             start = time.perf_counter()
-            missing = proved(solving, candidate)
-            print(f"{candidate.unit}: {missing or 'proved'}, {time.perf_counter() - start:.0f} s", flush=True)
+            missing = proved(solving, proof, refuted)
+            print(f"{name}: {missing or 'proved'}, {time.perf_counter() - start:.0f} s", flush=True)
             if not missing:
-                entries.append(candidate.entry)
+                entries.append({"unit": name, "model": proof.digests[0], "form": proof.digests[1]})
                 PROVED.write_text(written(entries), encoding="utf-8")
 
 

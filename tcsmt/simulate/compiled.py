@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -340,10 +340,10 @@ class _Source:
         loaded = before.load("%c", addend.bits, starts["c"])
         first = before.fitted(addend.bits, before.container(addend.terms[0].width), loaded)
 
-        def read(e: Emitter) -> None:
+        def read(e: Emitter, but: Collection[str] = ()) -> None:
             e.register[addend.terms[0]] = "%c.word"
             for operand in self.inputs:
-                if operand is addend:
+                if operand is addend or operand.name in but:
                     continue
                 moved = e.emit(f"mul i64 %s, {len(operand.terms)}")
                 moved = e.emit(f"mul i64 {moved}, %{operand.name}.lane")
@@ -358,7 +358,7 @@ class _Source:
                     e.register[term] = e.fitted(operand.bits, e.container(term.width), vector)
 
         def read_prepared(e: Emitter) -> None:
-            e.register[addend.terms[0]] = "%c.word"
+            read(e, {own.name for own in self.form.prepared})
             self._read_prepared(e, starts)
 
         result = self._result(e, read, "step", read_prepared if self.form.prepared else None)

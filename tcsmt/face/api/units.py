@@ -15,6 +15,7 @@ from tcsmt.matrix_units.catalogue.citations import Citations, citations
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.proved_forms import simulation
 from tcsmt.matrix_units.resolve import NamedSide, resolve
 from tcsmt.outside.implementations import sides
 from tcsmt.simulate.rows import simulate
@@ -132,7 +133,7 @@ class Unit(Result):
         return self.row.evidence
 
     def _facts(self) -> dict[str, Any]:
-        return row_as_json(self.row)
+        return {**row_as_json(self.row), "simulation": simulation(self.model)}
 
     def citations(self) -> Citations:
         """The sources as BibTeX: print them, or read ``entries``.

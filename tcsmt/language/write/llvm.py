@@ -395,9 +395,12 @@ def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
     return e.binary("shl", bits, args[0], e.call("umin", bits, zeros, last))
 
 
-def _multiply(e: Emitter, node: Term, args: list[str]) -> str:
-    factors = ", ".join(e.convert("bitcast", 32, "float", value) for value in args)
-    return e.convert("bitcast", "float", 32, e.emit(f"fmul {e.type('float')} {factors}"))
+def _of_floats(op: str) -> Callable[[Emitter, Term, list[str]], str]:
+    def emit(e: Emitter, node: Term, args: list[str]) -> str:
+        operands = ", ".join(e.convert("bitcast", 32, "float", value) for value in args)
+        return e.convert("bitcast", "float", 32, e.emit(f"{op} {e.type('float')} {operands}"))
+
+    return emit
 
 
 def _to_integer(e: Emitter, node: Term, args: list[str]) -> str:
@@ -411,15 +414,16 @@ def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 _MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
+    "add": _of_floats("fadd"),
     "fma": _fma,
     "from_integer": _from_integer,
     "leading_zeros": _leading_zeros,
-    "multiply": _multiply,
+    "multiply": _of_floats("fmul"),
     "normalised": _normalised,
     "to_integer": _to_integer,
 }
 #: Those that the state of the floating-point unit can change.
-_FLOATS = frozenset({"fma", "from_integer", "multiply"})
+_FLOATS = frozenset({"add", "fma", "from_integer", "multiply"})
 
 
 def native(name: str) -> bool:

@@ -13,9 +13,10 @@ from tcsmt.language.terms import MACROS, Macro, Term, const, expand, operands_fi
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
-__all__ = ["from_integer", "multiply", "product", "to_integer", "unspecified"]
+__all__ = ["add", "from_integer", "multiply", "product", "to_integer", "unspecified"]
 
 _WIDE = FORMATS["f32"]
 _NEAREST = ROUNDINGS["RNE"]
@@ -38,6 +39,20 @@ def _multiply(x: Term, y: Term) -> Term:
 
 def _is_nan(x: Term, y: Term) -> Term:
     return product(x, y).nan
+
+
+def _sum(x: Term, y: Term) -> RoundedSum:
+    terms = dp.decode(_WIDE, x), dp.decode(_WIDE, y)
+    return RoundedSum(terms=terms, format=_WIDE, rounding=_NEAREST)
+
+
+def _add(x: Term, y: Term) -> Term:
+    return _sum(x, y).word()
+
+
+def _sum_is_nan(x: Term, y: Term) -> Term:
+    *_, nan = dp.special_cases(_sum(x, y).terms)
+    return nan
 
 
 def _to_integer(x: Term) -> Term:
@@ -66,6 +81,8 @@ def _from_integer(x: Term) -> Term:
 
 #: x·y, rounded to nearest even.
 multiply = Macro("multiply.f32", _WIDE.width, _multiply, _is_nan)
+#: x + y, rounded to nearest even.
+add = Macro("add.f32", _WIDE.width, _add, _sum_is_nan)
 #: The number without its fraction, as an integer of 32 bits in two's complement.
 to_integer = Macro("to_integer.f32", _BITS, _to_integer, _too_large)
 #: An integer of 32 bits in two's complement, rounded to nearest even.

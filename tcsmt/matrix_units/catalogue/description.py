@@ -8,11 +8,16 @@ from tcsmt.matrix_units.catalogue import disputes, status_text
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import Interleaved
-from tcsmt.matrix_units.models.proved_forms import proved_block
+from tcsmt.matrix_units.models.proved_forms import simulation
 
 __all__ = ["description", "row_as_json"]
 
 
+_FORMS = {
+    "floats": "floating-point instructions",
+    "processor": "the processor's IEEE operations",
+    "integers": "integer instructions",
+}
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -48,11 +53,8 @@ def description(row: Row) -> str:
             f"    block FMA size N_FMA: {m.lanes.n_fma} of K = {m.k}: {_blocks(m)}",
             f"    final rounding: {m.final.rounding} at fraction bit {kept} of {out.name}",
         ]
-    if proved_block(m) is not None:
-        lines.append(
-            "  simulator: products of matrices by floating-point instructions, proved to give the same words"
-        )
-    lines.append("  parameters:")
+    how = simulation(m)
+    lines += [f"  simulator: products of matrices by {_FORMS[how['form']]}: {how['reason']}", "  parameters:"]
     lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
     return "\n".join(lines)
 

@@ -10,17 +10,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tcsmt.language.graphs.digest import digest_of_graph
-from tcsmt.language.terms import Term, substitute
+from tcsmt.language.terms import FALSE, Term, const, substitute
 from tcsmt.matrix_units.models.base import Model
-from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tcsmt.matrix_units.models.float_form import (
+    FloatForm,
+    LastAdditionForm,
+    float_form,
+    last_addition_form,
+    obstacle,
+)
 from tcsmt.matrix_units.models.fused import FusedDotAdd
+from tcsmt.matrix_units.models.fused_parts import CLast
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 
 __all__ = [
-    "PROVED", "ProvedBlock", "digests", "one_lane", "proved_block", "proved_form", "with_one_nan",
-]  # fmt: skip
+    "PROVED",
+    "ComposedForm",
+    "ProvedBlock",
+    "digests",
+    "digests_of_last",
+    "fused_block",
+    "one_lane",
+    "proved_block",
+    "proved_form",
+    "simulation",
+    "with_one_nan",
+]
 
 #: The file with the digests.
 PROVED = Path(__file__).with_suffix(".toml")
@@ -29,6 +47,11 @@ PROVED = Path(__file__).with_suffix(".toml")
 def digests(model: Model, *form: Term) -> tuple[str, str]:
     """Of a model's graph, and of what gives the same words: a form's result and its guard."""
     return digest_of_graph(model.trace.output), digest_of_graph(*form)
+
+
+def digests_of_last(form: LastAdditionForm) -> tuple[str, str]:
+    """Of a model's last addition, and of its form with its guard."""
+    return digest_of_graph(form.expected), digest_of_graph(form.result, form.guard)
 
 
 @cache
@@ -40,40 +63,100 @@ def proved_form(model: Model) -> FloatForm | None:
 
 
 @dataclass(frozen=True)
+class ComposedForm:
+    """The forms of a unit's blocks and of its last addition, in a row: where ``guard`` is 0."""
+
+    result: Term
+    guard: Term
+
+
+@dataclass(frozen=True)
 class ProvedBlock:
-    """The form of a model's fused sums, which it chains. model: of one of them. lanes: of the model's, in the
-    order in which the blocks take them.
+    """The form of a model's fused sums, which it chains. model: of one of them; or, where c is added last,
+    the whole. lanes: of the model's, in the order in which the blocks take them.
     """
 
     model: Model
-    form: FloatForm
+    form: FloatForm | ComposedForm
     lanes: tuple[int, ...]
 
 
 @cache
 def proved_block(model: Model) -> ProvedBlock | None:
     """The proved form of the fused sum that a model is, or that it chains; None where there is none."""
+    block = fused_block(model)
+    form = None if block is None else proved_form(block)
+    if not isinstance(model, FusedDotAdd) or block is None or form is None:
+        return None
+    lanes = tuple(lane for lanes in model.blocks for lane in lanes)
+    if isinstance(model.sum, CLast):
+        whole = _with_last_addition(model, block, form)
+        return None if whole is None else ProvedBlock(model, whole, tuple(range(model.k)))
+    if _chained(block, model, model.blocks) is not model.trace.output:
+        return None
+    return ProvedBlock(block, form, lanes)
+
+
+def fused_block(model: Model) -> FusedDotAdd | None:
+    """The unit of one of the fused sums that a unit chains, or that it is; None of other units."""
     if not isinstance(model, FusedDotAdd):
         return None
-    block = model
+    changes: dict[str, Any] = {}
     if model.lanes.n_fma != model.k:
-        block = model.varied(k=model.lanes.n_fma, interleave=0, order=None)
-    form = proved_form(block)
-    if form is None or _chained(block, model, model.blocks) is not model.trace.output:
+        changes |= {"k": model.lanes.n_fma, "interleave": 0, "order": None}
+    if isinstance(model.sum, CLast):
+        changes |= {"c_position": "aligned", "c_rounding": "RNE", "c_format": model.d_format}
+    return model.varied(**changes) if changes else model
+
+
+def _with_last_addition(model: FusedDotAdd, block: FusedDotAdd, form: FloatForm) -> ComposedForm | None:
+    """The forms of a model's blocks, from +0 on, and of its last addition, if that is proved."""
+    last, zero = last_addition_form(model), const(0, model.d_format.width)
+    if last is None or digests_of_last(last) not in _proved():
         return None
-    return ProvedBlock(block, form, tuple(lane for lanes in model.blocks for lane in lanes))
+    word = _chained(block, model, model.blocks, zero)
+    (expected,) = substitute([last.expected], {last.word: word, last.c: model.trace.c})
+    if expected is not model.trace.output:
+        return None
+    word, guard = zero, FALSE
+    for lanes in model.blocks:
+        word, own = substitute([form.result, form.guard], _of_block(block, model, lanes, word))
+        guard |= own
+    result, own = substitute([last.result, last.guard], {last.word: word, last.c: model.trace.c})
+    return ComposedForm(result, guard | own)
 
 
-def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]]) -> Term:
+def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start: Term | None = None) -> Term:
     """A block's graph on the model's lanes of each of some blocks, each result the next one's c."""
-    own, words = block.trace, model.trace
-    word = words.c
+    word = model.trace.c if start is None else start
     for lanes in blocks:
-        values = {own.c: word}
-        for number, lane in enumerate(lanes):
-            values |= {own.a[number]: words.a[lane], own.b[number]: words.b[lane]}
-        (word,) = substitute([own.output], values)
+        (word,) = substitute([block.trace.output], _of_block(block, model, lanes, word))
     return word
+
+
+def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict[Term, Term]:
+    """The inputs of a block, which has some of a model's lanes."""
+    own, words = block.trace, model.trace
+    values = {own.c: c}
+    for number, lane in enumerate(lanes):
+        values |= {own.a[number]: words.a[lane], own.b[number]: words.b[lane]}
+    return values
+
+
+def simulation(model: Model) -> dict[str, str]:
+    """On which form of a unit products of matrices are computed: ``floats``, ``processor`` (its own IEEE
+    operations) or ``integers``; and the reason.
+    """
+    if proved_block(model) is not None:
+        return {"form": "floats", "reason": "proved to give the same words"}
+    if with_one_nan(model) is not None:
+        return {
+            "form": "processor",
+            "reason": "proved to give the same words but for NaNs, which follow a rule",
+        }
+    if isinstance(model, IeeeDotAdd) and model.by_words:
+        return {"form": "processor", "reason": "each operation is one of IEEE 754"}
+    return {"form": "integers", "reason": obstacle(fused_block(model) or model) or "no form of it is proved"}
 
 
 @cache

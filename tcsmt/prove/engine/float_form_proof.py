@@ -22,12 +22,13 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
-from tcsmt.matrix_units.models import Kind, Model, Stage
-from tcsmt.matrix_units.models.float_form import FloatForm, LaneOfForm
+from tcsmt.matrix_units.arithmetic.ieee import widen
+from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
+from tcsmt.matrix_units.models.float_form import FloatForm, LaneOfForm, LastAdditionForm
 from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced, Obligation
 from tcsmt.support.invariants import of_type
 
-__all__ = ["deduced"]
+__all__ = ["deduced", "deduced_last_addition"]
 
 _WIDE = FORMATS["f32"]
 _BITS = _WIDE.width
@@ -37,10 +38,13 @@ _ROOM = 40
 
 @dataclass(frozen=True)
 class _Lane:
-    """One product in both graphs. entering: its exponent in the largest one, counted as ``top`` is."""
+    """One product in both graphs. scaled: by its scales, if there are any. entering: its exponent in the
+    largest one, counted as ``top`` is.
+    """
 
     form: LaneOfForm
     product: Number
+    scaled: Number
     entering: Term
     aligned: Term
 
@@ -49,7 +53,7 @@ class _Lane:
 class _Graphs:
     """A model's graph and a form's."""
 
-    model: Model
+    model: FusedDotAdd
     form: FloatForm
 
     @cached_property
@@ -78,11 +82,26 @@ class _Graphs:
         """All lanes, in order."""
         trace = self.model.trace
         products, aligned = trace.of(Kind.PRODUCT), trace.of(Kind.ALIGNED_PRODUCT)
-        lanes = zip(self.form.lanes, products, aligned, trace.a, trace.b, strict=True)
+        scaled = trace.of(Kind.SCALED_PRODUCT) or products
         return [
-            _Lane(form, of_type(product.value, Number), self._entering(a, b), on_grid.term)
-            for form, product, on_grid, a, b in lanes
+            _Lane(
+                form,
+                of_type(product.value, Number),
+                of_type(with_scales.value, Number),
+                self._entering(*self.inputs(lane)),
+                on_grid.term,
+            )
+            for lane, (form, product, with_scales, on_grid) in enumerate(
+                zip(self.form.lanes, products, scaled, aligned, strict=True)
+            )
         ]
+
+    def inputs(self, lane: int) -> list[Term]:
+        """The words of a lane: of a, of b, and its scales."""
+        words, of_all = self.model.trace.operands, [self.model.trace.a[lane], self.model.trace.b[lane]]
+        for side in (words.scale_a, words.scale_b):
+            of_all += [side[lane * len(side) // self.model.k]] if side else []
+        return of_all
 
     @property
     def fraction_bits(self) -> int:
@@ -93,6 +112,11 @@ class _Graphs:
     def c(self) -> Term:
         """c's exponent in the largest one."""
         return self._entering(self.model.trace.c)
+
+    @property
+    def c_is_number(self) -> Term:
+        """Whether c is neither a NaN nor an infinity."""
+        return _is_number(dp.decode(float_format(self.model.c_format), self.model.trace.c))
 
     def _entering(self, *inputs: Term) -> Term:
         own = [arg for arg in self.top.term.args if set(variables([arg])) == set(inputs)]
@@ -110,13 +134,8 @@ class _Graphs:
         own = own.zext(_BITS)
         return own.eq(counted) | own.ult(floor) & counted.slt(const(floor, _BITS))
 
-    @property
-    def c_exponent(self) -> Term:
-        """c's exponent in the form, counted as grids are."""
-        return self.form.c_field.zext(_BITS) + self.form.bias
 
-
-def deduced(model: Model, form: FloatForm) -> list[Obligation]:
+def deduced(model: FusedDotAdd, form: FloatForm) -> list[Obligation]:
     """The lemmas by which a form gives the model's words wherever its guard is 0.
 
     Raises :class:`.NotDeduced` where the argument does not go through.
@@ -130,6 +149,13 @@ def deduced(model: Model, form: FloatForm) -> list[Obligation]:
     same = form.result.eq(model.trace.output)
     proof.by_cases(cases, same, lambda case, number: (_counted, _c_alone)[number](case, graphs))
     proof.theorem(same)
+    return list(proof.lemmas.values())
+
+
+def deduced_last_addition(form: LastAdditionForm) -> list[Obligation]:
+    """The lemma by which the form of a last addition gives the model's words wherever its guard is 0."""
+    proof = Deduction((~form.guard,))
+    proof.lemma("the last addition", form.result.eq(form.expected), [~form.guard])
     return list(proof.lemmas.values())
 
 
@@ -152,13 +178,12 @@ def _exponents_and_numbers(proof: Deduction, graphs: _Graphs) -> None:
         above = [own.ule(largest), largest.zext(_BITS).ule(top)]
         proof.lemma("no exponent word is above the grid", below, above, cuts=[own, largest, top])
         proof.apply(theorem, _lane_values(graphs, lane) | {grid: top})
-    limits = [top.ult(form.limit), graphs.c_exponent.ule(top)]
-    c = dp.decode(float_format(graphs.model.c_format), graphs.model.trace.c)
-    proof.lemma("c is a number", ~(c.nan | c.infinite), limits, cuts=[top])
-    proof.lemma("c's exponent", graphs.alike(graphs.c_exponent, graphs.c), limits, cuts=[top])
-    numbers = [_is_number(lane.product) for lane in graphs.lanes]
+    limits = [top.ult(form.limit), graphs.form.c_exponent.ule(top)]
+    proof.lemma("c is a number", graphs.c_is_number, limits, cuts=[top])
+    proof.lemma("c's exponent", graphs.alike(graphs.form.c_exponent, graphs.c), limits, cuts=[top])
+    numbers = [_is_number(lane.scaled) for lane in graphs.lanes]
     nan, infinite, _ = _result(graphs)
-    proof.lemma("the result is a number", ~nan & ~infinite, [*numbers, ~(c.nan | c.infinite)])
+    proof.lemma("the result is a number", ~nan & ~infinite, [*numbers, graphs.c_is_number])
 
 
 def _is_number(x: Number) -> Term:
@@ -167,7 +192,7 @@ def _is_number(x: Number) -> Term:
 
 def _of_lane(graphs: _Graphs) -> tuple[Term, Term]:
     """Of the first lane, whose exponent word is not above the grid: a number, of an exponent in reach."""
-    x = graphs.lanes[0].product
+    x = graphs.lanes[0].scaled
     return _is_number(x), _below_limit(graphs, x) | x.zero
 
 
@@ -179,8 +204,7 @@ def _below_limit(graphs: _Graphs, x: Number) -> Term:
 
 def _lane_values(graphs: _Graphs, lane: _Lane) -> dict[Term, Term]:
     """The first lane's inputs, as another's."""
-    trace, number = graphs.model.trace, graphs.lanes.index(lane)
-    return {trace.a[0]: trace.a[number], trace.b[0]: trace.b[number]}
+    return dict(zip(graphs.inputs(0), graphs.inputs(graphs.lanes.index(lane)), strict=True))
 
 
 def _exponents(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term) -> Implication:
@@ -219,7 +243,7 @@ def _counted(proof: Deduction, graphs: _Graphs) -> None:
     proof.lemma(
         "c on the grid",
         _same(form.aligned_c, graphs.aligned_c),
-        [same, *reach, graphs.c.ule(largest)],
+        [same, *reach, graphs.c.ule(largest), graphs.c_is_number],
         cuts=[top, largest],
     )
     _sum(proof, graphs)
@@ -291,7 +315,7 @@ def _grid(proof: Deduction, graphs: _Graphs) -> None:
     proof.joined(largest, products, graphs.c)
     premises = [
         graphs.alike(form.largest_product, products),
-        graphs.alike(graphs.c_exponent, graphs.c),
+        graphs.alike(graphs.form.c_exponent, graphs.c),
         largest.eq(umax(products, graphs.c)),
         *_reached(proof, graphs),
     ]
@@ -326,10 +350,11 @@ def _aligned(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term, larges
     hypotheses = same, *on_grid, lane.entering.ule(largest), *_of_lane(graphs)
     proof = Deduction(hypotheses, lemmas)
     zero = _zero(proof, x)
-    _, reach = _of_lane(graphs)
+    number, reach = _of_lane(graphs)
     counted = x.exponent.term.ule(x.exponent.high - x.exponent.low)
+    proof.lemma("product: a number without its scales", _is_number(x), [number])
     proof.lemma("product: its exponent as it is counted", counted, [_is_number(x)])
-    inside = x.significand.eq(0) | _below_limit(graphs, x)
+    inside = x.significand.eq(0) | _below_limit(graphs, lane.scaled)
     proof.lemma("product: the reach of its exponent", inside, [reach, zero], cuts=[x.significand])
     word = _product_word(proof, graphs, [inside, counted])
     small = x.significand.ule(_largest_significand(graphs))
@@ -339,7 +364,7 @@ def _aligned(graphs: _Graphs, lemmas: dict[Term, Obligation], grid: Term, larges
     proof.lemma(
         "product: on the grid",
         _same(own, theirs),
-        [word, same, *on_grid, entering, zero, small, inside, counted],
+        [word, same, *on_grid, entering, zero, small, inside, counted, number],
         cuts=[lane.form.product, grid, largest, *product, x.zero],
     )
     proof.lemma(
@@ -372,14 +397,12 @@ def _within(word: Term, most: int) -> Term:
 
 
 def _largest_significand(graphs: _Graphs) -> int:
-    formats = (graphs.model.a_format, graphs.model.b_format)
-    a, b = ((2 << float_format(fmt).fraction_bits) - 1 for fmt in formats)
+    a, b = ((2 << fmt.fraction_bits) - 1 for fmt in graphs.model.factor_formats)
     return a * b
 
 
 def _largest_aligned(graphs: _Graphs) -> int:
-    formats = (graphs.model.a_format, graphs.model.b_format)
-    places = graphs.fraction_bits - sum(float_format(fmt).fraction_bits for fmt in formats)
+    places = graphs.fraction_bits - sum(fmt.fraction_bits for fmt in graphs.model.factor_formats)
     largest = _largest_significand(graphs)
     return largest << places if places >= 0 else largest >> -places
 
@@ -394,9 +417,9 @@ def _largest_sum(graphs: _Graphs) -> int:
 def _product_word(proof: Deduction, graphs: _Graphs, reach: Sequence[Term]) -> Term:
     """A fact: the product's word is the exact product's in binary32. reach: facts about its exponent."""
     lane, trace = graphs.lanes[0], graphs.model.trace
-    x, number = lane.product, _is_number(lane.product)
-    formats = (float_format(graphs.model.a_format), float_format(graphs.model.b_format))
-    sides = [dp.decode(fmt, word) for fmt, word in zip(formats, (trace.a[0], trace.b[0]), strict=True)]
+    x, number, model = lane.product, _is_number(lane.product), graphs.model
+    formats, words = model.factor_formats, ((trace.a[0], model.a_format), (trace.b[0], model.b_format))
+    sides = [dp.decode(fmt, widen(*word, fmt)) for fmt, word in zip(formats, words, strict=True)]
     wide = [dp.decode(_WIDE, word) for word in lane.form.factors]
     exact = native.product(*lane.form.factors)
     zeros = [_leading_zeros(fmt, side) for fmt, side in zip(formats, sides, strict=True)]
@@ -468,7 +491,8 @@ def _by_leading_zeros(
             equal[own.significand] = _raised(side, own, count)
             if zero.value is None:
                 equal[zero] = const(count, zero.width)
-        within.lemma("product: of significands", conclusion, equal=equal, cuts=parts)
+        cuts = [part for part in parts if part.value is None]
+        within.lemma("product: of significands", conclusion, equal=equal, cuts=cuts)
 
     proof.by_cases(cases[0], conclusion, of_a)
 
@@ -621,7 +645,7 @@ def _c_alone(proof: Deduction, graphs: _Graphs) -> None:
         proof.apply(theorem, _lane_values(graphs, lane) | {largest: graphs.top.term})
         equal |= {lane.aligned: const(0, lane.aligned.width), lane.entering: _of_a_zero(graphs)}
     _, _, finite = _result(graphs)
-    premises = [form.top.ult(form.limit), graphs.c_exponent.ule(form.top)]
+    premises = [form.top.ult(form.limit), graphs.form.c_exponent.ule(form.top)]
     proof.lemma("c alone", form.c_alone.eq(finite), premises, equal=equal, cuts=[form.top])
     _conclude(proof, graphs, form.c_alone, [~form.counts])
 
@@ -630,7 +654,7 @@ def _vanished(graphs: _Graphs, lemmas: dict[Term, Obligation], largest: Term) ->
     """Of a lane whose exponent word says that its product is zero."""
     lane, form = graphs.lanes[0], graphs.form
     x = lane.product
-    below, number = lane.form.exponent.ult(form.least), _is_number(x)
+    below, number = lane.form.exponent.ult(form.least), _is_number(lane.scaled)
     proof = Deduction((below, number), lemmas)
     empty, entering = x.significand.eq(0), lane.entering.eq(_of_a_zero(graphs))
     for what, conclusion in (("no significand", empty), ("its exponent", entering)):

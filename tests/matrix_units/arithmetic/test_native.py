@@ -38,6 +38,17 @@ def test_a_product_is_the_processors(x: int, y: int) -> None:
     assert nan or result == word(product)
 
 
+@given(WORDS, WORDS)
+def test_a_sum_is_the_processors(x: int, y: int) -> None:
+    with np.errstate(all="ignore"):
+        whole = np.add(*floats(x, y))
+    (result,) = evaluate([native.add(X, Y)], {"x": x, "y": y})
+    (opened,) = native.unspecified([native.add(X, Y)])
+    (other,) = evaluate([opened], {"x": x, "y": y, "open 0": 5})
+    assert other == (5 if np.isnan(whole) else word(whole))
+    assert np.isnan(whole) or result == word(whole)
+
+
 @given(WORDS)
 def test_an_integer_is_a_number_truncated(x: int) -> None:
     (number,) = floats(x).astype(np.float64)
@@ -51,7 +62,7 @@ def test_a_number_is_an_integer_rounded(x: int) -> None:
     assert evaluate([native.from_integer(X)], {"x": x}) == [word(np.int32(integer).astype(np.float32))]
 
 
-@pytest.mark.parametrize("make", [native.multiply, native.to_integer, native.from_integer])
+@pytest.mark.parametrize("make", [native.add, native.multiply, native.to_integer, native.from_integer])
 def test_many_words_of_each_size(make: Callable[..., Any]) -> None:
     """Exponents of both factors that make subnormal, zero and infinite results, and integers of any size."""
     rng = np.random.default_rng(1)
@@ -63,6 +74,8 @@ def test_many_words_of_each_size(make: Callable[..., Any]) -> None:
     number, other = x.view(np.float32), y.view(np.float32)
     with np.errstate(all="ignore"):
         match make:
+            case native.add:
+                expected = (number + other).view(np.uint32)
             case native.multiply:
                 expected = (number * other).view(np.uint32)
             case native.to_integer:
@@ -70,7 +83,7 @@ def test_many_words_of_each_size(make: Callable[..., Any]) -> None:
                 y, expected = y[: len(x)], number.astype(np.int32).view(np.uint32)
             case _:
                 expected = x.view(np.int32).astype(np.float32).view(np.uint32)
-    arguments = [X, Y] if make is native.multiply else [X]
+    arguments = [X, Y] if make in (native.add, native.multiply) else [X]
     (result,) = Program([make(*arguments)]).run({"x": x, "y": y})
     assert np.array_equal(result, expected)
 

@@ -13,26 +13,19 @@ from tcsmt.matrix_units.models.float_form import FloatForm, float_form
 from tcsmt.matrix_units.models.proved_forms import (
     PROVED,
     digests,
-    one_lane,
     proved_block,
     proved_form,
+    simulation,
     with_one_nan,
 )
 
 ENTRIES = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"]
 
 
-@pytest.mark.parametrize("name", [entry["unit"] for entry in ENTRIES])
-def test_each_entry_is_of_the_graphs_of_today(name: str) -> None:
-    model, (entry,) = row_named(name).model, (entry for entry in ENTRIES if entry["unit"] == name)
-    form, steps = float_form(model), one_lane(model)
-    if steps is not None:
-        assert digests(steps[0], steps[1].trace.output) == (entry["model"], entry["form"])
-        assert with_one_nan(model) == model.varied(nan=None)
-        return
-    assert form is not None
-    assert digests(model, form.result, form.guard) == (entry["model"], entry["form"])
-    assert proved_form(model) is not None
+@pytest.mark.parametrize("name", sorted({entry["unit"] for entry in ENTRIES}))
+def test_each_unit_that_has_an_entry_runs_on_it(name: str) -> None:
+    """What is stale is named by ``tests/prove/engine/test_form_proofs.py``."""
+    assert simulation(row_named(name).model)["form"] in ("floats", "processor")
 
 
 def test_another_model_or_form_is_not_taken() -> None:
@@ -65,7 +58,7 @@ def test_a_chain_of_blocks_has_the_form_of_one(name: str) -> None:
 def test_a_chain_that_is_more_than_its_blocks_has_none() -> None:
     model = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
     assert isinstance(model, FusedDotAdd)
-    for changes in ({"c_position": "last"}, {"n_fma": 4}):
+    for changes in ({"c_position": "summed"}, {"n_fma": 2}):
         assert proved_block(model.varied(**changes)) is None
 
 

@@ -1,0 +1,99 @@
+"""Products on forms in floating-point operations, of every family that has one: against exact integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.language.run import jit
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models.proved_forms import simulation
+from tcsmt.simulate import compiled, matmul
+from tests.oracles import exact
+from tests.support.sampling import mostly_long
+
+pytestmark = pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+
+MX = "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e4m3.e5m2.ue8m0"
+UNITS = (
+    "volta/mma.m8n8k4.f16.f16.f16.f16",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+    "ada/mma.m16n8k32.f16.e4m3.e5m2.f16",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k32.f16.e4m3.e4m3.f16",
+)
+#: Exponents of a and b, lowest and highest; of c, relative to their products'.
+SHAPES = ((-30, 30, 0), (-9, 9, 0), (-3, 3, 12), (-20, -6, -12), (5, 15, 4), (-40, -12, 0))
+
+
+def words_of(fmt: Format, shape: tuple[int, ...], low: int, high: int, rng: np.random.Generator) -> Any:
+    """Random words: exponents within limits as far as the format has them, some zeros, few special words."""
+    fields = np.clip(rng.integers(low, high + 1, shape) + fmt.bias, 0, fmt.e_max + fmt.bias)
+    place = fmt.fraction_bits + fmt.ignored_low_bits
+    words = rng.integers(0, 1 << place, shape) | fields << place
+    words[rng.random(shape) < 0.2] &= -1 << (place - 2 if place > 2 else 0)
+    words[rng.random(shape) < 0.1] = 0
+    words[rng.random(shape) < 0.0005] = fmt.nan_word or 0
+    if fmt.has_infinity:
+        words[rng.random(shape) < 0.0005] = fmt.infinity_word
+    words |= rng.integers(0, 2, shape) << fmt.sign_bit if fmt.signed else 0
+    return words.astype(unsigned(fmt))
+
+
+def drawn(model: Model, shape: tuple[int, int, int], seed: int) -> Operands[Any, Any]:
+    """Matrices of one shape of exponents."""
+    low, high, of_c = SHAPES[seed % len(SHAPES)]
+    m, steps, n = shape
+    rng = np.random.default_rng(seed)
+    a = words_of(float_format(model.a_format), (m, steps * model.k), low, high, rng)
+    b = words_of(float_format(model.b_format), (steps * model.k, n), low, high, rng)
+    c = words_of(float_format(model.c_format), (m, n), low + high + of_c - 8, low + high + of_c + 8, rng)
+    if model.scale_format is None:
+        return Operands(a, b, c)
+    near = seed % 2 == 0  # scales near 1, or any
+    ends = (120, 134) if near else (0, 255)
+    scales = [rng.integers(*ends, size).astype(np.uint8) for size in ((m, steps), (steps, n))]
+    return Operands(a, b, c, *scales)
+
+
+def expected(model: Model, x: Operands[Any, Any]) -> Any:
+    """Of a chain of instructions, by the exact oracle."""
+    m, n = x.c.shape
+    word = x.c.reshape(-1)
+    for step in range(x.a.shape[1] // model.k):
+        columns = {"c": word}
+        for lane in range(model.k):
+            place = step * model.k + lane
+            columns[f"a{lane}"], columns[f"b{lane}"] = np.repeat(x.a[:, place], n), np.tile(x.b[place], m)
+        if x.scale_a is not None and x.scale_b is not None:
+            columns |= {"sa0": np.repeat(x.scale_a[:, step], n), "sb0": np.tile(x.scale_b[step], m)}
+        word = exact.results(model, columns).astype(x.c.dtype)
+    return word.reshape(m, n)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_products_of_every_family_are_an_oracles(name: str) -> None:
+    model = row_named(name).model
+    assert simulation(model)["form"] == "floats"
+    for seed in range(len(SHAPES)):
+        x = drawn(model, (32, 2, 32), seed)
+        result = matmul.chain_words(model, x, matmul.Progress(1, None))
+        assert np.array_equal(result, expected(model, x)), seed
+
+
+@pytest.mark.parametrize("name", mostly_long(UNITS, [UNITS[1]]))
+def test_products_of_any_words_are_those_of_integers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them, in chains that come to NaNs and infinities."""
+    model = row_named(name).model
+    for seed in range(2 * len(SHAPES)):
+        x = drawn(model, (48, 8, 64), seed)
+        by_floats = matmul.chain_words(model, x, matmul.Progress(1, None))
+        with monkeypatch.context() as patch:
+            patch.setattr(compiled, "usual_floats", lambda: False)
+            by_integers = matmul.chain_words(model, x, matmul.Progress(1, None))
+        assert np.array_equal(by_floats, by_integers), seed
