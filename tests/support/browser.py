@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +21,7 @@ from typing import Any
 
 from tests.support.paths import ROOT
 
-__all__ = ["Tab", "opened", "why_not"]
+__all__ = ["Tab", "opened", "run_in_firefox", "why_no_firefox", "why_not"]
 
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -120,6 +124,64 @@ def opened() -> Iterator[Tab]:
         yield Tab(driver)
     finally:
         driver.quit()
+
+
+def why_no_firefox() -> str:
+    """Why there is no Firefox to test with; "" where there is one."""
+    if _firefox() is None:
+        return "there is no Firefox on this machine"
+    return "" if importlib.util.find_spec("websocket") else "websocket-client is not installed (extra `test`)"
+
+
+def _firefox() -> str | None:
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+def run_in_firefox(url: str, script: str) -> object:
+    """What the promise of a script comes to in a new Firefox at that address.
+
+    Spoken to by WebDriver BiDi, as its driver for other protocols is not in Debian.
+    """
+    import websocket
+
+    with tempfile.TemporaryDirectory() as profile:
+        command = [
+            str(_firefox()),
+            "--headless",
+            "--no-remote",
+            "--profile",
+            profile,
+            "--remote-debugging-port=0",
+        ]
+        process = subprocess.Popen(
+            command,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "HOME": profile},
+        )
+        try:
+            assert process.stderr is not None
+            place = next(found[0] for line in process.stderr if (found := re.search(r"ws://\S+", line)))
+            socket = websocket.create_connection(f"{place}/session", suppress_origin=True, timeout=_PATIENCE)
+
+            def ask(number: int, method: str, **parameters: object) -> Any:
+                socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+                while (answer := json.loads(socket.recv())).get("id") != number:
+                    pass
+                assert answer["type"] == "success", answer
+                return answer["result"]
+
+            ask(1, "session.new", capabilities={})
+            context = ask(2, "browsingContext.getTree")["contexts"][0]["context"]
+            ask(3, "browsingContext.navigate", context=context, url=url, wait="complete")
+            target = {"context": context}
+            result = ask(4, "script.evaluate", expression=script, target=target, awaitPromise=True)
+            assert result["type"] == "success", result
+            return result["result"]["value"]
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def take_pictures(folder: Path) -> list[Path]:

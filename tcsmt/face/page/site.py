@@ -26,6 +26,7 @@ _SCRIPTS = (
     "picture.js",
     "modules.js",
     "widgets.js",
+    "show.js",
     "tell.js",
     "page.js",
 )

@@ -10,12 +10,15 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 
 import tcsmt
 from tcsmt.face.api.page import Page
+from tcsmt.face.api.units import side_of
+from tcsmt.face.api.views import View
 from tcsmt.face.page.site import first_view
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
@@ -27,13 +30,15 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.boundary_inputs import rows as directed_rows
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.support.errors import TcsmtError
-from tests.support.browser import Tab, opened, take_pictures, why_not
+from tests.support.browser import Tab, opened, run_in_firefox, take_pictures, why_no_firefox, why_not
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 A, B = "ampere/mma.m16n8k16.f32.f16.f16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"
 SAME = "hopper/wgmma.m64nNk16.f32.f16.f16"
+SCALED = "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+WIDE = "hopper/mma.m16n8k16.f32.bf16.bf16.f32"
 KERNEL = "volta/mma.m8n8k4.f32.f16.f16.f32+split-k:2@8"
 #: An input on which A and B differ: a0 = -256, b0 = 8, c = 0x1.9p-10.
 WITNESS = "dc00" + ",0" * 15 + ",4800" + ",0" * 15 + ",3ac80000"
@@ -49,7 +54,7 @@ def spread() -> list[Row]:
     return chosen[:: len(chosen) // 20][:20]
 
 
-UNITS = [A, B, SAME, KERNEL, "volta", *(row.name for row in spread())]
+UNITS = [A, B, SAME, KERNEL, WIDE, SCALED, "volta", *(row.name for row in spread())]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +122,7 @@ return unitOf(INDEX.units.get(name)).then((unit) => {
 """
 
 
-@pytest.mark.parametrize("row", spread(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [*spread(), side_of(KERNEL).row], ids=lambda row: row.name)
 def test_a_thousand_rows_of_each_of_twenty_units(row: Row, browser: Tab, page: Page) -> None:
     """Results, the texts of stages, and the exact sum: against the evaluator and fractions."""
     if not browser.run("return location.protocol === 'file:' && typeof INDEX === 'object'"):
@@ -473,6 +478,68 @@ def test_it_asks_nobody(browser: Tab, page: Page, served: str) -> None:
     )
     assert browser.run("return window.ran") is None
     assert any("Content Security Policy" in text for text in browser.errors())
+
+
+IN_FIREFOX = """
+(async () => {
+  const until = async (holds) => {
+    for (let tries = 0; tries < 1000 && !holds(); tries++) await new Promise((done) => setTimeout(done, 50));
+  };
+  await until(() => document.body.dataset.ready);
+  const words = [...document.querySelectorAll(".card .word")].map((one) => one.dataset.word);
+  document.getElementById("find").click();
+  await until(() => /^(Found|None|The)/.test(document.getElementById("search").innerText));
+  return [...words, document.getElementById("search").innerText.slice(0, 5), location.protocol].join(" ");
+})()
+"""
+
+
+def test_links_of_results_show_what_the_command_found(tab: Tab, page: Page) -> None:
+    """`tcsmt.links` writes them; scales that are 0 at the end of a row, and formats that differ, included."""
+    scaled = tcsmt.unit(SCALED).model
+    names = scaled.input_names
+    words = dict.fromkeys(names, 0) | {"a0": 2, "b0": 3, "c": 0x3F800000, "sa0": 0x38, "sb0": 0x40}
+    links = [View((side_of(SCALED).row,), (words,))]
+    wide = tcsmt.unit(WIDE).model
+    some = dict.fromkeys(wide.input_names, 0)
+    given = (some | {"a0": 0x3C00, "b0": 0x3C00}, some | {"a0": 0x3F80, "b0": 0x3C00, "c": 1})
+    links.append(View((side_of(A).row, side_of(WIDE).row), given, answer=0x40000000))
+    for view in links:
+        tab.open(page.path, f"#{view.fragment}")
+        assert shown_words(tab) == [
+            f"0x{evaluate([row.model.trace.output], row_words)[0]:08x}"
+            for row, row_words in zip(view.units, view.words, strict=True)
+        ]
+        assert tab.text("#messages") == ""
+        tab.run("compute()")  # the page writes the same link
+        assert parse_qs(tab.driver.current_url.partition("#")[2]) == parse_qs(view.fragment)
+    assert "0x40000000 (2^1), which A does not give" in tab.text("#results")
+    assert tab.run("return document.getElementById('observed').value") == "0x40000000"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(bool(why_no_firefox()), reason=why_no_firefox())
+def test_firefox_opens_it_as_a_file(page: Page) -> None:
+    """Modules, the worker from a text, and the policy."""
+    result = run_in_firefox(page.path.as_uri() + link(A, B, WITNESS), IN_FIREFOX)
+    assert result == "0xc4fffff4 0xc4fffff3 Found file:"
+
+
+def test_b_has_words_of_its_own_where_formats_differ_or_a_link_says_so(tab: Tab, page: Page) -> None:
+    tab.open(page.path, link(A, B, WITNESS) + "&x=c:0")
+    values = dict.fromkeys(tcsmt.unit(B).model.input_names, 0) | {"a0": 0xDC00, "b0": 0x4800}
+    word = evaluate([tcsmt.unit(B).model.trace.output], values)[0]
+    assert shown_words(tab) == ["0xc4fffff4", f"0x{word:08x}"]
+    assert tab.text("#messages") == "" and "Exact sum of B's inputs" in tab.text("#results")
+    tab.type("c", "1")
+    tab.wait("location.hash.includes('3f800000')")
+    assert tab.driver.current_url.endswith("&x=c:0") and shown_words(tab)[1] == f"0x{word:08x}"
+    tab.click("#find")
+    tab.wait("/^(Found|None|The search failed)/.test(document.getElementById('search').innerText)")
+    assert "&x=" not in tab.driver.current_url  # what is found is one input of both
+    tab.open(page.path, link(A, WIDE, "3c00" + ",0" * 15 + ",4000") + "&x=a0:3f80,b0:4000")
+    assert shown_words(tab) == ["0x40000000", "0x40000000"]
+    assert tab.driver.current_url.endswith("&x=a0:3f80,b0:4000")
 
 
 @pytest.mark.long

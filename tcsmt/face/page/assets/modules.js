@@ -1,5 +1,5 @@
-// Units by name, and the scripts that hold their modules: loaded when they are needed, as a page that is opened as
-// a file can load scripts alone.
+// Units by name, and the scripts that hold their modules: loaded when they are needed, as a page that is
+// opened as a file can load scripts alone.
 
 const waiting = new Map();
 let INDEX = null;
@@ -32,8 +32,20 @@ function loaded(file) {
 function readIndex(index) {
   const units = index.units.map(([name, module, k, types, evidence, status, source, note]) => {
     const architecture = name.split("/")[0];
-    const entry = { name, module, k, types: index.types[types], evidence, status, source: index.sources[source], note, architecture };
-    entry.found = [name, entry.types, `k=${k}`, evidence, status, index.names[architecture]].join(" ").toLowerCase();
+    const entry = {
+      name,
+      module,
+      k,
+      types: index.types[types],
+      evidence,
+      status,
+      source: index.sources[source],
+      note,
+      architecture,
+    };
+    entry.found = [name, entry.types, `k=${k}`, evidence, status, index.names[architecture]]
+      .join(" ")
+      .toLowerCase();
     return entry;
   });
   return { ...index, units: new Map(units.map((unit) => [unit.name, unit])) };
@@ -47,10 +59,20 @@ async function moduleBytes(name) {
   return new Response(stream).arrayBuffer();
 }
 
+/**
+ * So many units are kept: an engine reserves gigabytes of addresses for the memory of each, and has room for
+ * about 100.
+ */
+const KEPT = 8;
 const units = new Map();
 
 /** The unit of an entry of the index; entries of one function share it. */
 function unitOf(entry) {
-  if (!units.has(entry.module)) units.set(entry.module, moduleBytes(entry.module).then((bytes) => Unit.load(bytes)));
-  return units.get(entry.module);
+  const { module } = entry;
+  const unit = units.get(module) ?? moduleBytes(module).then((bytes) => Unit.load(bytes));
+  unit.catch(() => units.delete(module)); // what cannot be loaded now may be later
+  units.delete(module); // the one that was used last stands last
+  units.set(module, unit);
+  if (units.size > KEPT) units.delete(units.keys().next().value);
+  return unit;
 }

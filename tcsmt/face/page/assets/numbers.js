@@ -1,5 +1,5 @@
-// Words of formats as people write and read them. A value is numerator · 2^exponent, as in unit.js: all of this
-// is exact. The rules are those of `tcsmt explain --vector`.
+// Words of formats as people write and read them. A value is numerator · 2^exponent, as in unit.js: all of
+// this is exact. The rules are those of `tcsmt explain --vector`.
 
 /** Longer exact values have a hexadecimal significand. */
 const LONGEST_DECIMAL = 22;
@@ -37,7 +37,8 @@ function powerText(value) {
   if (!value.numerator) return "0";
   const sign = value.numerator < 0n ? "-" : "";
   const significand = magnitude(value.numerator);
-  const digits = bitLength(significand) - 1, power = leading(value);
+  const digits = bitLength(significand) - 1,
+    power = leading(value);
   const tail = power ? `·2^${power}` : "";
   if (!digits) return sign + (power ? `2^${power}` : "1");
   const scaled = ((significand * 10n ** BigInt(digits)) >> BigInt(digits)).toString();
@@ -50,7 +51,8 @@ function shortText(value) {
   const text = powerText(value);
   if (text.length <= LONGEST_DECIMAL) return text;
   const bits = bitLength(magnitude(value.numerator)) - 1;
-  const digits = Math.ceil(bits / 4), power = leading(value);
+  const digits = Math.ceil(bits / 4),
+    power = leading(value);
   const fraction = (magnitude(value.numerator) & ones(bits)) << BigInt(4 * digits - bits);
   return `${value.numerator < 0n ? "-" : ""}0x1.${fraction.toString(16).padStart(digits, "0")}p${power < 0 ? "" : "+"}${power}`;
 }
@@ -58,8 +60,9 @@ function shortText(value) {
 /** All decimal digits, for integers and fixed-point numbers. */
 function decimalText(value) {
   if (value.exponent >= 0) return (value.numerator << BigInt(value.exponent)).toString();
-  const places = BigInt(-value.exponent), whole = magnitude(value.numerator) >> places;
-  const rest = (magnitude(value.numerator) & ones(places)) * 10n ** places >> places;
+  const places = BigInt(-value.exponent),
+    whole = magnitude(value.numerator) >> places;
+  const rest = ((magnitude(value.numerator) & ones(places)) * 10n ** places) >> places;
   return `${value.numerator < 0n ? "-" : ""}${whole}.${rest.toString().padStart(Number(places), "0")}`;
 }
 
@@ -84,20 +87,37 @@ function describe(format, word) {
 /** A text that reads back as the word: short digits, else a hexadecimal number; of other NaNs the word. */
 function editText(format, word) {
   const value = valueOf(format, word);
-  if (typeof value === "string") return word === specialWord(format, "nan") || value !== "nan" ? value : hexWord(format, word);
-  if (!isInteger(format) && word & (ones(format.ignored_low_bits) | (ones(format.ignored_high_bits) << BigInt(format.width - format.ignored_high_bits)))) return hexWord(format, word);
+  if (typeof value === "string")
+    return word === specialWord(format, "nan") || value !== "nan" ? value : hexWord(format, word);
+  if (
+    !isInteger(format) &&
+    word &
+      (ones(format.ignored_low_bits) |
+        (ones(format.ignored_high_bits) << BigInt(format.width - format.ignored_high_bits)))
+  )
+    return hexWord(format, word);
   if (isZero(value)) return describe(format, word);
   const text = decimalText(value);
-  if (isInteger(format) || text.length <= 10) return /^[0-9a-f]+$/.test(text) && text.length === hexDigits(format) && !isInteger(format) ? `+${text}` : text;
-  const bits = bitLength(magnitude(value.numerator)) - 1, digits = Math.ceil(bits / 4);
-  const fraction = ((magnitude(value.numerator) & ones(bits)) << BigInt(4 * digits - bits)).toString(16).padStart(digits, "0");
+  if (isInteger(format) || text.length <= 10)
+    return !isInteger(format) &&
+      text.length > 1 &&
+      text.length === hexDigits(format) &&
+      /^[0-9a-f]+$/.test(text)
+      ? `+${text}`
+      : text;
+  const bits = bitLength(magnitude(value.numerator)) - 1,
+    digits = Math.ceil(bits / 4);
+  const fraction = ((magnitude(value.numerator) & ones(bits)) << BigInt(4 * digits - bits))
+    .toString(16)
+    .padStart(digits, "0");
   return `${value.numerator < 0n ? "-" : ""}0x1${digits ? "." + fraction : ""}p${leading(value)}`;
 }
 
 /** What the ends of a format are, as in its tables. */
 const hasSubnormals = (format) => format.fraction_bits > 0;
 const smallestExponent = (format) => (hasSubnormals(format) ? 1 : 0) - format.bias;
-const hasNegativeZero = (format) => !isInteger(format) && format.signed && format.specials !== "negative-zero-nan";
+const hasNegativeZero = (format) =>
+  !isInteger(format) && format.signed && format.specials !== "negative-zero-nan";
 
 function largestField(format) {
   const top = 2 ** format.exponent_bits - 1;
@@ -115,25 +135,38 @@ function largestFiniteWord(format) {
 /** The word of infinity, or of the NaN that IEEE 754 prefers; undefined where the format has none. */
 function specialWord(format, name) {
   if (isInteger(format)) return undefined;
-  const low = BigInt(format.ignored_low_bits), places = BigInt(format.fraction_bits);
+  const low = BigInt(format.ignored_low_bits),
+    places = BigInt(format.fraction_bits);
   const field = ones(format.exponent_bits) << places;
   if (name === "inf") return format.specials === "ieee" ? field << low : undefined;
   switch (format.specials) {
-    case "ieee": return (field | (1n << (places - 1n))) << low;
-    case "nan-only": return (field | ones(places)) << low;
-    case "negative-zero-nan": return 1n << BigInt(format.width - 1);
-    default: return undefined;
+    case "ieee":
+      return (field | (1n << (places - 1n))) << low;
+    case "nan-only":
+      return (field | ones(places)) << low;
+    case "negative-zero-nan":
+      return 1n << BigInt(format.width - 1);
+    default:
+      return undefined;
   }
 }
 
 /** What an input that is not named holds: 0, or 1 where it is a block scale. */
 function neutralWord(name, format) {
-  return name[0] === "s" && !isInteger(format) ? BigInt(format.bias) << BigInt(format.fraction_bits + format.ignored_low_bits) : 0n;
+  return name[0] === "s" && !isInteger(format)
+    ? BigInt(format.bias) << BigInt(format.fraction_bits + format.ignored_low_bits)
+    : 0n;
 }
 
-/** The nearest word of ±over/under, the even one of two, and whether it is exact. Throws where the format ends. */
+/**
+ * The nearest word of ±over/under, the even one of two, and whether it is exact. Throws where the format
+ * ends.
+ */
 function nearestWord(format, negative, over, under) {
-  const beyond = () => new RangeError(`${format.name} has no such value: its largest is ${describe(format, largestFiniteWord(format))}`);
+  const beyond = () =>
+    new RangeError(
+      `${format.name} has no such value: its largest is ${describe(format, largestFiniteWord(format))}`,
+    );
   if (negative && !over && !hasNegativeZero(format)) throw new RangeError(`${format.name} has no -0`);
   if (isInteger(format)) {
     const scaled = over << BigInt(format.fraction_bits);
@@ -155,7 +188,8 @@ function nearestWord(format, negative, over, under) {
   if (below) exponent -= 1;
   exponent = Math.max(exponent, smallestExponent(format));
   const last = exponent - format.fraction_bits;
-  const top = last < 0 ? over << BigInt(-last) : over, bottom = last > 0 ? under << BigInt(last) : under;
+  const top = last < 0 ? over << BigInt(-last) : over,
+    bottom = last > 0 ? under << BigInt(last) : under;
   let significand = top / bottom;
   const twice = 2n * (top % bottom);
   const isOdd = format.fraction_bits ? significand & 1n : BigInt(exponent + format.bias) & 1n; // of the word
@@ -166,7 +200,8 @@ function nearestWord(format, negative, over, under) {
     exponent += 1;
   }
   if (!significand && !hasSubnormals(format)) throw new RangeError(`${format.name} has no such small value`);
-  if (significand && negative && !format.signed) throw new RangeError(`${format.name} has no negative values`);
+  if (significand && negative && !format.signed)
+    throw new RangeError(`${format.name} has no negative values`);
   const normal = significand >> places || !hasSubnormals(format);
   const field = BigInt(normal ? exponent + format.bias : 0);
   const word = ((field << places) | (significand & ones(places))) << BigInt(format.ignored_low_bits);
@@ -179,11 +214,18 @@ function nearestWord(format, negative, over, under) {
 function readNumber(text) {
   const written = /^([+-]?)(?:([0-9]+\.?[0-9]*)[·*])?2\^([+-]?[0-9]+)$/.exec(text);
   if (written) {
-    const number = readNumber(`${written[1]}${written[2] ?? "1"}`), shift = Number(written[3]);
+    const number = readNumber(`${written[1]}${written[2] ?? "1"}`),
+      shift = Number(written[3]);
     if (Math.abs(shift) > LARGEST_EXPONENT) return undefined;
-    return { ...number, over: number.over << BigInt(Math.max(shift, 0)), under: number.under << BigInt(Math.max(-shift, 0)) };
+    return {
+      ...number,
+      over: number.over << BigInt(Math.max(shift, 0)),
+      under: number.under << BigInt(Math.max(-shift, 0)),
+    };
   }
-  const parts = /^([+-]?)(?:0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?|(\d*)\.?(\d*)(?:e([+-]?\d+))?)$/.exec(text);
+  const parts = /^([+-]?)(?:0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?|(\d*)\.?(\d*)(?:e([+-]?\d+))?)$/.exec(
+    text,
+  );
   if (!parts) return undefined;
   const [, sign, hexWhole, hexRest, two, whole = "", rest = "", ten] = parts;
   const digits = hexWhole === undefined ? whole + rest : hexWhole + hexRest;
@@ -200,17 +242,19 @@ function readNumber(text) {
 }
 
 /**
- * The word that a text stands for: a hexadecimal word with all digits of the format (0x3c00), a decimal number, a
- * C99 hexadecimal number (0x1.8p-3), inf or nan. Returns the word, and a note where a number was rounded.
- * Throws a RangeError that says what is allowed.
+ * The word that a text stands for: a hexadecimal word with all digits of the format (0x3c00), a decimal
+ * number, a C99 hexadecimal number (0x1.8p-3), inf or nan. Returns the word, and a note where a number was
+ * rounded. Throws a RangeError that says what is allowed.
  */
 function readWord(format, text) {
-  const content = text.trim().replaceAll("\u2212", "-"), lower = content.toLowerCase();
+  const content = text.trim().replaceAll("\u2212", "-"),
+    lower = content.toLowerCase();
   const digits = hexDigits(format);
   const isBare = !isInteger(format) && digits > 1 && lower.length === digits && /^[0-9a-f]+$/.test(lower);
   if (isBare || /^0x[0-9a-f]+$/.test(lower)) {
     const word = BigInt(lower.startsWith("0x") ? lower : "0x" + lower);
-    if (word >> BigInt(format.width)) throw new RangeError(`a word of ${format.name} has ${format.width} bits`);
+    if (word >> BigInt(format.width))
+      throw new RangeError(`a word of ${format.name} has ${format.width} bits`);
     if (isBare && /^[0-9]+(e[0-9]+)?$/.test(lower)) {
       const number = readNumber(lower);
       const same = number && sameValue(valueOf(format, word), exact(number.over, 0)) && number.under === 1n;
@@ -221,11 +265,18 @@ function readWord(format, text) {
   const [, sign, name] = /^([+-]?)(inf|infinity|nan)$/.exec(lower) ?? [];
   if (name) {
     const word = specialWord(format, name === "nan" ? "nan" : "inf");
-    if (word === undefined) throw new RangeError(`${format.name} has no ${name === "nan" ? "NaN" : "infinity"}`);
-    return { word: sign === "-" && name !== "nan" ? word | (1n << BigInt(format.width - 1)) : word, note: "" };
+    if (word === undefined)
+      throw new RangeError(`${format.name} has no ${name === "nan" ? "NaN" : "infinity"}`);
+    return {
+      word: sign === "-" && name !== "nan" ? word | (1n << BigInt(format.width - 1)) : word,
+      note: "",
+    };
   }
   const number = readNumber(lower);
-  if (!number) throw new RangeError(`not a number: write 1.5, 0x1.8p-3, inf, nan, or a word of ${digits} hexadecimal digits`);
+  if (!number)
+    throw new RangeError(
+      `not a number: write 1.5, 0x1.8p-3, inf, nan, or a word of ${digits} hexadecimal digits`,
+    );
   const { word, isExact } = nearestWord(format, number.negative, number.over, number.under);
   if (isExact) return { word, note: "" };
   const became = `${hexWord(format, word)} (${describe(format, word)})`;

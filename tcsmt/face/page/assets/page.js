@@ -1,12 +1,33 @@
 // The page itself: what is chosen and typed, what is computed from it, and the address that holds all of it.
 
 const by = (id) => document.getElementById(id);
-const choices = {}, operands = new Map();
+const choices = {},
+  operands = new Map();
 
-/** What the address holds. texts: of every input that was ever typed, also of units that are not shown now. */
-const state = { a: "", b: "", texts: new Map(), result: undefined, observations: [], allLanes: false, allStages: false };
-/** Units that are loaded, and words of the rows: A's in order, and by name of what B alone has. */
-let A = null, B = null, words = new Map(), problems = new Map(), known = null, messages = [], turn = 0, linked = [], tooWide = [];
+/**
+ * What the address holds. texts: of every input that was ever typed, also of units that are not shown now.
+ * apart: the inputs for which B has a word of its own.
+ */
+const state = {
+  a: "",
+  b: "",
+  texts: new Map(),
+  apart: new Set(),
+  result: undefined,
+  observations: [],
+  allLanes: false,
+  allStages: false,
+};
+/** Units that are loaded, the words and problems of inputs, and what is known of the pair. */
+let A = null,
+  B = null,
+  words = new Map(),
+  problems = new Map(),
+  known = null,
+  messages = [],
+  turn = 0,
+  linked = null,
+  tooWide = [];
 
 /** The list of units calls this. */
 function unitIndex(index) {
@@ -31,7 +52,8 @@ function listen() {
     state.allLanes = !state.allLanes;
     compute();
   };
-  by("clear").onclick = () => enter(new Map([...words.keys()].map((name) => [name, neutralWord(name, formatOf(name))])));
+  by("clear").onclick = () =>
+    enter(new Map([...words.keys()].map((name) => [name, neutralWord(name, formatOf(name))])));
   by("all-stages").onclick = () => {
     state.allStages = !state.allStages;
     compute();
@@ -43,6 +65,7 @@ function listen() {
     searching(false);
   };
   by("observe").onclick = observe;
+  by("observed").oninput = report;
   by("observed").onkeydown = (event) => {
     if (event.key === "Enter") observe();
   };
@@ -60,9 +83,13 @@ async function follow(fragment) {
   stopWorker();
   searching(false);
   by("search").textContent = "";
+  by("telling").textContent = "";
+  by("observations").replaceChildren();
+  by("candidates").replaceChildren();
   state.texts = new Map();
   state.result = link.result;
   linked = link.words;
+  state.apart = new Set(link.extra.keys());
   const names = { a: link.a, b: link.b };
   for (const side of ["a", "b"]) {
     if (names[side] && !INDEX.units.has(names[side])) messages.push(missing(names[side], link));
@@ -73,27 +100,62 @@ async function follow(fragment) {
   }
   await load(names.a, names.b);
   if (A) {
-    const limit = Math.min(link.words.length, A.names.length);
-    if (link.words.length > A.names.length) messages.push(`The link has ${link.words.length} words, and ${state.a} takes ${A.names.length}: the rest are not shown.`);
-    for (let index = 0; index < limit; index++) setWord(A.names[index], A.formats[index], link.words[index]);
-    for (const [name, word] of link.extra) {
-      if (formatOf(name)) setWord(name, formatOf(name), word);
-      else messages.push(`The link has a word for ${clipped(name)}, which is not an input of these units.`);
-    }
-    state.observations = link.observations.filter(({ words: row }) => row.length <= A.names.length).map(({ words: row, result }) => ({ words: A.names.map((name, index) => row[index] ?? neutralWord(name, A.formats[index])), result }));
-    const dropped = link.observations.length - state.observations.length;
-    if (dropped) messages.push(`${dropped} of the link's observed rows have more words than ${state.a} takes.`);
+    enterLink(link);
+    state.observations = observedRows(link);
   }
   tellTooWide();
   compute(false);
   if (state.observations.length) compareAll();
 }
 
-/** What is said of a unit that this page does not have; the words of its link are shown, so that nothing is lost. */
+/** The words of a link in the inputs: A's in order, and of B those that differ from A's of the same name. */
+function enterLink({ words: row, extra, result }) {
+  if (row) enterRow(row);
+  B?.names.forEach((name, index) => {
+    const place = A.names.indexOf(name);
+    const word = extra.get(name) ?? (row && place >= 0 ? (row[place] ?? 0n) : undefined);
+    if (keyOfB(name) !== name || extra.has(name)) {
+      if (word !== undefined) setWord(keyOfB(name), B.formats[index], word);
+    }
+  });
+  for (const name of extra.keys()) {
+    if (!B?.names.includes(name))
+      messages.push(`The link has a word for ${clipped(name)}, which is not an input of B.`);
+  }
+  by("observed").value = result === undefined ? "" : hexWord(A.about.result.format, result);
+}
+
+/** Words in the order of A's inputs; those that are left out at the end are 0. */
+function enterRow(row) {
+  if (row.length > A.names.length) {
+    messages.push(
+      `The link has ${row.length} words, and ${state.a} takes ${A.names.length}: the rest are not shown.`,
+    );
+  }
+  A.names.forEach((name, index) => setWord(name, A.formats[index], row[index] ?? 0n));
+}
+
+function observedRows(link) {
+  const fit = link.observations.filter(({ words: row }) => row.length <= A.names.length);
+  const dropped = link.observations.length - fit.length;
+  if (dropped) messages.push(`${dropped} of the link's observed rows have more words than ${state.a} takes.`);
+  return fit.map(({ words: row, result }) => ({
+    words: A.names.map((_, index) => row[index] ?? 0n),
+    result,
+  }));
+}
+
+/**
+ * What is said of a unit that this page does not have; the words of its link are shown, so that nothing is
+ * lost.
+ */
 function missing(name, link) {
   const near = [...INDEX.units.keys()].find((other) => other.split("/").at(-1) === name.split("/").at(-1));
   const hint = near ? ` There is ${near}.` : "";
-  const kept = packedWords(link.words) ? ` The words of the link are ${packedWords(link.words)}; they are entered into the unit that you choose.` : "";
+  const packed = packedWords(link.words ?? []);
+  const kept = packed
+    ? ` The words of the link are ${packed}; they are entered into the unit that you choose.`
+    : "";
   return `This page does not have the unit ${clipped(name)}.${hint}${kept} A page with it: tcsmt page DIR ${shellWord(name)}`;
 }
 
@@ -104,7 +166,10 @@ function setWord(name, format, word) {
 }
 
 function tellTooWide() {
-  if (tooWide.length) messages.push(`The link has words with more bits than their inputs: ${tooWide.slice(0, 3).join(", ")}${tooWide.length > 3 ? ` and ${tooWide.length - 3} more` : ""}. These inputs are left at zero.`);
+  if (tooWide.length)
+    messages.push(
+      `The link has words with more bits than their inputs: ${tooWide.slice(0, 3).join(", ")}${tooWide.length > 3 ? ` and ${tooWide.length - 3} more` : ""}. These inputs are left at zero.`,
+    );
   tooWide = [];
 }
 
@@ -112,14 +177,17 @@ async function choose(side, name) {
   messages = [];
   const observed = state.observations.length && side === "a" && A;
   const names = { a: state.a, b: state.b, [side]: name };
+  state.apart.clear();
   const old = A;
   await load(names.a, names.b);
-  if (!old && A && linked.length && linked.length <= A.names.length) {
-    linked.forEach((word, index) => setWord(A.names[index], A.formats[index], word));
+  if (!old && A && linked) {
+    enterRow(linked);
     tellTooWide();
   }
   if (observed && A.names.join() !== old.names.join()) {
-    messages.push(`The ${state.observations.length} observed rows were of another unit's inputs and are no longer shown; Back brings them again.`);
+    messages.push(
+      `The ${state.observations.length} observed rows were of another unit's inputs and are no longer shown; Back brings them again.`,
+    );
     state.observations = [];
     by("observations").replaceChildren();
     by("candidates").replaceChildren();
@@ -157,7 +225,9 @@ function showAbout(side, entry) {
   place.replaceChildren();
   if (!entry) return;
   const status = entry.status === "accepted" ? "" : `, ${entry.status}`;
-  place.append(`${entry.types}, K = ${entry.k}; evidence: ${entry.evidence}${status}. ${entry.source}${entry.note ? `. ${entry.note}` : ""}`);
+  place.append(
+    `${entry.types}, K = ${entry.k}; evidence: ${entry.evidence}${status}. ${entry.source}${entry.note ? `. ${entry.note[0].toUpperCase()}${entry.note.slice(1)}` : ""}.`,
+  );
 }
 
 async function showKnown(mine) {
@@ -174,38 +244,78 @@ async function showKnown(mine) {
   place.hidden = false;
   place.className = `known ${known.verdict}`;
   place.replaceChildren(element("span", {}, known.text));
-  if (known.witness) place.append(" ", element("button", { type: "button", onclick: () => enter(new Map(Object.entries(known.witness).map(([name, word]) => [name, BigInt(word)])), true) }, "Show this input"));
-  if (known.file) place.append(element("p", { class: "command" }, "Certificate: ", element("code", {}, known.title), element("br"), element("code", {}, `tcsmt certificate check results/certificates/statements/${known.file}`)));
+  if (known.witness)
+    place.append(
+      " ",
+      element(
+        "button",
+        {
+          type: "button",
+          onclick: () =>
+            enter(new Map(Object.entries(known.witness).map(([name, word]) => [name, BigInt(word)]))),
+        },
+        "Show this input",
+      ),
+    );
+  if (known.file)
+    place.append(
+      element(
+        "p",
+        { class: "command" },
+        "Certificate: ",
+        element("code", {}, known.title),
+        element("br"),
+        element("code", {}, `tcsmt certificate check results/certificates/statements/${known.file}`),
+      ),
+    );
 }
 
 // --- operands ------------------------------------------------------------------------------------
 
-const formatOf = (name) => {
-  for (const unit of [A, B]) {
-    const index = unit ? unit.names.indexOf(name) : -1;
-    if (index >= 0) return unit.formats[index];
-  }
-  return undefined;
-};
+const formatOf = (name) => operands.get(name)?.format;
+
+/**
+ * The name of B's input here: A's of the same name, unless A takes it in another format, or a link keeps it
+ * apart.
+ */
+function keyOfB(name) {
+  const own = A.names.indexOf(name);
+  const isApart =
+    own >= 0 && (state.apart.has(name) || A.formats[own].name !== B.formats[B.names.indexOf(name)].name);
+  return isApart ? `${name} of B` : name;
+}
 
 function makeOperands() {
   operands.clear();
   const place = by("operands");
   place.replaceChildren();
   if (!A) return;
-  const names = [...A.names, ...(B ? B.names.filter((name) => !A.names.includes(name)) : [])];
-  const made = (name) => {
-    if (!names.includes(name)) return null;
-    const operand = new Operand(name, formatOf(name), { changed: typed, pasted });
-    if (!A.names.includes(name)) operand.element.append(element("span", { class: "about" }, "B alone has this input"));
-    operands.set(name, operand);
-    return operand.element;
+  const formats = new Map(A.names.map((name, index) => [name, A.formats[index]]));
+  B?.names.forEach((name, index) => formats.set(keyOfB(name), formats.get(keyOfB(name)) ?? B.formats[index]));
+  const line = (kind, names) => {
+    const own = names.filter((name) => formats.has(name));
+    if (!own.length) return;
+    const made = own.map((name) => {
+      const operand = new Operand(name, formats.get(name), { changed: typed, pasted });
+      if (!A.names.includes(name) && !name.endsWith("of B"))
+        operand.element.append(element("span", { class: "about" }, "B alone has this input"));
+      operands.set(name, operand);
+      return operand.element;
+    });
+    place.append(element("div", { class: `lane ${kind}`, "data-names": own.join() }, ...made));
   };
-  const k = Math.max(A.about.k, B?.about.k ?? 0);
-  for (let lane = 0; lane < k; lane++) place.append(element("div", { class: "lane", "data-lane": String(lane) }, made(`a${lane}`), made(`b${lane}`)));
-  const scales = names.filter((name) => name.startsWith("sa")).length;
-  for (let block = 0; block < scales; block++) place.append(element("div", { class: "lane scale" }, made(`sa${block}`), made(`sb${block}`)));
-  place.append(element("div", { class: "lane single" }, made("c")));
+  const lines = (kind, names) => {
+    line(kind, names);
+    line(
+      kind,
+      names.map((name) => `${name} of B`),
+    );
+  };
+  const lanes = Math.max(A.about.k, B?.about.k ?? 0);
+  for (let lane = 0; lane < lanes; lane++) lines("product", [`a${lane}`, `b${lane}`]);
+  for (let block = 0; formats.has(`sa${block}`) || formats.has(`sa${block} of B`); block++)
+    lines("scale", [`sa${block}`, `sb${block}`]);
+  lines("single", ["c"]);
 }
 
 function typed(name, text) {
@@ -220,25 +330,30 @@ function pasted(name, event) {
   event.preventDefault();
   messages = [];
   try {
-    const names = [...operands.keys()].sort((x, y) => order(x) - order(y));
-    enter(readRow(text, names, names.map(formatOf), names.indexOf(name)), true);
+    const names = name.endsWith("of B")
+      ? B.names.map(keyOfB)
+      : [...A.names, ...(B ? B.names.filter((other) => !A.names.includes(other)) : [])];
+    enter(readRow(text, names, names.map(formatOf), names.indexOf(name)));
   } catch (error) {
     messages.push(`The pasted text is not a row: ${error.message}. It was: ${clipped(text)}`);
     showMessages();
   }
 }
 
-const order = (name) => {
-  const index = A.names.indexOf(name);
-  return index < 0 ? A.names.length + B.names.indexOf(name) : index;
-};
-
-/** Put words into the inputs. whole: inputs that are not named become neutral. */
-function enter(row, whole = false) {
+/**
+ * Put words into the inputs. A row that has words of several operands is all of the input: others become
+ * neutral.
+ */
+function enter(row) {
   push();
-  for (const name of operands.keys()) {
-    const word = row.get(name) ?? (whole && row.size > 1 && [...row.keys()].some((key) => key === "c" || /^b/.test(key)) ? neutralWord(name, formatOf(name)) : undefined);
-    if (word !== undefined) state.texts.set(name, editText(formatOf(name), word));
+  const isWhole = row.has("c") || new Set([...row.keys()].map((name) => name.replace(/\d.*$/, ""))).size > 1;
+  if (isWhole && state.apart.size) {
+    state.apart.clear();
+    makeOperands();
+  }
+  for (const [name, { format }] of operands) {
+    const word = row.get(name) ?? (isWhole ? neutralWord(name, format) : undefined);
+    if (word !== undefined) state.texts.set(name, editText(format, word));
   }
   document.activeElement?.blur?.();
   compute();
@@ -250,7 +365,9 @@ function readOperands() {
   problems = new Map();
   for (const [name, operand] of operands) {
     const text = state.texts.get(name) ?? editText(operand.format, neutralWord(name, operand.format));
-    let word = neutralWord(name, operand.format), note = "", problem = "";
+    let word = neutralWord(name, operand.format),
+      note = "",
+      problem = "";
     if (text.trim()) {
       try {
         ({ word, note } = readWord(operand.format, text));
@@ -264,40 +381,56 @@ function readOperands() {
   }
 }
 
+/** Of lanes that are zero, the first two and the one after the last that is not. */
 function showLanes() {
-  const lanes = [...by("operands").querySelectorAll("[data-lane]")];
-  const isUsed = (lane) => ["a", "b"].some((side) => words.get(side + lane) || problems.has(side + lane));
-  const used = lanes.map((row) => isUsed(row.dataset.lane));
-  const shown = Math.max(2, used.lastIndexOf(true) + 2);
+  const lanes = [...by("operands").querySelectorAll(".product")];
+  const used = lanes.map(({ dataset }) =>
+    dataset.names.split(",").some((name) => words.get(name) || problems.has(name)),
+  );
+  const last = used.lastIndexOf(true);
   let hidden = 0;
-  lanes.forEach((row, lane) => {
-    const hide = !state.allLanes && !used[lane] && lane >= 2 && lane !== used.lastIndexOf(true) + 1 && !row.contains(document.activeElement);
-    row.hidden = hide || (!state.allLanes && lane >= shown && !row.contains(document.activeElement));
-    hidden += row.hidden;
+  lanes.forEach((line, place) => {
+    line.hidden = !(
+      state.allLanes ||
+      used[place] ||
+      place < 2 ||
+      place === last + 1 ||
+      line.contains(document.activeElement)
+    );
+    hidden += line.hidden;
   });
   const button = by("all-lanes");
   button.hidden = !hidden && !state.allLanes;
   button.setAttribute("aria-pressed", String(state.allLanes));
-  button.textContent = state.allLanes ? "Hide lanes that are zero" : `Show ${hidden} more lanes, which are zero`;
+  button.textContent = state.allLanes
+    ? "Hide lanes that are zero"
+    : `Show ${hidden} more lane${hidden > 1 ? "s, which are" : ", which is"} zero`;
 }
 
 // --- what is computed ----------------------------------------------------------------------------
 
-/** The words for a unit, or why it cannot take them. */
-function rowFor(unit) {
-  for (const [name, word] of words) {
-    if (unit.names.includes(name)) {
-      const own = unit.formats[unit.names.indexOf(name)];
-      if (own.name !== formatOf(name).name) throw new RangeError(`it takes ${name} as ${own.name}, and A as ${formatOf(name).name}: they cannot take the same words`);
-    } else if (word !== neutralWord(name, formatOf(name))) throw new RangeError(`it has no input ${name}, which is ${describe(formatOf(name), word)}`);
-  }
-  return unit.names.map((name) => words.get(name));
+/** The words for A, or for B, which may be unable to take them. */
+function rowFor(unit, isB) {
+  if (!isB) return unit.names.map((name) => words.get(name));
+  const lost = A.names.find(
+    (name) => !unit.names.includes(name) && words.get(name) !== neutralWord(name, formatOf(name)),
+  );
+  if (lost)
+    throw new RangeError(`it has no input ${lost}, which is ${describe(formatOf(lost), words.get(lost))}`);
+  return unit.names.map((name) => words.get(keyOfB(name)));
 }
 
-/** Everything from the texts on. link: whether the address is written, too. */
+/**
+ * Everything from the texts on, and when it was there first, for tests. link: whether the address is
+ * written, too.
+ */
 function compute(link = true) {
+  show(link);
+  document.body.dataset.ready ||= String(performance.now());
+}
+
+function show(link) {
   showMessages();
-  document.body.dataset.ready = "true";
   if (!A) {
     for (const id of ["results", "pictures", "stages"]) by(id).replaceChildren();
     by("verdict").textContent = "";
@@ -309,8 +442,17 @@ function compute(link = true) {
   const sides = [A, B].map((unit, side) => {
     if (!unit) return null;
     try {
-      const row = rowFor(unit), stages = stagesOf(unit, row);
-      return { unit, row, stages, panels: panelsOf(unit, stages), name: side ? state.b : state.a, sum: exactSum(unit, row), last: wordAt(unit, unit.about.result.word) };
+      const row = rowFor(unit, side === 1),
+        stages = stagesOf(unit, row);
+      return {
+        unit,
+        row,
+        stages,
+        panels: panelsOf(unit, stages),
+        name: side ? state.b : state.a,
+        sum: exactSum(unit, row),
+        last: wordAt(unit, unit.about.result.word),
+      };
     } catch (error) {
       return { unit, name: side ? state.b : state.a, problem: error.message };
     }
@@ -329,113 +471,23 @@ function showMessages() {
   by("messages").replaceChildren(...messages.map((text) => element("p", { class: "message" }, text)));
 }
 
-function valueText(format, value) {
-  if (typeof value === "string") return value;
-  const exactText = isInteger(format) ? decimalText(value) : shortText(value);
-  const decimal = Number(toNumber(value).toPrecision(9));
-  return isInteger(format) || exactText === String(decimal) || isZero(value) ? exactText : `${exactText} = ${decimal}`;
-}
-
-function showResults(sides, both, pair) {
-  const cards = sides.flatMap((side, number) => {
-    if (!side) return [];
-    const title = element("h3", {}, element("span", { class: "badge" }, number ? "B" : "A"), " ", side.name);
-    const kind = `card ${number ? "b" : "a"}`;
-    if (side.problem) return [element("div", { class: kind }, title, element("p", { class: "problem" }, `No result: ${side.problem}.`))];
-    const { format } = side.unit.about.result, value = valueOf(format, side.last);
-    const error = errorText(format, value, side.sum);
-    return [element("div", { class: kind }, title,
-      element("p", { class: "word", "data-word": hexWord(format, side.last) }, hexWord(format, side.last)), bitStrip(format, side.last),
-      element("p", { class: "value" }, typeof value !== "string" && isZero(value) ? describe(format, side.last) : valueText(format, value)),
-      error ? element("p", { class: "error" }, element("span", { class: "term" }, "error "), error) : null)];
-  });
-  const sum = sides.find((side) => side && !side.problem)?.sum;
-  const texts = [...problems].map(([name, text]) => `${name}: ${text}`);
-  if (sum) {
-    const { format } = A.about.result;
-    cards.push(element("div", { class: "card sum" }, element("h3", {}, "Exact sum"), element("p", { class: "value" }, valueText(format, sum)), element("p", { class: "hint" }, "what no unit rounds, cuts or adds in an order")));
-  }
-  by("results").replaceChildren(...cards);
-  const verdict = by("verdict");
-  verdict.className = "";
-  if (texts.length) verdict.textContent = `Not read, and taken as zero: ${texts.join("; ")}`;
-  else if (!both) verdict.textContent = "";
-  else {
-    const same = sides[0].last === sides[1].last && sides[0].unit.about.result.format.name === sides[1].unit.about.result.format.name;
-    verdict.className = same ? "same" : "differ";
-    const where = pair ? ` They first differ at “${pair[0].name || pair[0].label || pair[0].kind}”: ${pair[0].text} | ${pair[1].text}` : "";
-    verdict.textContent = same ? `The same word on this input.${where ? ` On the way to it,${where.replace(" They", " they")}` : ""}` : `Different words.${where}`;
-  }
-}
-
-function showPictures(sides, pair) {
-  const shown = sides.filter((side) => side && !side.problem);
-  by("pictures").replaceChildren();
-  by("pictures-section").hidden = !shown.some((side) => side.panels.length);
-  const fates = new Set();
-  const count = Math.max(0, ...shown.map((side) => side.panels.length));
-  for (let place = 0; place < count; place++) {
-    const grids = shown.map((side) => side.panels[place]?.grid).filter(Boolean);
-    const columns = grids.length ? columnsOf(grids) : [];
-    for (const side of shown) {
-      const panel = side.panels[place];
-      if (!panel) continue;
-      const label = side.unit === B && shown.length > 1 && side === shown[1] ? "B" : "A";
-      const figure = element("figure", { class: label.toLowerCase() }, element("figcaption", {}, element("span", { class: "badge" }, label), ` ${side.name}${panel.title ? `, ${panel.title}` : ""}`));
-      if (panel.grid) {
-        for (const row of panel.grid.rows) for (const { fate } of row.cells) fates.add(fate);
-        figure.append(element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `picture of ${side.name}` }, drawnGrid(panel.grid, columns, panel.title, pair?.[side === sides[0] ? 0 : 1])));
-      }
-      figure.append(...panel.notes.map((text) => element("p", { class: "note" }, text)));
-      by("pictures").append(figure);
-    }
-  }
-  by("legend").replaceChildren(...Object.entries(FATES).filter(([fate]) => fates.has(fate)).map(([fate, text]) => element("span", { class: `fate ${fate}` }, text)));
-}
-
-function showStages(sides, both, pair) {
-  const table = by("stages");
-  table.replaceChildren();
-  const rows = both ? pairedStages(sides[0].stages, sides[1].stages) : sides[0].problem ? [] : sides[0].stages.map((stage) => [stage, null]);
-  if (!rows.length) return;
-  const heads = both ? ["stage", "A", "B"] : ["stage", "A"];
-  table.append(element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))));
-  const body = element("tbody");
-  const sameBlocks = !both || blocksOf(sides[0].stages) === blocksOf(sides[1].stages);
-  let block, folded = 0;
-  for (const [left, right] of rows) {
-    const stage = left ?? right, isFirst = Boolean(pair) && left === pair[0] && right === pair[1];
-    const differs = left && right && stagesDiffer(left, right);
-    const zero = [left, right].every((one) => !one || (isZero(one.value) && one.type !== "word"));
-    if (zero && !differs && !isFirst) {
-      folded += 1;
-      if (!state.allStages) continue;
-    }
-    const own = sameBlocks ? stage : left; // where blocks differ, the order is A's
-    if (own && own.block !== block) {
-      block = own.block;
-      const title = typeof block === "number" ? `block ${block}` : block ?? "";
-      if (title) body.append(element("tr", { class: "block" }, element("th", { scope: "rowgroup", colspan: String(heads.length) }, title)));
-    }
-    const cells = (both ? [left, right] : [left]).map((one) => element("td", {}, one ? one.text : "–"));
-    const elsewhere = right && !sameBlocks && right.block !== null ? ` (B: ${typeof right.block === "number" ? `block ${right.block}` : right.block})` : "";
-    const name = (stage.label || stage.kind) + elsewhere;
-    const mark = isFirst ? element("span", { class: "flag" }, "first difference") : null;
-    body.append(element("tr", { class: isFirst ? "first" : differs ? "differs" : "" }, element("th", { scope: "row" }, name, mark ? " " : null, mark), ...cells));
-  }
-  table.append(body);
-  by("folded").textContent = folded ? (state.allStages ? "" : `${folded} stage${folded > 1 ? "s" : ""} that ${folded > 1 ? "are" : "is"} zero ${both ? "in both " : ""}${folded > 1 ? "are" : "is"} folded away`) : "";
-  by("all-stages").hidden = !folded;
-  by("all-stages").setAttribute("aria-pressed", String(state.allStages));
-  by("all-stages").textContent = state.allStages ? "Fold stages that are zero" : "Show stages that are zero";
-}
-
 // --- the address, and copies ---------------------------------------------------------------------
 
 function address() {
   const extra = new Map();
-  for (const [name, word] of words) if (!A.names.includes(name) && word !== neutralWord(name, formatOf(name))) extra.set(name, word);
-  return writeLink({ a: state.a, b: state.b, words: A.names.map((name) => words.get(name)), extra, result: state.result, observations: state.observations });
+  for (const name of B?.names ?? []) {
+    const word = words.get(keyOfB(name));
+    const usual = A.names.includes(name) ? words.get(name) : neutralWord(name, formatOf(name));
+    if (word !== usual) extra.set(name, word);
+  }
+  return writeLink({
+    a: state.a,
+    b: state.b,
+    words: A.names.map((name) => words.get(name)),
+    extra,
+    result: state.result,
+    observations: state.observations,
+  });
 }
 
 function writeAddress() {
@@ -452,12 +504,23 @@ function showCopy() {
   const listed = A.about.inputs.map(({ name, count, format }) => {
     const short = { scale_a: "sa", scale_b: "sb" }[name] ?? name;
     const single = name === "c";
-    return { name, format, single, words: single ? [words.get("c")] : Array.from({ length: count }, (_, lane) => words.get(short + lane)) };
+    return {
+      name,
+      format,
+      single,
+      words: single ? [words.get("c")] : Array.from({ length: count }, (_, lane) => words.get(short + lane)),
+    };
   });
   const row = A.names.map((name) => words.get(name));
   by("copy-text").textContent = COPIES[by("copy-as").value]({
-    unit: state.a, other: state.b, names: A.names, formats: A.formats, words: row, operands: listed,
-    result: A.result(row), resultFormat: A.about.result.format,
+    unit: state.a,
+    other: state.b,
+    names: A.names,
+    formats: A.formats,
+    words: row,
+    operands: listed,
+    result: A.result(row),
+    resultFormat: A.about.result.format,
   });
 }
 
@@ -472,148 +535,5 @@ async function copyText(text) {
     getSelection().removeAllRanges();
     getSelection().addRange(range);
     by("copied").textContent = "Selected: copy it with the keyboard.";
-  }
-}
-
-// --- questions -----------------------------------------------------------------------------------
-
-function searching(busy) {
-  by("find").disabled = busy;
-  by("stop").hidden = !busy;
-}
-
-async function find() {
-  const entries = [state.a, state.b].map((name) => INDEX.units.get(name));
-  const place = by("search");
-  try {
-    rowFormats();
-  } catch (error) {
-    place.textContent = `No search: ${error.message}.`;
-    return;
-  }
-  searching(true);
-  place.textContent = "Starting";
-  const heard = (message) => {
-    if (message.failed) place.textContent = `The search failed: ${message.failed}.`;
-    else if (message.found) {
-      const names = A.names;
-      enter(new Map(names.map((name, index) => [name, message.found[index]])), true);
-      place.textContent = `Found after ${rate(message.count, message.ms)}, then shortened. It is entered above.`;
-    } else if (message.none) {
-      place.textContent = known?.verdict === "equal"
-        ? `None found in ${rate(message.count, message.ms)}; see what is known of the pair, above.`
-        : `None found in ${rate(message.count, message.ms)}. That is no proof: tcsmt compare ${shellWord(state.a)} ${shellWord(state.b)} asks a solver.`;
-    } else {
-      place.dataset.so_far = `None found in ${rate(message.count, message.ms)}.`;
-      place.textContent = `Searching: none found in ${rate(message.count, message.ms)} (${counted(Math.round((1000 * message.count) / message.ms))} a second)`;
-      return;
-    }
-    stopWorker();
-    searching(false);
-  };
-  try {
-    await ask("difference", entries, {}, heard);
-  } catch (error) {
-    heard({ failed: error.message });
-  }
-}
-
-/** Whether A and B take the same words and give words of one format. Throws with the reason. */
-function rowFormats() {
-  for (const [index, name] of A.names.entries()) {
-    const other = B.names.indexOf(name);
-    if (other < 0 && !/^[ab]\d/.test(name)) throw new RangeError(`B has no input ${name}`);
-    if (other >= 0 && B.formats[other].name !== A.formats[index].name) throw new RangeError(`A takes ${name} as ${A.formats[index].name}, and B as ${B.formats[other].name}`);
-  }
-  if (A.about.k > B.about.k) throw new RangeError(`A has more lanes than B: exchange them, and B's further lanes are zero`);
-  if (A.about.result.format.name !== B.about.result.format.name) throw new RangeError("their results have different formats");
-}
-
-function observe() {
-  const place = by("telling"), { format } = A.about.result;
-  let word;
-  try {
-    ({ word } = readWord(format, by("observed").value));
-  } catch (error) {
-    place.textContent = error.message;
-    return;
-  }
-  const row = A.names.map((name) => words.get(name));
-  push();
-  state.observations = state.observations.filter((other) => packedWords(other.words) !== packedWords(row));
-  state.observations.push({ words: row, result: word });
-  by("observed").value = "";
-  writeAddress();
-  compareAll();
-}
-
-/** All units on all observed rows, and which are left. */
-async function compareAll() {
-  const entry = INDEX.units.get(state.a), place = by("telling"), { format } = A.about.result, unit = A;
-  showObservations(format);
-  by("candidates").replaceChildren();
-  if (!state.observations.length) return;
-  place.textContent = "Loading units of these formats";
-  const rows = state.observations.map(({ words: row }) => row);
-  try {
-    const answers = await answersOf(comparable(entry, unit.names, unit.formats, rows), unit.names, rows);
-    if (unit !== A) return;
-    const fits = answers.filter(({ words: given }) => given.every((word, index) => word === state.observations[index].result));
-    place.textContent = "";
-    showCandidates(answers, fits, format);
-  } catch (error) {
-    place.textContent = `The units cannot be compared: ${error.message}.`;
-  }
-}
-
-function showObservations(format) {
-  by("observations").replaceChildren(element("ul", {}, ...state.observations.map((one, index) => element("li", {},
-    element("button", { type: "button", class: "link", onclick: () => enter(new Map(A.names.map((name, place) => [name, one.words[place]])), true) }, `input ${index + 1}`),
-    " gave ", element("code", {}, hexWord(format, one.result)), ` (${describe(format, one.result)}) `,
-    element("button", { type: "button", class: "link", "aria-label": `forget input ${index + 1}`, onclick: () => { state.observations.splice(index, 1); writeAddress(); compareAll(); } }, "forget"),
-  ))));
-}
-
-function showCandidates(answers, fits, format) {
-  const count = (list) => list.reduce((sum, one) => sum + one.entries.length, 0);
-  const listed = (one) => element("li", {}, ...one.entries.flatMap((entry, index) => [index ? ", " : "", element("code", {}, entry.name)]));
-  const place = by("candidates");
-  const head = `${fits.length} function${fits.length === 1 ? "" : "s"} (${count(fits)} unit${count(fits) === 1 ? "" : "s"}) of ${answers.length} with these formats and enough lanes give${fits.length === 1 ? "s" : ""} ${state.observations.length > 1 ? "these words" : "this word"}.`;
-  place.append(element("h3", {}, head), element("ul", {}, ...fits.map(listed)));
-  if (fits.length > 1) place.append(element("p", { class: "tools" }, element("button", { type: "button", onclick: () => nextQuestion(fits) }, "Which input splits them best?"), " ", element("span", { id: "next", role: "status" })));
-  if (!fits.length) place.append(element("p", {}, "No unit of the catalogue: it may be another function, or the word was read from another row."));
-  const others = answers.filter((one) => !fits.includes(one));
-  if (others.length) {
-    const last = state.observations.length - 1;
-    place.append(element("details", {}, element("summary", {}, `${count(others)} units that are excluded`), element("ul", {}, ...others.map((one) => {
-      const item = listed(one);
-      const where = one.words.findIndex((word, index) => word !== state.observations[index].result);
-      item.append(`: ${hexWord(format, one.words[where])} on input ${where + 1}${where === last ? "" : ""}`);
-      return item;
-    }))));
-  }
-}
-
-/** The row that splits the functions that are left best, in lanes that all of them have. */
-async function nextQuestion(fits) {
-  const place = by("next"), entries = fits.map((one) => one.entries[0]);
-  const narrow = fits.reduce((least, one) => (one.unit.about.k < least.unit.about.k ? one : least)).unit;
-  place.textContent = "Trying inputs";
-  const heard = (message) => {
-    if (message.failed) place.textContent = `It failed: ${message.failed}.`;
-    else if (!message.question) {
-      place.textContent = `Trying inputs: ${counted(message.count)} of ${counted(message.of)}`;
-      return;
-    } else if (message.classes < 2) place.textContent = "None of the inputs tried splits them. That is no proof that they are equal.";
-    else {
-      enter(new Map(narrow.names.map((name, index) => [name, message.question[index]])), true);
-      place.textContent = `Entered above: they give ${message.classes} different words on it. Run it, and type what comes.`;
-    }
-    stopWorker();
-  };
-  try {
-    await ask("question", entries, { names: narrow.names, formats: narrow.formats }, heard);
-  } catch (error) {
-    heard({ failed: error.message });
   }
 }

@@ -4,7 +4,8 @@
 function wordAt(unit, index) {
   const [place, width] = unit.about.words[index];
   let word = 0n;
-  for (let limb = Math.ceil(width / 64) - 1; limb >= 0; limb--) word = (word << 64n) | unit.memory[place + limb];
+  for (let limb = Math.ceil(width / 64) - 1; limb >= 0; limb--)
+    word = (word << 64n) | unit.memory[place + limb];
   return word;
 }
 
@@ -17,17 +18,20 @@ function numberText(unit, entry, minusSign) {
   if (wordAt(unit, entry.infinite)) return `${sign}inf`;
   if (wordAt(unit, entry.zero)) return `${sign}0`;
   const { numerator, exponent } = exact(wordAt(unit, entry.significand), -entry.fraction_bits);
-  const significand = exponent < 0 ? decimalText({ numerator, exponent }) : (numerator << BigInt(exponent)).toString();
+  const significand =
+    exponent < 0 ? decimalText({ numerator, exponent }) : (numerator << BigInt(exponent)).toString();
   return `${sign}${significand}·2^${exponentAt(unit, entry)}`;
 }
 
 /** Every stage of a unit on a row of words, with its text and the key by which `compare` pairs it. */
 function stagesOf(unit, words) {
   return unit.stages(words).map((stage, index) => {
-    const { value: place, term } = unit.about.stages[index], entry = unit.about.values[place];
+    const { value: place, term } = unit.about.stages[index],
+      entry = unit.about.values[place];
     let text;
     if (stage.type === "exponent") text = `2^${stage.value.exponent}`;
-    else if (stage.type === "fixed") text = `${powerText(stage.value)}  (unit 2^${exponentAt(unit, entry) - entry.fraction_bits})`;
+    else if (stage.type === "fixed")
+      text = `${powerText(stage.value)}  (unit 2^${exponentAt(unit, entry) - entry.fraction_bits})`;
     else if (stage.type === "sign_magnitude") text = powerText(stage.value);
     else if (stage.type === "number") text = numberText(unit, entry, stage.minus);
     else text = `${hexWord(stage.format, stage.word)}  ${describe(stage.format, stage.word)}`;
@@ -35,9 +39,13 @@ function stagesOf(unit, words) {
   });
 }
 
-/** Whether two stages hold different values, however they are written; of words of one format, whether those do. */
+/**
+ * Whether two stages hold different values, however they are written; of words of one format, whether those
+ * do.
+ */
 function stagesDiffer(x, y) {
-  if (x.word !== undefined && y.word !== undefined && x.format.name === y.format.name) return x.word !== y.word;
+  if (x.word !== undefined && y.word !== undefined && x.format.name === y.format.name)
+    return x.word !== y.word;
   return !sameValue(x.value, y.value);
 }
 
@@ -48,7 +56,7 @@ function pairedStages(left, right) {
   const byPlace = blocksOf(left) === blocksOf(right);
   const key = (stage, stages) => {
     if (stage === stages[stages.length - 1]) return "result";
-    return byPlace ? stage.place : stage.term ?? stage; // without a partner
+    return byPlace ? stage.place : (stage.term ?? stage); // without a partner
   };
   const partners = new Map(right.map((stage) => [key(stage, right), stage]));
   const wanted = new Set(left.map((stage) => partners.get(key(stage, left))).filter(Boolean));
@@ -57,7 +65,14 @@ function pairedStages(left, right) {
   for (const stage of left) {
     const partner = partners.get(key(stage, left));
     // what the right unit alone has up to the partner, or to another stage's partner that comes later
-    for (; partner && next < right.length && right[next] !== partner && (right[next].taken || !wanted.has(right[next])); next++) {
+    for (
+      ;
+      partner &&
+      next < right.length &&
+      right[next] !== partner &&
+      (right[next].taken || !wanted.has(right[next]));
+      next++
+    ) {
       if (!right[next].taken) rows.push([null, right[next]]);
     }
     if (partner) partner.taken = true;
@@ -76,16 +91,19 @@ function firstDifference(left, right) {
     }
     return null;
   };
-  return (blocksOf(left) === blocksOf(right) && first((stage) => stage.place, left, right))
-    || first((stage) => stage.term ?? stage, left, right)
-    || first(() => "result", left.slice(-1), right.slice(-1));
+  return (
+    (blocksOf(left) === blocksOf(right) && first((stage) => stage.place, left, right)) ||
+    first((stage) => stage.term ?? stage, left, right) ||
+    first(() => "result", left.slice(-1), right.slice(-1))
+  );
 }
 
 /** The exact dot product plus c; null where an input is not finite. */
 function exactSum(unit, words) {
   const values = new Map(unit.names.map((name, index) => [name, valueOf(unit.formats[index], words[index])]));
   if ([...values.values()].some((value) => typeof value === "string")) return null;
-  const k = unit.about.k, scales = unit.names.filter((name) => name.startsWith("sa")).length;
+  const k = unit.about.k,
+    scales = unit.names.filter((name) => name.startsWith("sa")).length;
   let sum = values.get("c");
   for (let lane = 0; lane < k; lane++) {
     let product = times(values.get(`a${lane}`), values.get(`b${lane}`));
@@ -101,7 +119,9 @@ function exactSum(unit, words) {
 /** The weight of the last place of the larger of two values in a format. */
 function lastPlace(format, x, y) {
   const [wide] = [x, y].filter((value) => value.numerator).sort((p, q) => leading(q) - leading(p));
-  return Math.max(wide ? leading(wide) : smallestExponent(format), smallestExponent(format)) - format.fraction_bits;
+  return (
+    Math.max(wide ? leading(wide) : smallestExponent(format), smallestExponent(format)) - format.fraction_bits
+  );
 }
 
 /** How far a result is from the exact sum: a sentence. */

@@ -1,7 +1,5 @@
 // What the worker does: it searches until it has something or is stopped, and says how far it is.
 
-/** Between two messages about the progress. */
-const REPORT_MS = 200;
 /** Rows that are tried for the next question to hardware. */
 const CANDIDATES = 3000;
 
@@ -9,41 +7,21 @@ self.onmessage = async ({ data }) => {
   try {
     const units = await Promise.all(data.modules.map((bytes) => Unit.load(bytes)));
     const random = new Random(data.seed);
-    if (data.task === "difference") findDifference(units, random, data.limit);
+    if (data.task === "difference")
+      self.postMessage(searched(units, random, data.limit, (progress) => self.postMessage(progress)));
     else nextQuestion(units, data.names, data.formats, random);
   } catch (error) {
     self.postMessage({ failed: String(error.message ?? error) });
   }
 };
 
-function findDifference([left, right], random, limit) {
-  const { names, formats } = left, rows = new Rows(names, formats, random);
-  const takers = [new Taker(left, names), new Taker(right, names)];
-  const differs = (row) => takers[0].of(row) !== takers[1].of(row);
-  const ties = rows.ties(), start = performance.now();
-  let count = 0, reported = start;
-  for (;;) {
-    for (let burst = 0; burst < 64; burst++) {
-      const tie = count & 1 ? ties.next().value : undefined;
-      const row = tie ?? rows.next();
-      count += 1;
-      if (differs(row)) {
-        const ms = performance.now() - start;
-        return self.postMessage({ found: shortened(names, formats, row, differs), count, ms });
-      }
-    }
-    const now = performance.now();
-    if (now - start > limit) return self.postMessage({ none: true, count, ms: now - start });
-    if (now - reported > REPORT_MS) {
-      reported = now;
-      self.postMessage({ count, ms: now - start });
-    }
-  }
-}
-
-/** The row that splits the units into the smallest classes: the fewest are left, on average, once its result is known. */
+/**
+ * The row that splits the units into the smallest classes: the fewest are left, on average, once its result
+ * is known.
+ */
 function nextQuestion(units, names, formats, random) {
-  const rows = new Rows(names, formats, random), takers = units.map((unit) => new Taker(unit, names));
+  const rows = new Rows(names, formats, random),
+    takers = units.map((unit) => new Taker(unit, names));
   const ties = rows.ties();
   let best = null;
   for (let count = 0; count < CANDIDATES; count++) {
@@ -55,12 +33,16 @@ function nextQuestion(units, names, formats, random) {
     }
     const left = [...sizes.values()].reduce((sum, size) => sum + size * size, 0) / units.length;
     const used = row.filter(Boolean).length;
-    if (!best || left < best.left - 1e-9 || (left < best.left + 1e-9 && used < best.used)) best = { row, left, used, classes: sizes.size };
+    if (!best || left < best.left - 1e-9 || (left < best.left + 1e-9 && used < best.used))
+      best = { row, left, used, classes: sizes.size };
     if (count % 500 === 499) self.postMessage({ count: count + 1, of: CANDIDATES });
   }
   const partition = (row) => takers.map((taker) => taker.of(row));
   const classesOf = (words) => words.map((word) => words.indexOf(word)).join();
   const wanted = classesOf(partition(best.row));
-  const short = best.classes > 1 ? shortened(names, formats, best.row, (row) => classesOf(partition(row)) === wanted) : best.row;
+  const short =
+    best.classes > 1
+      ? shortened(names, formats, best.row, (row) => classesOf(partition(row)) === wanted)
+      : best.row;
   self.postMessage({ question: short, classes: best.classes, left: best.left });
 }
