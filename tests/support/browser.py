@@ -38,7 +38,6 @@ _EXAMPLE = (
 PICTURES = {
     "page.png": (_EXAMPLE, 1280, False),
     "page-dark.png": (_EXAMPLE, 1280, True),
-    "page-narrow.png": (_EXAMPLE, 320, False),
 }
 
 

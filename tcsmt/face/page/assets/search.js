@@ -50,9 +50,20 @@ class Rows {
     this.middles = new Map();
   }
 
-  /** The next row of words. */
+  /** The next row of words. In one of 32 an input is any word, so that some are NaNs and infinities. */
   next() {
-    return this.blocks > 1 && this.random.chance(0.3) ? this.cancelling() : this.directed();
+    const { random, formats } = this;
+    const row = this.blocks > 1 && random.chance(0.3) ? this.cancelling() : this.directed();
+    if (random.chance(1 / 32)) {
+      const place = random.below(row.length);
+      const format = formats[place];
+      const infinity = specialWord(format, "inf");
+      row[place] =
+        infinity !== undefined && random.chance(0.5)
+          ? infinity | (this.fraction(format.fraction_bits) << BigInt(format.ignored_low_bits))
+          : random.word(format.width);
+    }
+    return row;
   }
 
   directed() {
