@@ -27,7 +27,7 @@ from tcsmt.analysis.search.compare import AlgorithmPair, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw, proved_absent
 from tcsmt.analysis.subjects import subject_named
 from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.compose.recipes.named import algorithm_named, without_file
 from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
@@ -133,7 +133,7 @@ def certify_bound(
     title = (
         f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(proved):.6g}·2^-24 at most"
     )
-    about = {"algorithm": name, "k": algorithm.k, "domain": domain, "unit": row.model}
+    about = {"algorithm": without_file(name), "k": algorithm.k, "domain": domain, "unit": row.model}
     about["limit"] = proved * unit(algorithm.wide)
     return _BOUND.certify(certificates, title, about, keeping=keeping if result.shares else None)
 
@@ -162,7 +162,7 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
     """Write the certificate that the first algorithm's error is never larger."""
     first, second = pair.names
     title = f"{first} on {rows[0].name}, K = {pair.k}, {pair.domain}: never less accurate than {second}"
-    about = {"one": first, "two": second, "k": pair.k, "domain": pair.domain}
+    about = {"one": without_file(first), "two": without_file(second), "k": pair.k, "domain": pair.domain}
     return _COMPARISON.certify(certificates, title, about | {"units": [row.model for row in rows]})
 
 
@@ -188,7 +188,7 @@ _FLAW = Argued(
 def certify_flaw(certificates: Certificates, question: str, flaw: ResultFlaw, row: Row) -> Certified:
     """Write the certificate that a flaw is absent; question: what the flaw is called."""
     title = f"{flaw.name} on {row.name}, K = {flaw.k}, {flaw.domain}: {flaw.absent.lower()}"
-    about = {"question": question, "algorithm": flaw.name, "k": flaw.k, "domain": flaw.domain}
+    about = {"question": question, "algorithm": without_file(flaw.name), "k": flaw.k, "domain": flaw.domain}
     return _FLAW.certify(certificates, title, about | {"unit": row.model})
 
 
@@ -248,7 +248,7 @@ def certify_exact(certificates: Certificates, name: str, row: Row, integers: int
     """
     what = f"{name} on {row.name}" if name else row.name
     title = f"{what}: {k} products of integers up to {integers} are summed exactly"
-    about = {"algorithm": name, "unit": row.model, "integers": integers, "k": k}
+    about = {"algorithm": without_file(name), "unit": row.model, "integers": integers, "k": k}
     return _EXACT.certify(certificates, title, about)
 
 

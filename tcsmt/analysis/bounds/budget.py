@@ -11,7 +11,8 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
   2^T is at most the larger of μ_i μ_j S and of what was summed before; from it follows what alignment and
   the last rounding lose (``fused_loss.py``);
 * *IEEE operations*, inside and outside: each loses a known share of its exact result, half of the last bit
-  to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
+  to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3). What
+  compensated sums of them lose follows from that (``compensated.py``).
 
 The sum of these is a bound by the triangle inequality. Chains over parts of the dot product add up
 disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions that
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
 from tcsmt.analysis.bounds.part_constants import PartKept, left_out, part_kept
 from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, counts_of, word_exponents
@@ -43,6 +45,7 @@ from tcsmt.analysis.bounds.steps import (
 )
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.algorithm import Step as Instruction
+from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
@@ -166,12 +169,15 @@ class _BudgetBuilder:
             alone, whole = whole, whole.joined(part)
             products = dict.fromkeys(f"A{i}·B{j}" for i, j, _ in steps)
             spend(f"in the unit, {' + '.join(products)}")
-            whole = self.outside(alone, part, shift)
-            spend("additions outside")
+            if algorithm.compensated == PLAIN:
+                whole = self.outside(alone, part, shift)
+                spend("additions outside")
             c = Partial()
-        if algorithm.c_enters == "last":
+        if algorithm.compensated != PLAIN:
+            whole = self.compensated(whole.joined(Partial(c=live)) if algorithm.c_enters == "last" else whole)
+        elif algorithm.c_enters == "last":
             whole = self.outside(whole, Partial(c=live), 0)
-            spend("additions outside")
+        spend("additions outside")
         return Budget({name: loss for name, loss in shares.items() if loss})
 
     def size(self, products: Iterable[Product]) -> Fraction:
@@ -270,6 +276,32 @@ class _BudgetBuilder:
         x, y = var("x", wide.width), var("y", wide.width)
         operation = self.algorithm.added(x, shift, y)
         return self.rounded(joined, operation.format, operation.rounding, fine=not shift)
+
+    def compensated(self, whole: Partial) -> Partial:
+        """The compensated sum of all chains and c; whole: the same without what the additions lose."""
+        algorithm, wide = self.algorithm, self.algorithm.wide
+        compensation = COMPENSATIONS[algorithm.compensated]
+        if compensation.exact_error and not algorithm.rounding.ties_to_even:
+            raise Unbounded(
+                f"{algorithm.compensated} is exact to nearest alone, not with {algorithm.rounding}"
+            )
+        share = Fraction(1, 2) if algorithm.rounding.nearest else Fraction(1)
+        shifts = [shift for shift, _ in algorithm.chains(algorithm.k)]
+        scaled = sum(shift > 0 for shift in shifts[0 if algorithm.c_enters == "first" else 1 :])
+        summed = CompensatedSum(
+            u=share / 2**wide.fraction_bits,
+            size=self.reach(whole),
+            count=len(shifts) - (algorithm.c_enters == "unit"),
+            scaling=scaled * share * Fraction(2) ** (wide.e_min - wide.fraction_bits) / self.least,
+        )
+        if not summed.count:
+            return whole
+        self.chain.know(_IEEE)
+        if compensation.exact_error:
+            self.chain.know(KNUTH)
+        reach = summed.reach(algorithm.compensated)
+        self.stays_below(wide.largest_finite, reach, 0, f"a compensated sum in {wide.name}")
+        return replace(whole, off=_up(whole.off + summed.lost(algorithm.compensated)))
 
     def rounded(
         self,

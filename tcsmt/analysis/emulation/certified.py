@@ -16,6 +16,7 @@ from tcsmt.analysis.error import require_normal
 from tcsmt.analysis.search.bound import LONGEST, Bound, unit
 from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.schemes import Emulation
+from tcsmt.compose.recipes.named import without_file
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.prove.certificates.derivation import InvalidProof
@@ -67,6 +68,6 @@ def certify_emulation(
     title = f"{name} on {row.name}, K = {k}, {domain}"
     title += f": an error of {float(proved):.6g}·2^-{wide.precision} at most"
     limits = proved * unit(wide), Fraction(result.of_largest or 0) * unit(wide)
-    about = {"algorithm": name, "k": k, "domain": domain, "unit": row.model}
+    about = {"algorithm": without_file(name), "k": k, "domain": domain, "unit": row.model}
     about |= dict(zip(("limit", "limit of largest"), limits, strict=True))
     return EMULATION.certify(certificates, title, about)

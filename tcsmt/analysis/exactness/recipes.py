@@ -16,15 +16,16 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.analysis.exactness.search import Subject, chained, in_instructions
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
-from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.algorithm import Algorithm, Step
 from tcsmt.compose.recipes.arrays import multiply, words
+from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.support.invariants import present
+from tcsmt.matrix_units.models import Kind
 
 __all__ = ["AlgorithmSubject", "word_lattices"]
 
@@ -94,6 +95,8 @@ class AlgorithmSubject(Subject):
     def prove(self, limit: int, k: int) -> None:
         """Chain by chain, the sums of the chains by IEEE operations."""
         algorithm = self.algorithm
+        if algorithm.compensated != PLAIN:
+            raise Inexact(f"compensated = {algorithm.compensated}: no lemma covers a compensated sum")
         held = word_lattices(algorithm.split, limit)
         self.chain.know(f"the words of every integer up to {limit} add up to it (all of them tried)")
         computed = {product for summand in algorithm.sums for product in summand.products}
@@ -137,25 +140,37 @@ class AlgorithmSubject(Subject):
 
         a, b: words (k,), unsigned integers of the wide format.
         """
-        algorithm, zero = self.algorithm, 0
+        algorithm = self.algorithm
         left, right = (words(algorithm.split, row) for row in (a, b))
-        outside = zero if algorithm.c_enters == "first" else None
-        for shift, steps in algorithm.chains(len(a)):
+
+        def chain(steps: list[Step], inside: int) -> int:
+            """From +0, as c and the sums outside leave every chain."""
             rows = [
                 (_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps
             ]
             a_words, b_words = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
-            inside = chained(algorithm.unit, a_words, b_words)
-            outside = inside if outside is None else _plus(algorithm, inside, shift, outside)
-        outside = present(outside)
-        return _plus(algorithm, zero, 0, outside) if algorithm.c_enters == "last" else outside
+            return chained(algorithm.unit, a_words, b_words)
+
+        return algorithm.scheduled(len(a), 0, 0, chain, _OutsideNumbers(algorithm))
 
 
 def _lanes(algorithm: Algorithm, row: Array, part: range) -> Array:
     return in_instructions(algorithm.unit, row[part.start : part.stop], algorithm.split.format)
 
 
-def _plus(algorithm: Algorithm, x: int, shift: int, y: int) -> int:
-    width = algorithm.wide.width
-    (word,) = evaluate([algorithm.plus(const(x, width), shift, const(y, width))], {})
-    return word
+@dataclass(frozen=True)
+class _OutsideNumbers:
+    """Additions outside, of words as integers."""
+
+    algorithm: Algorithm
+
+    def plus(self, x: int, shift: int, y: int) -> int:
+        width = self.algorithm.wide.width
+        (word,) = evaluate([self.algorithm.plus(const(x, width), shift, const(y, width))], {})
+        return word
+
+    def negated(self, x: int) -> int:
+        return x ^ 1 << self.algorithm.wide.sign_bit
+
+    def seen(self, kind: Kind, number: int | None, word: int) -> int:
+        return word

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from tcsmt.analysis.error import value
 from tcsmt.compose.recipes.algorithm import Algorithm, Step
+from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.compose.recipes.split import F32
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -67,24 +68,42 @@ def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
 
 def _moves(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -> Iterator[Move]:
     yield from _splits(algorithm, values, stage_of)
-    outside = values["c"] if algorithm.c_enters == "first" else None
+    plain = algorithm.compensated == PLAIN
+    held = value(values["c"]) if algorithm.c_enters == "first" else None
+    empty = algorithm.c_enters != "first"
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
         inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
         for step in steps:
             move = _instruction(algorithm, inside, step, shift, stage_of)
             inside = move.word
             yield move
-        if outside is None:
-            outside = inside
+        x = value(inside)
+        if empty:
+            held, empty = x, False
             continue
-        x, y = value(inside), value(outside)
-        exact = None if x is None or y is None else x / 2**shift + y
-        move = _outside(stage_of[None, Kind.SUM_OUTSIDE, number], exact)
-        outside = move.word
+        exact = None if x is None or held is None else x / 2**shift + held
+        move, held = _added(stage_of, number, exact)
         yield move
-    x, y = value(values["c"]), value(outside or 0)
-    exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
-    yield _outside(stage_of[None, Kind.RESULT, None], exact)
+    if algorithm.c_enters == "last":
+        c = value(values["c"])
+        held = None if c is None or held is None else c + held
+        if not plain:
+            move, held = _added(stage_of, None, held)
+            yield move
+    yield _outside(stage_of[None, Kind.RESULT, None], held)
+
+
+def _added(stage_of: StageOf, number: int | None, exact: Fraction | None) -> tuple[Move, Fraction | None]:
+    """An addition to the total, and what is held after it: the total and, if it is compensated, its error.
+
+    exact: what was held before, and the summand. What the error still holds is not lost.
+    """
+    step = stage_of[None, Kind.SUM_OUTSIDE, number]
+    error = stage_of.get((None, Kind.ERROR_OUTSIDE, number))
+    total, rest = value(step[1]), Fraction(0) if error is None else value(error[1])
+    held = None if total is None or rest is None else total + rest
+    lost = None if exact is None or held is None else exact - held
+    return Move(step[0], "outside", F32, step[1], lost, {}), held
 
 
 def _splits(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -> Iterator[Move]:

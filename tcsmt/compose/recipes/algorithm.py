@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
+from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
 from tcsmt.compose.recipes.split import RNE, Split, power
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.arithmetic import ieee
@@ -16,15 +17,12 @@ from tcsmt.matrix_units.models import Kind, Model, Operands, Stage
 from tcsmt.matrix_units.models.base import Terms
 from tcsmt.matrix_units.models.parameters import choice
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
-from tcsmt.support.invariants import present
 
 __all__ = ["Algorithm", "Step", "Sum"]
 
 #: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
 Step = tuple[int, int, range]
 Word = TypeVar("Word")
-#: x·2^-shift + total, of x, shift, total (None: x alone), and the number of the chain that x results from.
-Adder = Callable[[Word, int, Word | None, int | None], Word]
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,7 @@ class Algorithm(Model):
         (else each product runs along all of k before the next one).
     c_enters: ``unit``: as the first c of the first chain; ``first``: outside, before the first sum;
         ``last``: outside, after the last.
+    compensated: how the additions outside carry along what they lose (``none``: they do not).
     """
 
     kind: ClassVar[str] = "algorithm"
@@ -73,6 +72,7 @@ class Algorithm(Model):
     interleaved: bool = True
     c_enters: str = choice("unit", "first", "last")
     rounding: Rounding = RNE
+    compensated: str = choice(PLAIN, *COMPENSATIONS)
 
     def __post_init__(self) -> None:
         for name in ("a_format", "b_format", "c_format", "d_format"):
@@ -116,19 +116,19 @@ class Algorithm(Model):
                     yield shift, [(i, j, part) for i, j in total.products for part in lanes]
 
     def scheduled(
-        self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], add: Adder[Word]
+        self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], outside: Outside[Word]
     ) -> Word:
         """A dot product of k on whatever stands for words: the order of its chains, and where c enters.
 
-        chain: the result of instructions one after the other, from a c. add: x·2^-shift + total, of a
-        chain's result x and its number, or (number None) of c.
+        chain: the result of instructions one after the other, from a c.
         """
-        total = c if self.c_enters == "first" else None
+        total = RunningSum(self.compensated, outside, zero, c if self.c_enters == "first" else None)
         for number, (shift, steps) in enumerate(self.chains(k)):
-            result = chain(steps, c if number == 0 and self.c_enters == "unit" else zero)
-            total = add(result, shift, total, number)
-        total = present(total)
-        return add(c, 0, total, None) if self.c_enters == "last" else total
+            start = c if number == 0 and self.c_enters == "unit" else zero
+            total.add(chain(steps, start), shift, number)
+        if self.c_enters == "last":
+            total.add(c, 0, None)
+        return total.result()
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Split, run the chains, add their results outside."""
@@ -160,17 +160,11 @@ class Algorithm(Model):
                 stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))
             return inside
 
-        def add(x: Term, shift: int, total: Term | None, number: int | None) -> Term:
-            operation = None if total is None else self.added(x, shift, total)
-            word = x if operation is None else operation.word()
-            kind = Kind.RESULT if number is None else Kind.SUM_OUTSIDE
-            stages.append(Stage(None, kind, number, self.wide, word, operation))
-            return word
-
         if self.c_enters == "first":
             stages.append(Stage(None, Kind.C_OUTSIDE, None, self.wide, c))
-        total = self.scheduled(self.k, c, const(0, self.wide.width), chain, add)
-        if self.c_enters != "last":
+        zero = const(0, self.wide.width)
+        total = self.scheduled(self.k, c, zero, chain, _OutsideTerms(self, stages))
+        if stages[-1].kind is not Kind.RESULT:
             stages.append(Stage(None, Kind.RESULT, None, self.wide, total))
         return stages
 
@@ -185,3 +179,27 @@ class Algorithm(Model):
     def plus(self, x: Term, shift: int, y: Term) -> Term:
         """The word of x·2^-shift + y, rounded once."""
         return self.added(x, shift, y).word()
+
+
+@dataclass
+class _OutsideTerms:
+    """Additions outside as terms; steps are stages."""
+
+    algorithm: Algorithm
+    stages: list[Stage]
+    #: what words are the rounding of, by word
+    operations: dict[Term, ieee.Operation] = field(default_factory=dict)
+
+    def plus(self, x: Term, shift: int, y: Term) -> Term:
+        operation = self.algorithm.added(x, shift, y)
+        word = operation.word()
+        self.operations[word] = operation
+        return word
+
+    def negated(self, x: Term) -> Term:
+        return x ^ const(1 << self.algorithm.wide.sign_bit, self.algorithm.wide.width)
+
+    def seen(self, kind: Kind, number: int | None, word: Term) -> Term:
+        stage = Stage(None, kind, number, self.algorithm.wide, word, self.operations.get(word))
+        self.stages.append(stage)
+        return word

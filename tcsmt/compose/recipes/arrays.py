@@ -7,6 +7,7 @@ on the unit, its operands written one after the other and padded with zeros to w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
-from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models import Kind, Model, Operands
 from tcsmt.simulate.matmul import chained
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
@@ -114,7 +115,7 @@ def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain, axis:
         y = _operands(algorithm, right, [(j, part) for _, j, part in steps], axis)
         return chain(x, y, inside)
 
-    total = algorithm.scheduled(a.shape[1], c, np.zeros_like(c), of_steps, partial(_plus, algorithm))
+    total = algorithm.scheduled(a.shape[1], c, np.zeros_like(c), of_steps, _OutsideArrays(algorithm))
     return from_words(algorithm.wide, total)
 
 
@@ -149,8 +150,20 @@ def _adder(algorithm: Algorithm, shift: int) -> Program:
     return Program([algorithm.plus(x, shift, y)])
 
 
-def _plus(algorithm: Algorithm, x: Array, shift: int, total: Array | None, number: int | None) -> Array:
-    if total is None:
-        return x
-    (result,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": total.reshape(-1)})
-    return result.astype(x.dtype, copy=False).reshape(x.shape)
+@dataclass(frozen=True)
+class _OutsideArrays:
+    """Additions outside on arrays of words."""
+
+    algorithm: Algorithm
+
+    def plus(self, x: Array, shift: int, y: Array) -> Array:
+        columns = {"x": x.reshape(-1), "y": y.reshape(-1)}
+        (result,) = _adder(self.algorithm, shift).run(columns)
+        return result.astype(x.dtype, copy=False).reshape(x.shape)
+
+    def negated(self, x: Array) -> Array:
+        sign: Array = x ^ x.dtype.type(1 << self.algorithm.wide.sign_bit)
+        return sign
+
+    def seen(self, kind: Kind, number: int | None, word: Array) -> Array:
+        return word

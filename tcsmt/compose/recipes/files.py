@@ -1,8 +1,8 @@
 """Algorithms of one's own: TOML files that take the place of an algorithm's name.
 
 A file changes a named algorithm (``base``), or says all of its own: ``format``, ``words`` and the sums. Its
-other keys are the parameters of names (:data:`.PARAMETERS`) with the same values, but for ``order`` and
-``every``: a table ``[[sum]]`` has its products in order, and its own ``every``.
+other keys are the parameters of names (:data:`.PARAMETERS`) with the same values, but for ``sums``, ``order``
+and ``every``: a table ``[[sum]]`` has its products in order, and its own ``every``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Made = TypeVar("Made")
 _ABOUT = ("base", "title", "source")
 _SUM = "sum"
 _OF_SUM = ("products", "every")
-_OWN = ("words", *(name for name in PARAMETERS if name not in ("order", "every")))
+_OWN = tuple(name for name in PARAMETERS if name not in ("sums", "order", "every"))
+_NUMBERS = ("words", "scale")
 
 
 def is_recipe_file(name: str) -> bool:
@@ -52,9 +53,7 @@ class _File(TomlFile):
         recipe = self.base(about["base"], named) if "base" in about else self.whole()
         title, source = about.get("title", self.path.stem), about.get("source", str(self.path))
         recipe = replace(recipe, name=str(self.path), title=title, source=source)
-        if "words" in self.given:
-            recipe = self.made("words", lambda: _with_words(recipe, self.integer("words")))
-        for key in _OWN[1:]:
+        for key in _OWN:
             if key in self.given:
                 recipe = self.changed(recipe, key)
         if _SUM in self.given:
@@ -81,7 +80,7 @@ class _File(TomlFile):
                 raise self.error(key, f"{key} = {shown_value(value)}: must be true or false")
             text = "yes" if value else "no"
         else:
-            text = str(self.integer(key)) if key == "scale" else self.text(key)
+            text = str(self.integer(key)) if key in _NUMBERS else self.text(key)
         return self.made(key, lambda: PARAMETERS[key](recipe, text))
 
     def sums(self, words: int) -> tuple[Sum, ...]:
@@ -126,10 +125,6 @@ class _File(TomlFile):
             if str(error).startswith(self.at(key)):
                 raise
             raise self.error(key, str(error)) from None
-
-
-def _with_words(recipe: Recipe, words: int) -> Recipe:
-    return replace(recipe, split=replace(recipe.split, words=words))
 
 
 def _is_pair(value: object, words: int) -> bool:

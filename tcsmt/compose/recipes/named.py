@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.emulation.named import is_emulation
+from tcsmt.compose.recipes.emulation.named import emulation_recipe, is_emulation
 from tcsmt.compose.recipes.files import is_recipe_file, read_recipe
-from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
+from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, written_out
+from tcsmt.compose.recipes.running_sum import COMPENSATIONS
 from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
@@ -29,9 +31,9 @@ from tcsmt.matrix_units.catalogue import Row, sequences_of
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import none_fits, resolve
-from tcsmt.support.errors import TcsmtError, UnknownName, choose
+from tcsmt.support.errors import InternalError, TcsmtError, UnknownName, choose
 
-__all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for"]
+__all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for", "without_file"]
 
 OOTOMO = "Ootomo and Yokota 2022"
 VALPEY = "Valpey et al. 2025, section 6"
@@ -111,6 +113,15 @@ RECIPES: dict[str, Recipe] = {
             source="CUTLASS and cuBLAS (emulation of binary32 by bf16)",
             split=_split("bf16", 3), sums=_one(*reversed(_kept(3, 4))), c_enters="last",
         ),
+        *(
+            Recipe(
+                name=f"bf16x3-{name}",
+                title=f"three bf16 words, six products, added outside: {one.title}",
+                source=f"{FASI}; {one.source}", split=_split("bf16", 3),
+                sums=_one(*_kept(3, 2), every=INSTRUCTION), c_enters="last", compensated=name,
+            )
+            for name, one in COMPENSATIONS.items()
+        ),
         Recipe(
             name="fp8", title="one e4m3 word, accumulated inside", source="DeepSeek-V3 2024, 3.3",
             split=_split("e4m3", 1), sums=_one((0, 0)),
@@ -149,6 +160,23 @@ def recipe_named(text: str) -> Recipe:
         parameter, _, value = change.partition("=")
         recipe = PARAMETERS[choose("parameter of an algorithm", parameter, PARAMETERS)](recipe, value)
     return replace(recipe, name=text) if changes else recipe
+
+
+def without_file(name: str) -> str:
+    """The name of the same algorithm, or emulation, that rests on no file: of a file, all of it written out.
+
+    >>> without_file("markidis,c=last")
+    'markidis,c=last'
+    """
+    if not is_recipe_file(name.partition(",")[0]):
+        return name
+    emulation = is_emulation(name)
+    recipe: Any = emulation_recipe(name) if emulation else recipe_named(name)
+    whole = recipe.written_out() if emulation else written_out(recipe)
+    read = emulation_recipe(whole) if emulation else recipe_named(whole)
+    if replace(recipe, name="", title="", source="") != replace(read, name="", title="", source=""):
+        raise InternalError(f"{whole} is not the algorithm of {name}")
+    return whole
 
 
 def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:

@@ -1,18 +1,22 @@
-"""An algorithm without its unit, and what can be changed in it by a name such as ``markidis,split=RTZ``."""
+"""An algorithm without its unit, and what can be changed in it by a name such as ``markidis,split=RTZ``.
+
+Every algorithm has a name that says all of it (:func:`written_out`), those of files, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
+from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import rounding_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["INSTRUCTION", "PARAMETERS", "Recipe", "whole_number"]
+__all__ = ["INSTRUCTION", "PARAMETERS", "Recipe", "pairs_of", "pairs_text", "whole_number", "written_out"]
 
 #: As ``Sum.every``: as many products as one instruction takes.
 INSTRUCTION = -1
@@ -33,6 +37,7 @@ class Recipe:
     interleaved: bool = True
     c_enters: str = "unit"
     rounding: str = "RNE"
+    compensated: str = PLAIN
     ordinary: bool = False
 
     def on(self, unit: Model, k: int) -> Algorithm:
@@ -42,6 +47,7 @@ class Recipe:
         return Algorithm(
             k=k, unit=unit, split=self.split, sums=sums, interleaved=self.interleaved,
             c_enters=self.c_enters, rounding=rounding_named(self.rounding),
+            compensated=self.compensated,
         )  # fmt: skip
 
 
@@ -81,15 +87,76 @@ def _on_split(recipe: Recipe, **changes: object) -> Recipe:
     return replace(recipe, split=replace(recipe.split, **changes))  # type: ignore[arg-type]
 
 
+def _sums(recipe: Recipe, text: str) -> Recipe:
+    """Sums ``0.0+1.0@instruction/0.1``: products WORD.WORD in order, ``@`` and ``every`` if it is not 0."""
+    return replace(recipe, sums=tuple(_sum(part, recipe.split.words) for part in text.split("/")))
+
+
+def _sum(text: str, words: int) -> Sum:
+    listed, _, every = text.partition("@")
+    number = INSTRUCTION if every == "instruction" else whole_number("every", every or "0", 0)
+    return Sum(pairs_of("sums", listed, words), number)
+
+
+def _sums_text(sums: Sequence[Sum]) -> str:
+    texts = []
+    for summand in sums:
+        every = "instruction" if summand.every == INSTRUCTION else summand.every
+        products = pairs_text(summand.products)
+        texts.append(f"{products}@{every}" if every else products)
+    return "/".join(texts)
+
+
+def pairs_of(name: str, text: str, words: int) -> tuple[tuple[int, int], ...]:
+    """Products ``0.0+1.0``, each of two words' numbers, from 0 and below ``words``.
+
+    Raises :class:`.TcsmtError`, which has the parameter's name.
+    """
+    products = []
+    for item in text.split("+"):
+        first, dot, second = item.partition(".")
+        if not (dot and first.isdecimal() and second.isdecimal() and max(int(first), int(second)) < words):
+            raise TcsmtError(f"{name}: {item!r} must be WORD.WORD, words 0 to {words - 1}")
+        products.append((int(first), int(second)))
+    return tuple(products)
+
+
+def pairs_text(products: Sequence[tuple[int, int]]) -> str:
+    """The products as :func:`pairs_of` reads them."""
+    return "+".join(f"{i}.{j}" for i, j in products)
+
+
 #: What can be changed in an algorithm's name, ``markidis,split=RTZ,c=last``.
 PARAMETERS: Mapping[str, Callable[[Recipe, str], Recipe]] = {
     "format": lambda r, t: _on_split(r, format=format_named(t)),
+    "words": lambda r, t: _on_split(r, words=whole_number("words", t, 1)),
     "split": lambda r, t: _on_split(r, rounding=rounding_named(t)),
     "residual": lambda r, t: _on_split(r, residual=rounding_named(t)),
     "scale": lambda r, t: _on_split(r, scale=whole_number("scale", t, 0)),
+    "sums": _sums,
     "order": _order,
     "every": _every,
     "interleaved": lambda r, t: replace(r, interleaved=_yes(t)),
     "c": lambda r, t: replace(r, c_enters=choose("c", t, ("unit", "first", "last"))),
     "outside": lambda r, t: replace(r, rounding=rounding_named(t).name),
+    "compensated": lambda r, t: replace(r, compensated=choose("compensated", t, (PLAIN, *COMPENSATIONS))),
 }
+
+
+def written_out(recipe: Recipe) -> str:
+    """The name that says all of an algorithm: ``single-f16,format=bf16,words=3,...``."""
+    split = recipe.split
+    texts = {
+        "format": split.format.name,
+        "words": str(split.words),
+        "split": split.rounding.name,
+        "residual": split.residual.name,
+        "scale": str(split.scale),
+        "sums": _sums_text(recipe.sums),
+        "interleaved": "yes" if recipe.interleaved else "no",
+        "c": recipe.c_enters,
+        "outside": recipe.rounding,
+        "compensated": recipe.compensated,
+    }
+    base = "fp32-fma" if recipe.ordinary else "single-f16"
+    return ",".join([base, *(f"{name}={text}" for name, text in texts.items())])

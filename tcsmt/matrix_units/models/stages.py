@@ -59,6 +59,7 @@ class Kind(Enum):
     C_OUTSIDE = "c outside"
     INSTRUCTION = "instruction"
     SUM_OUTSIDE = "sum outside"
+    ERROR_OUTSIDE = "error of the sum outside"
     CONVERTED = "converted"
 
 
@@ -108,10 +109,7 @@ class ChainPlace:
 
 @dataclass(frozen=True)
 class SequencePlace:
-    """An instruction of several that are one unit: which one of them.
-
-    within: where a stage stands inside the instruction.
-    """
+    """An instruction of several that are one unit: which one; within: where a stage stands inside of it."""
 
     step: int
     within: Where = None

@@ -61,6 +61,11 @@ MORE = [
     ("ootomo-halfhalf,outside=RTZ", "turing", 9, NEAR),
     ("fasi-bf16x3", "ampere", 5, NEAR),
     ("cutlass-3xtf32", "ampere", 5, replace(NEAR, bits=(24, 13))),
+    ("bf16x3-kahan", "ampere", 40, NEAR),
+    ("bf16x3-fast-two-sum,outside=RTZ", "ampere", 40, NEAR),
+    ("bf16x3-two-sum,c=first", "hopper", 70, NEAR),
+    ("ootomo-halfhalf,compensated=double-word", "volta", 20, NEAR),
+    ("ootomo-halfhalf,compensated=kahan,c=unit", "volta", 20, NEAR),
 ]
 
 
@@ -619,3 +624,9 @@ def test_bounds_of_fidelities(architecture: str, source: str, chain: StepwisePro
         least = Fraction(9, 10) if architecture == "blackhole" else Fraction(4, 10)
         assert least * totals[-1] / ULP < worst.relative <= totals[-1] / ULP
     assert totals == sorted(totals) or architecture == "wormhole"
+
+
+def test_an_exact_error_needs_rounding_to_nearest(chain: StepwiseProof) -> None:
+    algorithm, _ = algorithm_named("bf16x3-two-sum,outside=RTZ", "ampere", 40)
+    with pytest.raises(Unbounded, match="two-sum is exact to nearest alone, not with RTZ"):
+        budget(chain, algorithm, NEAR)

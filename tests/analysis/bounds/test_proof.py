@@ -274,3 +274,11 @@ def test_sharp_facts_hold_of_every_product() -> None:
         tries = [{"product 0": p, "product 1": q} for p, q in itertools.product(found, found)]
         assert any(evaluate([goal], {"x": i, "y": j, "z": k, **t}) == [1] for t in tries)
     assert evaluate([goal], {"x": 1, "y": 3, "z": 1, "product 0": 5, "product 1": 5}) == [0]
+
+
+def test_comparisons_of_compensated_sums_are_not_proved() -> None:
+    chain = StepwiseProof(Solving(SolvingOptions(timeout=5)))
+    first, second = (algorithm_named(name, "volta", 1)[0] for name in ("bf16x3-kahan,format=f16", "markidis"))
+    drawn = Domain(exponents=(0, 0), bits=(8, 8))
+    assert not never_worse(chain, first, second, drawn)
+    assert "compensated" in chain.stopped

@@ -234,9 +234,17 @@ def test_integers(change: Mapping[str, Any], refused: bool, integers: Path, tmp_
     assert bool(checked(folder).flaw) == refused
 
 
-def test_a_file_has_no_certificate(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        'base = "ozaki1-int8"\nslices = 2\nbits = 2\nproducts = [[0, 0], [1, 0]]\n',
+        'base = "ozaki2-int8"\nmoduli = 2\nbits = 3\n',
+    ],
+)
+def test_a_certificate_has_all_of_a_file(text: str, tmp_path: Path) -> None:
+    """Its statement names no file, and is checked without it."""
     file = tmp_path / "few.toml"
-    file.write_text('base = "ozaki1-int8"\nslices = 1\nbits = 2\n')
+    file.write_text(text)
     found = accuracy.bound(
         str(file),
         "turing",
@@ -247,5 +255,7 @@ def test_a_file_has_no_certificate(tmp_path: Path) -> None:
     )
     assert found.proved is not None
     assert found.certified is not None
-    assert found.certified.path is None
-    assert "is a file" in found.certified.why
+    file.unlink()
+    assert not checked(tmp_path / "proofs").flaw
+    record = json.loads(statement(tmp_path / "proofs").read_text())["statement"]
+    assert record["algorithm"].startswith(text[8:19]) and ".toml" not in record["algorithm"]

@@ -76,3 +76,13 @@ def test_algorithms_are_exact_where_that_is_proved(name: str, unit: str, limit: 
     got = multiply(subject.algorithm, a.astype(np.float32), b.T.astype(np.float32))
     assert (got == a @ b.T).all()
     assert counterexample(subject, limit, k) is None
+
+
+def test_a_compensated_sum_is_not_proved_exact() -> None:
+    """It is refused by name; witnesses are replayed as it adds."""
+    _, subject = subjects("bf16x3-kahan", "hopper")
+    assert "compensated = kahan: no lemma covers a compensated sum" in subject.proved(4, 64)
+    a, b = random_sums(np.random.default_rng(5), 4, 64)
+    words = [x[0].astype(np.float32).view(np.uint32).astype(np.uint64) for x in (a, b)]
+    replayed = np.uint32(subject.replayed(*words)).view(np.float32)
+    assert replayed == (a[0] * b[0]).sum()

@@ -126,7 +126,14 @@ def test_commands_take_files(tmp_path: Path) -> None:
     )
 
 
-def test_a_certificate_does_not_name_a_file(tmp_path: Path) -> None:
-    name = written(tmp_path, 'base = "fp32-fma"\n')
-    where = ["--arch", "volta", "--integers", "2", "--k", "2", "--certificate", str(tmp_path / "proofs")]
-    assert "no certificate: " in done("accuracy", "exact", name, *where)
+def test_a_certificate_has_all_of_a_files_algorithm(tmp_path: Path) -> None:
+    """Its statement names no file, and is checked without it."""
+    text = 'format = "bf16"\nwords = 2\ncompensated = "kahan"\nc = "last"\n'
+    name = written(tmp_path, f'{text}[[sum]]\nproducts = [[0, 0], [1, 0]]\nevery = "instruction"\n')
+    where = ["--arch", "ampere", "--exponents", "0:0", "--bits", "8", "8", "--search", "0.1"]
+    proofs = tmp_path / "proofs"
+    assert "certificate: " in done("accuracy", "bound", name, *where, "--certificate", proofs)
+    Path(name).unlink()
+    shown = done("certificate", "check", proofs)
+    assert "sums=0.0+1.0@instruction" in shown and "compensated=kahan" in shown
+    assert "all proved: 1 statement" in shown

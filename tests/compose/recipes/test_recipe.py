@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 import pytest
 
 from tcsmt.compose.recipes.algorithm import Sum
-from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, whole_number
+from tcsmt.compose.recipes.named import RECIPES, recipe_named
+from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, whole_number, written_out
 from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
@@ -42,6 +43,10 @@ def split(**changes: object) -> Recipe:
         ("interleaved", "yes", BASE),
         ("c", "last", replace(BASE, c_enters="last")),
         ("outside", "RTZ", replace(BASE, rounding="RTZ")),
+        ("compensated", "two-sum", replace(BASE, compensated="two-sum")),
+        ("words", "3", split(words=3)),
+        ("sums", "0.0+1.1@instruction/0.1@8/1.0",
+         replace(BASE, sums=(Sum(((0, 0), (1, 1)), every=INSTRUCTION), Sum(((0, 1),), 8), Sum(((1, 0),))))),
     ],
 )  # fmt: skip
 def test_each_parameter_changes_just_that(name: str, text: str, expected: Recipe) -> None:
@@ -50,7 +55,7 @@ def test_each_parameter_changes_just_that(name: str, text: str, expected: Recipe
 
 def test_every_parameter_is_tried_above() -> None:
     tried = {"format", "split", "residual", "scale", "order", "every", "interleaved", "c", "outside"}
-    assert set(PARAMETERS) == tried
+    assert set(PARAMETERS) == tried | {"compensated", "words", "sums"}
 
 
 @pytest.mark.parametrize(
@@ -58,6 +63,10 @@ def test_every_parameter_is_tried_above() -> None:
     [
         ("scale", "-1", r"scale = '-1': must be an integer, 0 or more"),
         ("scale", "x", "scale = 'x'"),
+        ("sums", "0.0+0.2", "sums: '0.2' must be WORD.WORD, words 0 to 1"),
+        ("sums", "0.0+", "sums: '' must be WORD.WORD"),
+        ("sums", "0.0@-1", "every = '-1': must be an integer, 0 or more"),
+        ("compensated", "kahn", "kahan"),
         ("every", "", "every = ''"),
         ("interleaved", "maybe", "unknown interleaved 'maybe'"),
         ("order", "x", "unknown order 'x'"),
@@ -92,3 +101,11 @@ def test_texts_that_are_not_whole_numbers_are_refused(text: str) -> None:
     with pytest.raises(TcsmtError, match=r"^slices = .*: must be an integer, 1 or more$"):
         whole_number("slices", text, 1)
     assert [whole_number("slices", given, 0) for given in ("0", "07", "12")] == [0, 7, 12]
+
+
+@pytest.mark.parametrize("name", ["x", *RECIPES])
+def test_a_name_says_all_of_an_algorithm(name: str) -> None:
+    """Read back, it is the same algorithm, whatever its parameters."""
+    recipe = RECIPES.get(name, replace(BASE, compensated="kahan", c_enters="first", rounding="RTZ"))
+    read = recipe_named(written_out(recipe))
+    assert replace(read, name="", title="", source="") == replace(recipe, name="", title="", source="")

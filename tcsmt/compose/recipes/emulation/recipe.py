@@ -15,7 +15,7 @@ from tcsmt.compose.recipes.emulation.schemes import (
     moduli,
 )
 from tcsmt.compose.recipes.emulation.slicing import Slicing
-from tcsmt.compose.recipes.recipe import whole_number
+from tcsmt.compose.recipes.recipe import pairs_of, pairs_text, whole_number
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, rounding_named
@@ -50,6 +50,10 @@ class EmulationRecipe:
         narrow = unit.a_format == unit.b_format == self.format and unit.scale_format is None
         wide = unit.c_format == unit.d_format and unit.d_format.width == 32
         return narrow and wide
+
+    def written_out(self) -> str:
+        """The name that says all of it: that of an emulation of its kind, and every parameter."""
+        raise NotImplementedError
 
     def changed(self, parameter: str, text: str) -> Any:
         """With one parameter changed. Raises :class:`.TcsmtError`."""
@@ -88,13 +92,25 @@ class SlicesRecipe(EmulationRecipe):
         "split": lambda recipe, text: replace(
             recipe, rounding=choose("split", rounding_named(text).name, ("RTZ", "RNE"))
         ),
-        "products": lambda recipe, text: replace(
-            recipe, products=choose("products", text, ("triangle", "all"))
-        ),
+        "products": lambda recipe, text: replace(recipe, products=recipe.products_of(text)),
         "order": lambda recipe, text: replace(
             recipe, reversed=choose("order", text, ("written", "reversed")) == "reversed"
         ),
     }
+
+    def products_of(self, text: str) -> str | tuple[tuple[int, int], ...]:
+        """``triangle``, ``all``, or digits' numbers, ``0.0+1.0``. Raises :class:`.TcsmtError`."""
+        if "." in text:
+            return pairs_of("products", text, self.slices)
+        return choose("products", text, ("triangle", "all"))
+
+    def written_out(self) -> str:
+        """As scheme I on INT8, with every parameter changed to this one's."""
+        products = self.products if isinstance(self.products, str) else pairs_text(self.products)
+        return (
+            f"ozaki1-int8,format={self.format.name},every={self.every},slices={self.slices},bits={self.bits},"
+            f"split={self.rounding},products={products},order={'reversed' if self.reversed else 'written'}"
+        )
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -128,6 +144,13 @@ class ResiduesRecipe(EmulationRecipe):
         "base": _set("base", 0),
         "bits": _set("bits", 0),
     }
+
+    def written_out(self) -> str:
+        """As scheme II on INT8, with every parameter changed to this one's."""
+        return (
+            f"ozaki2-int8,format={self.format.name},every={self.every},moduli={self.moduli},"
+            f"base={self.base},bits={self.bits}"
+        )
 
     @property
     def largest(self) -> int:
