@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tcsmt.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from tcsmt import testing
     from tcsmt.compose.kernels.epilogue import Epilogue
     from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
     from tcsmt.face.api import accuracy
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.properties import properties
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
+    from tcsmt.face.api.tolerance import Closeness, Tolerance, tolerance
     from tcsmt.face.api.units import Unit, read_model, unit
     from tcsmt.face.api.validate import Validation, validate
     from tcsmt.face.api.vectors import TestVectors, vectors
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
     "accuracy": "tcsmt.face.api",
+    "testing": "tcsmt",
     **dict.fromkeys(("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.face.api.atlas"),
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "units": "tcsmt.face.api.catalogue",
@@ -82,6 +85,7 @@ _HOMES = {
     "properties": "tcsmt.face.api.properties",
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
     **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
+    **dict.fromkeys(("Closeness", "Tolerance", "tolerance"), "tcsmt.face.api.tolerance"),
     **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.face.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
@@ -99,6 +103,7 @@ __all__ = [
     "ChainedAtlasReport",
     "Check",
     "ClaimsReport",
+    "Closeness",
     "Comparison",
     "Domain",
     "Epilogue",
@@ -126,6 +131,7 @@ __all__ = [
     "StoppedCheck",
     "TcsmtError",
     "TestVectors",
+    "Tolerance",
     "Unit",
     "Validation",
     "accuracy",
@@ -161,6 +167,8 @@ __all__ = [
     "reproduce",
     "run",
     "split_k",
+    "testing",
+    "tolerance",
     "unit",
     "units",
     "validate",
@@ -173,9 +181,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
     home = _HOMES[name]
-    found = (
-        import_module(f"{home}.{name}") if home == "tcsmt.face.api" else getattr(import_module(home), name)
-    )
+    module = home in ("tcsmt", "tcsmt.face.api")  # a name of which the module itself is what is meant
+    found = import_module(f"{home}.{name}") if module else getattr(import_module(home), name)
     globals()[name] = found
     return found
 

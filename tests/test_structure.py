@@ -35,12 +35,15 @@ WINGS = (
     "language", "support",
 )  # fmt: skip
 
+#: Modules at the top of the package, which users import by name.
+PUBLIC = {"investigation", "testing"}
+
 
 def test_the_package_has_eleven_wings() -> None:
-    """And three modules: what it names, what ``python -m tcsmt`` runs, what properties are written with."""
+    """And modules: what it names, what ``python -m tcsmt`` runs, what users import."""
     package = ROOT / "tcsmt"
     assert {path.parent.name for path in package.glob("*/__init__.py")} == set(WINGS)
-    assert {path.name for path in package.glob("*.py")} == {"__init__.py", "__main__.py", "investigation.py"}
+    assert {path.stem for path in package.glob("*.py")} == {"__init__", "__main__", *PUBLIC}
 
 
 def test_no_wing_hides_a_public_name() -> None:
@@ -53,7 +56,7 @@ def test_commands_may_import_nothing_below_the_interface() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (contract,) = (one for one in contracts if one.get("source_modules") == ["tcsmt.face.cli"])
     rooms = {path.parent.name for path in (ROOT / "tcsmt" / "face").glob("*/__init__.py")} - {"api", "cli"}
-    below = {*WINGS[1:], *(f"face.{room}" for room in rooms), "investigation"}
+    below = {*WINGS[1:], *(f"face.{room}" for room in rooms), *PUBLIC}
     assert {*contract["forbidden_modules"]} == {f"tcsmt.{name}" for name in below}
     assert contract["type"] == "forbidden" and not contract.get("ignore_imports")
 

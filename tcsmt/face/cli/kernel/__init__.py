@@ -11,6 +11,7 @@ __all__ = ["kernel"]
 _GROUPS = {
     "Kernels": {
         "invariant": "Which reductions give the same bits?",
+        "tolerance": "How far can a product be from the exact one?",
         "tree": "In which order does a matrix product add up?",
     },
     "Recorded results": {
@@ -28,6 +29,7 @@ def kernel() -> None:
     Examples:
       tcsmt kernel identify --a A.npy --b B.npy --d D.npy
       tcsmt kernel invariant h100 --reductions chained,split-k:2
+      tcsmt kernel tolerance h100+split-k:2 --a A.npy --b B.npy
       tcsmt kernel tree --python numpy:matmul --k 256
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
     """

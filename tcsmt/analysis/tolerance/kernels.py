@@ -1,0 +1,188 @@
+"""How far a kernel's product of two given matrices can be from the exact one, for each element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureSteps, Summed, of_matrices, of_rows
+from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss, least_exponent
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.compose.kernels.schedule import FormattedWords
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.models import Model
+from tcsmt.support.errors import TcsmtError
+
+__all__ = [
+    "ElementBounds",
+    "MatrixWords",
+    "bounds_of_elements",
+    "bounds_of_product",
+    "least_operand",
+    "loss_on",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Rows and columns of D that are bounded at once; elements times groups of instructions that are, in all.
+_TILE, _WORK = 128, 50_000_000
+#: MatrixWords below this might have products that binary64 has no normal number for.
+_LEAST = -500
+
+
+@dataclass(frozen=True)
+class MatrixWords:
+    """What a kernel multiplies and adds, as words: of matrices, or of elements apart.
+
+    a: (M, K), or (elements, K). b: (K, N), or (elements, K). c: of the elements' shape, or None. bias: (N,),
+    or (elements,), or None.
+    """
+
+    a: Array
+    b: Array
+    c: Array | None = None
+    bias: Array | None = None
+
+
+@dataclass(frozen=True)
+class ElementBounds:
+    """Of each element: what the kernel's result is off by at most, and the exact result.
+
+    atol: infinity where no bound holds, as a step may overflow. exact: in binary64, off by ``error`` at most.
+    """
+
+    atol: Array
+    exact: Array
+    error: Array
+
+
+def loss_on(chain: StepwiseProof, unit: Model, low: int) -> InstructionLoss:
+    """What an instruction loses on operands none of which but zeros has an exponent below ``low``
+    (:func:`least_operand`); its lemmas are added to the chain.
+
+    Raises :class:`.Unbounded` where no lemma covers a step.
+    """
+    asked = least_exponent(unit, low)
+    if asked < _LEAST:
+        raise Unbounded(f"operands down to 2^{low}: their products may leave binary64")
+    try:
+        return instruction_loss(chain, unit, asked)
+    except Unbounded as why:
+        if str(why).startswith("exponents of products"):
+            raise Unbounded(f"{why} (A or B has a number below 2^{low + 1})") from None
+        if asked == _smallest(unit) and asked < low:
+            # of units that read subnormal numbers as zeros, where there are none
+            return instruction_loss(chain, unit, asked + 1)
+        raise
+
+
+def _smallest(unit: Model) -> int:
+    return min(float_format(fmt).e_min for fmt in (unit.a_format, unit.b_format))
+
+
+def least_operand(unit: Model, operands: MatrixWords) -> int:
+    """The least exponent of an operand that is not zero; 0 where all are zeros.
+
+    Raises :class:`.Unbounded` for integers, and :class:`.TcsmtError` for numbers that are not finite.
+    """
+    ends = []
+    for name, fmt, words in (("A", unit.a_format, operands.a), ("B", unit.b_format, operands.b)):
+        values = np.abs(_finite(name, fmt, words))
+        values = values[values > 0]
+        if values.size:
+            ends.append(max(int(np.frexp(values.min())[1]) - 1, float_format(fmt).e_min))
+    return min(ends, default=0)
+
+
+def _finite(name: str, fmt: AnyFormat, words: Array) -> Array:
+    """The words' values. Raises :class:`.Unbounded` for integers, and :class:`.TcsmtError` for the rest."""
+    if not isinstance(fmt, Format):
+        raise Unbounded(
+            f"{name} is {fmt.name}: integers are exact or wrap; `tcsmt accuracy exact` says which"
+        )
+    values = floats(fmt, words)
+    if not np.isfinite(values).all():
+        place = [int(at) for at in np.argwhere(~np.isfinite(values))[0]]
+        raise TcsmtError(f"{name}{place} is {values[tuple(place)]}: a tolerance is one of finite numbers")
+    return values
+
+
+def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLoss) -> ElementBounds:
+    """The bounds of every element of D, each an array (M, N). loss: of :func:`loss_on`.
+
+    Raises :class:`.Unbounded` for what is not covered, and :class:`.TcsmtError` for numbers that are not
+    finite.
+    """
+    unit = kernel.unit.model
+    a, b = _finite("A", unit.a_format, operands.a), _finite("B", unit.b_format, operands.b)
+    (m, length), n = a.shape, b.shape[1]
+    result = ElementBounds(*(np.empty((m, n)) for _ in range(3)))
+    together = max(1, -(-(length // unit.k * m * n) // _WORK))
+    e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
+    for rows, columns, reduction in kernel.reduction.on(m, n, length):
+        for row in range(*rows.indices(m))[::_TILE]:
+            for column in range(*columns.indices(n))[::_TILE]:
+                tall = slice(row, min(row + _TILE, *rows.indices(m)[1:2]))
+                wide = slice(column, min(column + _TILE, *columns.indices(n)[1:2]))
+                x, y = a[tall], b[:, wide]
+                own = MatrixWords(
+                    x,
+                    y,
+                    None if operands.c is None else operands.c[tall, wide],
+                    None if operands.bias is None else operands.bias[wide],
+                )
+                part = _bounded(
+                    kernel, reduction, of_matrices(x, y, e_min), (len(x), y.shape[1]), own, loss, together
+                )
+                for name in ("atol", "exact", "error"):
+                    getattr(result, name)[tall, wide] = getattr(part, name)
+    return result
+
+
+def bounds_of_elements(
+    kernel: Kernel, operands: MatrixWords, loss: InstructionLoss, reduction: Reduction | None = None
+) -> ElementBounds:
+    """The bounds of elements apart, each an array (elements,). reduction: theirs where tiles differ."""
+    unit = kernel.unit.model
+    a, b = _finite("A", unit.a_format, operands.a), _finite("B", unit.b_format, operands.b)
+    e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
+    own = MatrixWords(a, b, operands.c, operands.bias)
+    return _bounded(kernel, reduction or kernel.reduction, of_rows(a, b, e_min), (len(a),), own, loss, 1)
+
+
+def _bounded(
+    kernel: Kernel,
+    reduction: Reduction,
+    products: Summed,
+    shape: tuple[int, ...],
+    operands: MatrixWords,
+    loss: InstructionLoss,
+    together: int,
+) -> ElementBounds:
+    schedule, epilogue = kernel.schedule, kernel.epilogue
+    wide = (
+        max(fmt.width for fmt in (schedule.unit.a_format, schedule.unit.b_format, schedule.unit.c_format))
+        > 32
+    )
+    steps = EnclosureSteps(shape, products, loss, together, wide)
+    c = bias = random = None
+    if operands.c is not None and epilogue.beta != 0:
+        _finite("C", schedule.unit.c_format, operands.c)
+        c = steps.given(schedule.unit.c_format, operands.c)
+    if operands.bias is not None:
+        _finite("bias", schedule.working_format, operands.bias)
+        bias = steps.given(schedule.working_format, operands.bias)
+    if epilogue.stochastic:
+        random = steps.constant_zero()
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        total: FormattedWords[Enclosure] = schedule.sum(steps, np.arange(operands.a.shape[1]), c, reduction)
+        result = schedule.end(steps, total, c, bias, random).words
+    atol = np.where(steps.overflows | ~np.isfinite(result.off), np.inf, result.off)
+    return ElementBounds(atol, result.value, result.error)

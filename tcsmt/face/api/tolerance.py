@@ -1,0 +1,456 @@
+"""How far a kernel's product of given matrices can be from the exact one: ``tcsmt.tolerance``."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.tolerance.exact import exact_element, outside
+from tcsmt.analysis.tolerance.instruction import InstructionLoss
+from tcsmt.analysis.tolerance.kernels import (
+    ElementBounds,
+    MatrixWords,
+    bounds_of_product,
+    least_operand,
+    loss_on,
+)
+from tcsmt.analysis.tolerance.remembered import RememberedProof
+from tcsmt.analysis.tolerance.resemblance import looks_like
+from tcsmt.analysis.tolerance.search import LargestError, largest_errors
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.api.taking import formats_of, kernel_taking
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
+from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.simulate.matmul import check_shapes
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
+
+__all__ = ["Closeness", "Tolerance", "VacuousTolerance", "assert_close", "tolerance"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: What is said of a tolerance that checks next to nothing.
+_VACUOUS = "VACUOUS: the tolerance exceeds the signal: a result of zeros would pass where most elements are"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A kernel, its operands as words, and what is proved of it on them."""
+
+    kernel: Kernel
+    operands: MatrixWords
+    loss: InstructionLoss
+    bounds: ElementBounds
+    proof: Equivalent
+
+
+@dataclass(frozen=True, repr=False)
+class Tolerance(Result):
+    """How far each element of a kernel's result can be from the exact one: ``atol``; print it.
+
+    kernel: its name. against: that of the second kernel, whose bounds are added; "" where there is none.
+    largest: the largest error that a search found beside the bounds, in parts of them; None where nothing was
+    searched. proof: the lemmas.
+    """
+
+    sides: tuple[_Side, ...] = field(compare=False)
+    largest: LargestError | None
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name, which reads back."""
+        return self.sides[0].kernel.name
+
+    @property
+    def against(self) -> str:
+        """The second kernel's name; "" where there is none."""
+        return self.sides[1].kernel.name if len(self.sides) > 1 else ""
+
+    @property
+    def atol(self) -> Array:
+        """float64, (M, N): the proved bound of each element; infinity where a step may overflow.
+
+        Of two kernels, how far their results can be from each other: the sum of both bounds.
+        """
+        total = self.sides[0].bounds.atol
+        for side in self.sides[1:]:
+            total = np.nextafter(total + side.bounds.atol, np.inf)
+        return total
+
+    @property
+    def exact(self) -> Array:
+        """float64, (M, N): alpha·A·B + beta·C + bias, the exact result to within ``exact_error``.
+
+        alpha, beta and the bias are the numbers that the kernel has: of binary32, or of binary64.
+        """
+        return self.sides[0].bounds.exact
+
+    @property
+    def exact_error(self) -> Array:
+        """float64, (M, N): how far ``exact`` can be from the exact result, proved as well."""
+        return self.sides[0].bounds.error
+
+    @property
+    def signal(self) -> float:
+        """The root mean square of the exact results."""
+        return float(np.sqrt(np.mean(self.exact**2)))
+
+    @property
+    def above_signal(self) -> int:
+        """Elements whose bound is not 0, and no less than their exact result: it says next to nothing."""
+        atol = self.atol
+        return int(((atol >= np.abs(self.exact)) & (atol > 0)).sum())
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the tolerance says next to nothing: the median bound is no less than the signal."""
+        atol = float(np.median(self.atol))
+        return atol > 0 and not atol < self.signal
+
+    @property
+    def unbounded(self) -> int:
+        """Elements without a bound, as a step may overflow."""
+        return int(np.isinf(self.atol).sum())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``atol`` (.npy, float64). Raises :class:`tcsmt.TcsmtError` for another suffix."""
+        if Path(path).suffix.lower() != ".npy":
+            raise TcsmtError(f"{path}: allowed suffix: .npy")
+        content = io.BytesIO()
+        np.save(content, self.atol, allow_pickle=False)
+        replace_bytes(Path(path), content.getvalue())
+
+    def check(self, d: Any) -> Closeness:
+        """Whether each element of a result, of shape (M, N), lies within its bound of the exact one.
+
+        d: an array of any floating-point dtype, or words of the kernel's format. Of two kernels' tolerance,
+        d is the first one's result. Raises :class:`tcsmt.TcsmtError` for another shape.
+        """
+        side = self.sides[0]
+        values = _values(side.kernel, d)
+        if values.shape != side.bounds.exact.shape:
+            raise TcsmtError(
+                f"D has shape {values.shape}: must be {side.bounds.exact.shape}, the shape of A·B"
+            )
+        wrong = outside(side.kernel, side.operands, side.bounds, values)
+        return Closeness(self, values, wrong)
+
+    def _facts(self) -> dict[str, Any]:
+        largest = self.largest
+        return {
+            "kernel": self.kernel,
+            "against": self.against or None,
+            "shape": list(self.exact.shape),
+            "k": int(self.sides[0].operands.a.shape[1]),
+            "atol": _quantiles(self.atol),
+            "signal": self.signal,
+            "above_signal": self.above_signal,
+            "vacuous": self.vacuous,
+            "unbounded": self.unbounded,
+            "searched": None
+            if largest is None
+            else {
+                "element": [largest.row, largest.column],
+                "error": largest.error,
+                "atol": largest.atol,
+                "share": largest.share,
+                "elements": largest.elements,
+                "varied_share": largest.varied,
+                "variants": largest.variants,
+            },
+            "lemmas": [side.proof.stage.split("; ") for side in self.sides],
+        }
+
+    def _lines(self) -> Iterator[str]:
+        m, n = self.exact.shape
+        names = f"{self.kernel} and {self.against}" if self.against else self.kernel
+        yield f"{names}, D = {m} x {n}, K = {self.sides[0].operands.a.shape[1]}"
+        atol, apart = _quantiles(self.atol), "|D1 - D2|" if self.against else "|D - exact|"
+        least, median, most = (atol[name] for name in ("least", "median", "largest"))
+        yield f"{apart} <= atol for each element, proved for these matrices"
+        yield f"atol is from {least:.4g} to {most:.4g}, and {median:.4g} in the median"
+        yield f"one number for all elements: atol={most:.17g}, rtol=0"
+        if self.unbounded:
+            yield f"no bound for {counted(self.unbounded, 'element')}: a step may overflow there"
+        yield f"the signal: exact results of {self.signal:.4g} (root mean square)"
+        if self.vacuous:
+            yield _VACUOUS
+        else:
+            share = f"{median / self.signal:.2g}" if self.signal else "0"
+            within = f"{self.above_signal} of {m * n} exact results lie within their own atol"
+            yield f"the median is {share} of it; {within}"
+        yield from self._search_lines()
+        lemmas = {what: None for side in self.sides for what in side.proof.stage.split("; ")}
+        yield f"proved by {counted(len(lemmas), 'lemma')} about the unit's graph, and by IEEE 754"
+
+    def _search_lines(self) -> Iterator[str]:
+        found = self.largest
+        if found is None:
+            return
+        where = f"[{found.row}, {found.column}] ({counted(found.elements, 'element')} simulated)"
+        sizes = f"{found.error:.4g} of {found.atol:.4g}"
+        yield f"the largest error found is {found.share:.1%} of its bound: {sizes} at {where}"
+        if found.variants:
+            yield (
+                f"  with its products in other orders and other signs: {found.varied:.1%} "
+                f"({counted(found.variants, 'variant')})"
+            )
+
+    @property
+    def _title(self) -> str:
+        return f"of {self.kernel}: atol up to {float(self.atol.max(initial=0.0)):.4g}"
+
+
+@dataclass(frozen=True, repr=False)
+class Closeness(Result):
+    """Whether a result lies within a kernel's proved tolerance, and what it looks like where it does not.
+
+    values: D in float64, (M, N). wrong: booleans (M, N): the elements that are off by more than their bound.
+    """
+
+    tolerance: Tolerance
+    values: Array
+    wrong: Array
+
+    @property
+    def close(self) -> bool:
+        """Whether every element is within its bound."""
+        return not self.wrong.any()
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every element is within its bound; 1: some are not."""
+        return Exit.of(self.close)
+
+    @property
+    def worst(self) -> tuple[int, int]:
+        """Row and column of the element that is off by the largest part of its bound."""
+        error, atol = self._errors(), self.tolerance.sides[0].bounds.atol
+        with np.errstate(all="ignore"):
+            share = np.where(np.isnan(error), np.inf, error / np.maximum(atol, 5e-324))
+        share = np.where(np.isinf(atol), 0.0, share)
+        if not self.close:
+            share = np.where(self.wrong, share, -1.0)
+        row, column = np.unravel_index(int(np.argmax(share)), share.shape)
+        return int(row), int(column)
+
+    @property
+    def looks_like(self) -> list[str]:
+        """Kinds of bugs that give such errors, the most specific first; empty where none is known."""
+        side = self.tolerance.sides[0]
+        if self.close:
+            return []
+        return looks_like(side.kernel, side.operands, side.bounds, self.values, self.wrong, side.loss)
+
+    def _errors(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            errors: Array = np.abs(self.values - self.tolerance.exact)
+        return errors
+
+    def _facts(self) -> dict[str, Any]:
+        error, atol, exact = self._of(self.worst)
+        return {
+            "close": self.close,
+            "outside": int(self.wrong.sum()),
+            "worst": {"element": list(self.worst), "error": error, "atol": atol, "exact": exact},
+            "looks_like": self.looks_like,
+            "tolerance": self.tolerance.as_json(),
+        }
+
+    def _of(self, place: tuple[int, int]) -> tuple[float, float, float]:
+        side = self.tolerance.sides[0]
+        exact = float(exact_element(side.kernel, side.operands, *place))
+        return abs(float(self.values[place]) - exact), float(side.bounds.atol[place]), exact
+
+    def _lines(self) -> Iterator[str]:
+        name, count = self.tolerance.kernel, int(self.wrong.sum())
+        worst = self.worst
+        error, atol, exact = self._of(worst)
+        if self.close:
+            yield f"D is within the proved tolerance of {name}"
+            yield f"worst: D[{worst[0]}, {worst[1]}] is off by {error:.4g}, at most {atol:.4g}"
+        else:
+            yield (
+                f"D is not what {name} can give: {count} of {counted(self.wrong.size, 'element')} "
+                f"{'is' if count == 1 else 'are'} off by more than the proved tolerance"
+            )
+            times = f", {error / atol:.3g} times as much" if atol and np.isfinite(error) else ""
+            yield (
+                f"worst: D[{worst[0]}, {worst[1]}] = {self.values[worst]:.9g}, exact {exact:.9g}: "
+                f"off by {error:.4g}, at most {atol:.4g}{times}"
+            )
+            kinds = self.looks_like
+            yield f"it looks like: {kinds[0]}" if kinds else "it looks like no bug that is known here"
+            yield from (f"  or like: {text}" for text in kinds[1:])
+        if self.tolerance.vacuous:
+            yield _VACUOUS
+
+    @property
+    def _title(self) -> str:
+        return "close" if self.close else f"{int(self.wrong.sum())} of {self.wrong.size} elements outside"
+
+
+class VacuousTolerance(UserWarning):
+    """A tolerance exceeds the signal: what is asserted says next to nothing."""
+
+
+def assert_close(
+    actual: Any,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    kernel: str,
+    bias: Any = None,
+    operands: str | None = None,
+    options: SolvingOptions = SolvingOptions(),
+) -> None:
+    """Raise AssertionError where a result is not within a kernel's proved tolerance of the exact one.
+
+    actual: D, (M, N), of any floating-point dtype and library, or words of the kernel's format. The other
+    arguments as for :func:`tcsmt.tolerance`. The message names the worst element, its bound, its error, and
+    what kind of bug looks like that: a term left out, a narrow partial sum, FP16 in place of FP32. A
+    tolerance that exceeds the signal is warned of (:class:`VacuousTolerance`): the assertion then says next
+    to nothing. Raises :class:`tcsmt.TcsmtError` as :func:`tcsmt.tolerance` does.
+
+    >>> import numpy as np
+    >>> from tcsmt.testing import assert_close
+    >>> a = np.arange(64, dtype=np.float16).reshape(2, 32)
+    >>> assert_close(a.astype("f4") @ a.T.astype("f4"), a, a.T, kernel="ieee/fma.f32.f16")
+    """
+    bounds = tolerance(a, b, c, kernel=kernel, bias=bias, operands=operands, search=0, options=options)
+    closeness = bounds.check(actual)
+    if not closeness.close:
+        raise AssertionError(str(closeness))
+    if bounds.vacuous:
+        warnings.warn(f"{bounds.kernel}: {_VACUOUS}", VacuousTolerance, stacklevel=2)
+
+
+def tolerance(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    kernel: str,
+    against: str | None = None,
+    bias: Any = None,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    operands: str | None = None,
+    search: float = 1.0,
+    options: SolvingOptions = SolvingOptions(),
+) -> Tolerance:
+    """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
+
+    a: (M, K). b: (K, N). c: (M, N), or None. bias: (N,), where the epilogue has one. Dtypes and ``operands``
+    as for :func:`tcsmt.gemm`; what is exact is about the operands as the unit reads them, after ``operands``
+    has rounded them. kernel: ``UNIT[+REDUCTION[+EPILOGUE]]`` (``"h100+split-k:6,parts=bf16+out=bf16"``); a
+    unit without an instruction is the most used one that takes A and B, in the formats of their dtypes or in
+    a_format and b_format. against: another kernel; ``atol`` is then the sum of both bounds, within which the
+    results of both lie from each other. search: seconds in which errors are looked for beside the bounds (0:
+    none). options: of solvers, which prove the lemmas about the unit; they are kept for the next call.
+
+    A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,
+    for sums of the size that they have on these matrices, and half of the last bit for each addition and
+    conversion outside.
+
+    Raises :class:`tcsmt.TcsmtError` for shapes and values that do not fit, for numbers that are not finite,
+    and, with the reason, where no lemma covers a step: block scales, integers, parts that are added in any
+    order.
+
+    >>> import numpy as np, tcsmt
+    >>> a = np.ones((2, 64), np.float16)
+    >>> bound = tcsmt.tolerance(a, a.T, kernel="ieee/fma.f32.f16+split-k:2+out=f16", search=0)
+    >>> bound.atol.shape, bool(bound.atol.max() < 0.04), bound.vacuous
+    ((2, 2), True, False)
+    """
+    arrays = {
+        name: as_numpy(values, name, pairs=-2 if name == "b" else -1)
+        for name, values in {"a": a, "b": b, "c": c, "bias": bias}.items()
+    }
+    if search < 0:
+        raise TcsmtError(f"search = {search}: must be 0 or more seconds")
+    formats = {"a": a_format, "b": b_format}
+    names = [kernel] if against is None else [kernel, against]
+    sides = tuple(_side(options, name, arrays, formats, operands) for name in names)
+    largest = None
+    if search:
+        largest = largest_errors(sides[0].kernel, sides[0].operands, sides[0].loss, search)
+    return Tolerance(sides, largest)
+
+
+def _side(
+    options: SolvingOptions,
+    name: str,
+    arrays: Mapping[str, Any],
+    named: Mapping[str, str | None],
+    rule: str | None,
+) -> _Side:
+    chosen = kernel_taking(name, formats_of(arrays, named))
+    unit, schedule = chosen.unit.model, chosen.schedule
+    refusal = f"no bound of {chosen.name} is proved"
+    if chosen.reduction.unordered:
+        raise TcsmtError(f"{refusal}: its parts are added in any order; give one: order=1-0-...")
+    if not isinstance(schedule.sum_format, Format):
+        raise TcsmtError(
+            f"{refusal}: {unit.d_format.name} sums are exact or wrap; `tcsmt accuracy exact` says which"
+        )
+    a, b = (
+        operand_words(fmt, arrays[key], key.upper(), rule)
+        for key, fmt in (("a", unit.a_format), ("b", unit.b_format))
+    )
+    check_shapes(a, b)
+    shape = len(a), b.shape[1]
+    c = None if arrays["c"] is None else operand_words(unit.c_format, arrays["c"], "C", rule)
+    if c is not None and c.shape != shape:
+        raise TcsmtError(f"C has shape {c.shape}: must be {shape}, the shape of A·B")
+    bias = arrays["bias"]
+    schedule.check_numbers(bias=bias is not None)
+    if bias is not None:
+        bias = operand_words(schedule.working_format, bias, "bias", rule)
+        if bias.shape != shape[1:]:
+            raise TcsmtError(f"bias has shape {bias.shape}: must be {shape[1:]}, one for each column")
+    operands = MatrixWords(a, b, c, bias)
+    try:
+        loss, proof = _proved_loss(unit, least_operand(unit, operands), options)
+        bounds = bounds_of_product(chosen, operands, loss)
+    except Unbounded as why:
+        raise TcsmtError(f"{refusal}: {why}") from None
+    return _Side(chosen, operands, loss, bounds, proof)
+
+
+@lru_cache(maxsize=64)
+def _proved_loss(unit: Model, low: int, options: SolvingOptions) -> tuple[InstructionLoss, Equivalent]:
+    """What an instruction loses, and the proof; a test suite asks about the same one again and again."""
+    start, chain = time.monotonic(), RememberedProof(options)
+    return loss_on(chain, unit, low), chain.verdict(time.monotonic() - start)
+
+
+def _values(kernel: Kernel, d: Any) -> Array:
+    """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
+    array = np.asarray(as_numpy(d, "D"))
+    if array.dtype.kind in "fV":
+        return array.astype(np.float64)
+    fmt = float_format(kernel.schedule.d_format)
+    return floats(fmt, to_words(fmt, array, "D"))
+
+
+def _quantiles(atol: Array) -> dict[str, float]:
+    return {"least": float(atol.min()), "median": float(np.median(atol)), "largest": float(atol.max())}

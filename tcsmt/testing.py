@@ -1,0 +1,8 @@
+"""What tests of kernels and emulators are written with.
+
+>>> from tcsmt.testing import assert_close
+"""
+
+from tcsmt.face.api.tolerance import VacuousTolerance, assert_close
+
+__all__ = ["VacuousTolerance", "assert_close"]

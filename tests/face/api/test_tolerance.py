@@ -1,0 +1,132 @@
+"""Proved tolerances of given matrices: what is printed, what is refused, and results held against them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tcsmt
+from tcsmt.face.api.tolerance import VacuousTolerance, assert_close
+
+KERNEL = "ieee/fma.f32.bf16+split-k:3,parts=bf16+out=bf16"
+RNG = np.random.default_rng(0)
+A, B = (RNG.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((20, 90), (90, 30)))
+
+
+def exact(a=A, b=B):
+    """The dot products of numbers of few bits: binary64 sums of so few are off by next to nothing."""
+    return a.astype("f8") @ b.astype("f8")
+
+
+def test_a_kernel_is_within_its_tolerance() -> None:
+    bound = tcsmt.tolerance(A, B, kernel=KERNEL, search=0.2)
+    d = tcsmt.gemm(A, B, unit="ieee/fma.f32.bf16", reduction="split-k:3,parts=bf16", epilogue="out=bf16")
+    error = np.abs(d.astype("f8") - exact())
+    assert bound.atol.shape == (20, 30) and (error <= bound.atol).all()
+    assert 0.5 < (error / bound.atol).max() <= 1  # it is sharp
+    assert np.abs(bound.exact - exact()).max() <= bound.exact_error.max() + 1e-12
+    data = bound.as_json()
+    assert data["searched"]["share"] <= data["searched"]["varied_share"] <= 1
+    assert not data["vacuous"] and data["unbounded"] == 0
+    assert "one number for all elements: atol=" in str(bound)
+    assert bound.check(d).close and bound.check(d).exit_code == 0
+    assert bound.check(d.view(np.uint16)).close  # words
+
+
+def test_two_kernels_lie_within_the_sum_of_both() -> None:
+    both = tcsmt.tolerance(A, B, kernel=KERNEL, against="ieee/fma.f32.bf16", search=0)
+    one, two = (tcsmt.tolerance(A, B, kernel=k, search=0).atol for k in (KERNEL, "ieee/fma.f32.bf16"))
+    assert (both.atol >= one + two).all() and np.allclose(both.atol, one + two, rtol=1e-12)
+    assert "|D1 - D2| <= atol" in str(both) and both.as_json()["against"] == "ieee/fma.f32.bf16+chained"
+
+
+def test_a_vacuous_tolerance_says_so() -> None:
+    """Sums that cancel, in partial sums of two bits."""
+    a = np.tile(np.array([4, -4], np.float16), (3, 40))
+    b = np.full((80, 2), 1.5, np.float16)
+    b[0] = 1.75
+    kernel = "ieee/fma.f32.f16+promote:1,total=e5m2"
+    bound = tcsmt.tolerance(a, b, kernel=kernel, search=0)
+    assert bound.vacuous and bound.above_signal == 6 and "VACUOUS" in str(bound)
+    with pytest.warns(VacuousTolerance, match="exceeds the signal"):
+        assert_close(np.zeros((3, 2)), a, b, kernel=kernel)
+
+
+def test_a_failure_names_the_worst_element_and_the_bug() -> None:
+    d = tcsmt.gemm(A, B, unit="ieee/fma.f32.bf16")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_close(d, A, B, kernel="ieee/fma.f32.bf16")
+    wrong = d.copy()
+    wrong[3, 4] -= A[3, 80:].astype("f4") @ B[80:, 4].astype("f4")
+    with pytest.raises(AssertionError) as failure:
+        assert_close(wrong, A, B, kernel="ieee/fma.f32.bf16")
+    text = str(failure.value)
+    assert "1 of 600 elements is off by more than the proved tolerance" in text
+    assert f"worst: D[3, 4] = {float(wrong[3, 4]):.9g}, exact {exact()[3, 4]:.9g}: off by" in text
+    assert "it looks like: 10 terms left out: k = 80 to 89, the last ones of K" in text
+    found = tcsmt.tolerance(A, B, kernel="ieee/fma.f32.bf16", search=0).check(wrong)
+    assert not found.close and found.exit_code == 1 and found.worst == (3, 4)
+    data = found.as_json()
+    assert data["outside"] == 1 and data["worst"]["element"] == [3, 4]
+
+
+def test_operands_are_rounded_first() -> None:
+    a = RNG.standard_normal((4, 8)).astype("f4")
+    with pytest.raises(tcsmt.TcsmtError, match="operands"):
+        tcsmt.tolerance(a, a.T, kernel="ieee/fma.f32.bf16", search=0)
+    bound = tcsmt.tolerance(a, a.T, kernel="ieee/fma.f32.bf16", operands="nearest-even", search=0)
+    rounded = a.astype(ml_dtypes.bfloat16)
+    assert np.allclose(bound.exact, exact(rounded, rounded.T), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kernel": "ieee/fma.f32.bf16+split-k:2,any"}, "in any order"),
+        ({"kernel": "ieee/fma.f32.bf16", "c": np.zeros((3, 3), "f4")}, "C has shape"),
+        ({"kernel": "ieee/fma.f32.bf16", "bias": np.zeros(30, "f4")}, "add bias to its text"),
+        ({"kernel": "ieee/fma.f32.bf16+chained+bias"}, "bias is missing"),
+        ({"kernel": "ieee/fma.f32.bf16", "search": -1}, "0 or more"),
+        ({"kernel": "ieee/fma.f32.bf1"}, "unknown unit"),
+        ({"kernel": "b200/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0"}, "block scales"),
+        ({"kernel": "ampere/mma.m16n8k32.s32.s8.s8.s32"}, "accuracy exact"),
+    ],
+)
+def test_refusals(arguments, message: str) -> None:
+    narrow = A.astype("f4") if "tcgen" in arguments["kernel"] else A
+    if "tcgen" in arguments["kernel"]:
+        narrow, other = (np.ones(s, ml_dtypes.float8_e5m2) for s in ((20, 32), (32, 30)))
+    elif "s8" in arguments["kernel"]:
+        narrow, other = (np.ones(s, np.int8) for s in ((20, 32), (32, 30)))
+    else:
+        other = B
+    with pytest.raises(tcsmt.TcsmtError, match=message):
+        tcsmt.tolerance(narrow, other, **({"search": 0} | arguments))
+    with pytest.raises(tcsmt.TcsmtError, match="D has shape"):
+        tcsmt.tolerance(A, B, kernel=KERNEL, search=0).check(np.zeros((2, 2)))
+
+
+def test_infinite_numbers_are_refused_by_their_place() -> None:
+    a = A.copy()
+    a[2, 5] = np.inf
+    with pytest.raises(tcsmt.TcsmtError, match=r"A\[2, 5\] is inf"):
+        tcsmt.tolerance(a, B, kernel=KERNEL, search=0)
+
+
+def test_saved(tmp_path: Path) -> None:
+    bound = tcsmt.tolerance(A, B, kernel=KERNEL, search=0)
+    bound.save(tmp_path / "atol.npy")
+    assert np.array_equal(np.load(tmp_path / "atol.npy"), bound.atol)
+    with pytest.raises(tcsmt.TcsmtError, match="allowed suffix"):
+        bound.save(tmp_path / "atol.csv")
+
+
+def test_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    a, b = (torch.from_numpy(x.astype("f4")).bfloat16() for x in (A, B))
+    assert_close(a.float() @ b.float(), a, b, kernel="ieee/fma.f32.bf16")
