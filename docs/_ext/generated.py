@@ -10,6 +10,7 @@ from dataclasses import MISSING, Field
 from pathlib import Path
 from typing import Any
 
+from atlas_pages import unit_link
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
@@ -62,14 +63,14 @@ def _table(chosen: Sequence[Row]) -> str:
     lines = [f'<div class="units"><table class="units table"><thead><tr>{head}</tr></thead><tbody>']
     for row in chosen:
         about = "; ".join(filter(None, [row.source, row.note, ", ".join(row.measured)]))
-        first, *rest = (html.escape(cell) for cell in _cells(row))
-        cells = "".join(f"<td>{cell}</td>" for cell in rest)
-        lines.append(f'<tr title="{html.escape(about)}"><td><code>{first}</code></td>{cells}</tr>')
+        _, *rest = (html.escape(cell) for cell in _cells(row))
+        cells = "".join(f"<td>{cell}</td>" for cell in [unit_link(row, "../"), *rest])
+        lines.append(f'<tr title="{html.escape(about)}">{cells}</tr>')
     return "".join([*lines, "</tbody></table></div>"])
 
 
 class Units(Directive):
-    """``.. units::``: every row of the catalogue as a table; units.js adds the filters."""
+    """``.. units::``: every row of the catalogue as a table; units.js adds filters and sorts."""
 
     def run(self) -> list[nodes.Node]:
         """The table, as HTML."""

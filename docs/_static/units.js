@@ -1,4 +1,4 @@
-// Filters above the table of units: a text field, and a choice for each of some columns.
+// Filters above the table of units: a text field, and a choice for each of some columns. Heads sort.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.units");
   if (!table) return;
@@ -45,6 +45,22 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     count.textContent = `${shown} of ${rows.length} rows`;
   }
+  const number = /^-?\d+$/;
+  const order = (x, y) => (number.test(x) && number.test(y) ? x - y : x.localeCompare(y));
+  [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...cell.childNodes);
+    button.addEventListener("click", () => {
+      const down = cell.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const key = (row) => row.cells[column].textContent;
+      rows.sort((x, y) => order(key(x), key(y)) * (down ? -1 : 1));
+      table.tBodies[0].append(...rows);
+    });
+    cell.append(button);
+  });
   table.closest("div.units").before(bar);
   update();
 });
