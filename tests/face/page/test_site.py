@@ -19,6 +19,7 @@ import tcsmt
 from tcsmt.face.api.page import Page
 from tcsmt.face.api.units import side_of
 from tcsmt.face.api.views import View
+from tcsmt.face.page.index import known_pairs
 from tcsmt.face.page.site import first_view
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
@@ -329,6 +330,22 @@ def test_a_difference_is_found_and_shortened(tab: Tab, page: Page) -> None:
     assert results[0] != results[1]
     assert shown_words(tab) == [f"0x{word:08x}" for word in results]
     assert sum(map(bool, values.values())) <= 7
+
+
+def test_the_known_input_of_a_pair_is_shown(tab: Tab, page: Page) -> None:
+    """Whatever was in the inputs before."""
+    tab.open(page.path, link(A, B, ",".join(["3c00"] * 32)))
+    tab.wait("document.querySelector('#known button')")
+    tab.click("#known button")
+    records = known_pairs([side_of(name).row for name in (A, B)], ROOT / "results")["groups"]
+    (witness,) = [record["inputs"] for group in records for *_, record in group["pairs"]]
+    names = tcsmt.unit(A).model.input_names
+    values = dict.fromkeys(names, 0) | {name: int(word, 16) for name, word in witness.items()}
+    assert tab.run("return A.names.map((name) => Number(words.get(name)))") == [*values.values()]
+    results = [evaluate([tcsmt.unit(name).model.trace.output], values)[0] for name in (A, B)]
+    assert shown_words(tab) == [f"0x{word:08x}" for word in results] and results[0] != results[1]
+    tab.driver.back()
+    tab.wait("location.hash.includes('3c00,3c00')")
 
 
 def test_a_proved_pair_is_said_and_a_miss_is_no_proof(tab: Tab, page: Page) -> None:

@@ -98,7 +98,7 @@ async function follow(fragment) {
     messages.push("The link names no unit.");
     names.a = readLink(INDEX.first).state.a;
   }
-  await load(names.a, names.b);
+  if (!(await load(names.a, names.b))) return;
   if (A) {
     enterLink(link);
     state.observations = observedRows(link);
@@ -179,7 +179,7 @@ async function choose(side, name) {
   const names = { a: state.a, b: state.b, [side]: name };
   state.apart.clear();
   const old = A;
-  await load(names.a, names.b);
+  if (!(await load(names.a, names.b))) return;
   if (!old && A && linked) {
     enterRow(linked);
     tellTooWide();
@@ -196,7 +196,7 @@ async function choose(side, name) {
   compute();
 }
 
-/** Load the units of these names and show their operands. */
+/** Load the units of these names and show their operands; false where others were chosen in the meantime. */
 async function load(a, b) {
   const mine = ++turn;
   const entryOf = (name) => INDEX.units.get(name);
@@ -206,7 +206,7 @@ async function load(a, b) {
   } catch (error) {
     messages.push(`${error.message}. Is the folder of the page complete?`);
   }
-  if (mine !== turn) return;
+  if (mine !== turn) return false;
   [A, B] = made;
   state.a = A ? a : "";
   state.b = B ? b : "";
@@ -218,6 +218,7 @@ async function load(a, b) {
   by("known").hidden = true;
   by("find-section").hidden = !(A && B);
   if (A && B) showKnown(mine);
+  return true;
 }
 
 function showAbout(side, entry) {
@@ -244,19 +245,11 @@ async function showKnown(mine) {
   place.hidden = false;
   place.className = `known ${known.verdict}`;
   place.replaceChildren(element("span", {}, known.text));
-  if (known.witness)
-    place.append(
-      " ",
-      element(
-        "button",
-        {
-          type: "button",
-          onclick: () =>
-            enter(new Map(Object.entries(known.witness).map(([name, word]) => [name, BigInt(word)]))),
-        },
-        "Show this input",
-      ),
-    );
+  if (known.witness) {
+    // inputs that are 0 are not in it
+    const row = new Map(A.names.map((name) => [name, BigInt(known.witness[name] ?? 0)]));
+    place.append(" ", element("button", { type: "button", onclick: () => enter(row) }, "Show this input"));
+  }
   if (known.file)
     place.append(
       element(
@@ -351,11 +344,13 @@ function enter(row) {
     state.apart.clear();
     makeOperands();
   }
-  for (const [name, { format }] of operands) {
+  for (const [name, { format, field }] of operands) {
     const word = row.get(name) ?? (isWhole ? neutralWord(name, format) : undefined);
-    if (word !== undefined) state.texts.set(name, editText(format, word));
+    if (word === undefined) continue;
+    const text = editText(format, word);
+    state.texts.set(name, text);
+    field.value = text;
   }
-  document.activeElement?.blur?.();
   compute();
 }
 
