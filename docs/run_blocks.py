@@ -13,7 +13,7 @@ Each page runs in an empty folder of its own, from top to bottom:
 
 In expected output ``...`` stands for any text, on a line of its own for any lines. What differs from run
 to run is masked on both sides: times, versions, dates, and the witness that a search found. A block that
-needs the measured data (``../shared``) is skipped where it is absent. A block after
+needs the measured data (``../shared``), or PyTorch, is skipped where it is absent. A block after
 ``<!-- not run: REASON -->`` is only shown. ``--update`` writes what was printed into the page, except where
 ``...`` already matches it.
 """
@@ -24,6 +24,7 @@ import argparse
 import contextlib
 import difflib
 import doctest
+import importlib.util
 import io
 import os
 import re
@@ -249,6 +250,13 @@ def run_page(path: Path, cache: str, *, update: bool) -> Page:
     return page
 
 
+def _lacks(text: str) -> bool:
+    """Whether a block needs data or a library that is not there."""
+    if "../shared" in text and not SHARED.is_dir():
+        return True
+    return "torch" in text and importlib.util.find_spec("torch") is None
+
+
 def _run_blocks(page: Page, folder: Path, env: dict[str, str], *, update: bool) -> None:
     python: list[str] = []
     changes: Changes = {}
@@ -259,7 +267,7 @@ def _run_blocks(page: Page, folder: Path, env: dict[str, str], *, update: bool) 
         if file is not None:
             (folder / file[1]).write_text("\n".join(block.lines) + "\n")
         elif block.kind in ("console", "python"):
-            if "../shared" in "\n".join(block.lines) and not SHARED.is_dir():
+            if _lacks("\n".join(block.lines)):
                 page.skipped += 1
             elif block.kind == "python":
                 python.append(f"{page.path}:{block.first + 1}\n" + "\n".join(block.lines) + "\n")

@@ -15,6 +15,7 @@ from tcsmt.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from tcsmt import testing
+    from tcsmt import torch as torch
     from tcsmt.compose.kernels.epilogue import Epilogue
     from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
     from tcsmt.face.api import accuracy
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from tcsmt.study.properties.investigation import Report
     from tcsmt.support.errors import TcsmtError
 
-#: Where each public name is; a module is imported when one of its names is used.
+#: Where each public name is; a module is imported when one of its names is used. ``torch`` is not in
+#: ``__all__``, as ``from tcsmt import *`` must work without PyTorch.
 _HOMES = {
     "accuracy": "tcsmt.face.api",
     "testing": "tcsmt",
@@ -89,6 +91,7 @@ _HOMES = {
     **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.face.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
+    "torch": "tcsmt",
     "Report": "tcsmt.study.properties.investigation",
     **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.compose.kernels.reduction"),
     "Epilogue": "tcsmt.compose.kernels.epilogue",

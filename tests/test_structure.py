@@ -36,7 +36,7 @@ WINGS = (
 )  # fmt: skip
 
 #: Modules at the top of the package, which users import by name.
-PUBLIC = {"investigation", "testing"}
+PUBLIC = {"investigation", "testing", "torch"}
 
 
 def test_the_package_has_eleven_wings() -> None:

@@ -26,6 +26,12 @@ def test_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert found.failed == 0
 
 
+@pytest.mark.parametrize("name", ["tcsmt.torch", "tcsmt.face.torch.emulation", "tcsmt.face.torch.quantised"])
+def test_docstrings_of_pytorchs_module_run(name: str) -> None:
+    pytest.importorskip("torch", reason="the extra `torch` is not installed")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
 def test_every_public_name_says_what_it_is() -> None:
     for name in tcsmt.__all__:
         thing = getattr(tcsmt, name)

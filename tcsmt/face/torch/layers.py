@@ -1,0 +1,179 @@
+"""Which module a product belongs to, which pass it is of, and what its operands are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from tcsmt.compose.quantisation.recipe import Role
+
+__all__ = ["Layers", "ProductPlace"]
+
+#: What products outside of modules are said to be of.
+_NOWHERE = "(no module)"
+#: So many products of the forward pass are remembered for the backward pass.
+_REMEMBERED = 1 << 16
+
+
+@dataclass(frozen=True)
+class ProductPlace:
+    """Where a product stands. a, b: what its operands are."""
+
+    layer: str
+    run: str
+    a: Role
+    b: Role
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """What tells a tensor from others while it lives: its storage, and where it begins there."""
+
+    storage: Any
+    offset: int
+
+    @classmethod
+    def of(cls, tensor: Any) -> _Operand:
+        return cls(StorageWeakRef(tensor.untyped_storage()), tensor.storage_offset())
+
+    def same(self, other: _Operand) -> bool:
+        return bool(self.storage.cdata == other.storage.cdata) and self.offset == other.offset
+
+
+@dataclass(frozen=True)
+class _Forward:
+    """A product of the forward pass. shapes: of A and B. transposed: whether B lies column by column."""
+
+    layer: str
+    a: _Operand
+    b: _Operand
+    roles: tuple[Role, Role]
+    shapes: tuple[tuple[int, ...], tuple[int, ...]]
+    transposed: bool
+
+    def gradient(self, left: Any, right: Any) -> tuple[int, int] | None:
+        """Of which operand a product of the backward pass is the gradient, and which of its own is one.
+
+        It is known by an operand that the forward product had. Where checkpoints made that again, by the
+        shapes that autograd's formulas give. None: they do not tell.
+        """
+        own = _Operand.of(left), _Operand.of(right)
+        for side, kept in enumerate((self.a, self.b)):
+            matches = [operand.same(kept) for operand in own]
+            if any(matches):
+                return 1 - side, 1 if matches[0] else 0
+        (m, k), n = self.shapes[0][-2:], self.shapes[1][-1]
+        of_b = ((n, m), (m, k), 0) if self.transposed else ((k, m), (m, n), 1)
+        formulas = {(1, of_b[2]): of_b[:2], (0, 0): ((m, n), (n, k))}
+        shapes = tuple(left.shape[-2:]), tuple(right.shape[-2:])
+        fitting = [result for result, formula in formulas.items() if formula == shapes]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+@dataclass
+class _Call:
+    """A module that is running, and how many products of its own it had."""
+
+    name: str
+    products: int = 0
+
+
+@dataclass
+class Layers:
+    """Follows modules as they are called, and products from the forward pass to the backward pass.
+
+    A backward product is that of the forward operation with its autograd node's sequence number.
+    """
+
+    names: dict[int, tuple[str, Any]] = field(default_factory=dict)
+    calls: list[_Call] = field(default_factory=list)
+    forward: dict[int, _Forward] = field(default_factory=dict)
+    handles: list[Any] = field(default_factory=list)
+
+    def follow(self) -> None:
+        """From now on."""
+        self.handles = [
+            register_module_forward_pre_hook(self._enter),
+            register_module_forward_hook(self._leave, always_call=True),
+        ]
+
+    def end(self) -> None:
+        """Until now."""
+        for handle in self.handles:
+            handle.remove()
+        self.handles, self.calls = [], []
+
+    def _enter(self, module: Any, inputs: Any) -> None:
+        if id(module) not in self.names:
+            self._name(module)
+        self.calls.append(_Call(self.names[id(module)][0]))
+
+    def _leave(self, module: Any, inputs: Any, outputs: Any) -> None:
+        if self.calls:  # none where a module was running when the emulation began
+            self.calls.pop()
+
+    def _name(self, root: Any) -> None:
+        """Names for a module and those inside it, as ``named_modules`` has them."""
+        used = Counter(name for name, _ in self.names.values())
+        for path, module in root.named_modules():
+            name = path or type(root).__name__
+            if id(module) not in self.names:
+                used[name] += 1
+                self.names[id(module)] = (name if used[name] == 1 else f"{name} #{used[name]}", module)
+
+    def place(self, a: Any, b: Any) -> ProductPlace:
+        """Of the product of two tensors that is computed now."""
+        node = torch._C._current_autograd_node()
+        if node is None or torch.is_grad_enabled():  # checkpoints run the forward pass again inside
+            return self._forward_place(a, b)
+        return self._backward_place(node._sequence_nr(), a, b)
+
+    def next_product(self) -> str:
+        """The module that runs, of whose products one more is computed; a number follows from the second."""
+        if not self.calls:
+            return _NOWHERE
+        call = self.calls[-1]
+        call.products += 1
+        return call.name if call.products == 1 else f"{call.name}:{call.products}"
+
+    def _forward_place(self, a: Any, b: Any) -> ProductPlace:
+        layer = self.next_product()
+        roles: tuple[Role, Role] = _role(a), _role(b)
+        if torch.is_grad_enabled():
+            number = torch.autograd._get_sequence_nr() - 1
+            self.forward[number] = _Forward(
+                layer,
+                _Operand.of(a),
+                _Operand.of(b),
+                roles,
+                (tuple(a.shape), tuple(b.shape)),
+                b.dim() == 2 and b.stride(0) == 1 and b.stride(1) >= b.shape[0],
+            )
+            if len(self.forward) > _REMEMBERED:
+                del self.forward[next(iter(self.forward))]
+        return ProductPlace(layer, "forward", *roles)
+
+    def _backward_place(self, number: int, a: Any, b: Any) -> ProductPlace:
+        """An operand that the forward product had tells of which of its operands this is the gradient."""
+        forward = self.forward.get(number)
+        gradient = None if forward is None else forward.gradient(a, b)
+        if forward is None or gradient is None:
+            return ProductPlace(
+                _NOWHERE if forward is None else forward.layer, "backward", "gradient", "activation"
+            )
+        side, own = gradient
+        weights = [role == "weight" for role in forward.roles]
+        name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
+        roles: list[Role] = [forward.roles[1 - side]] * 2
+        roles[own] = "gradient"
+        return ProductPlace(forward.layer, f"{name} gradient", *roles)
+
+
+def _role(tensor: Any) -> Role:
+    base = tensor._base if tensor._is_view() else tensor
+    return "weight" if isinstance(base, torch.nn.Parameter) else "activation"

@@ -1,0 +1,244 @@
+"""PyTorch's operations that are products of matrices: what each one multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tcsmt.compose.quantisation.recipe import OperandRecipe
+from tcsmt.face.torch.products import EmulatedProducts
+from tcsmt.face.torch.scaled import scaled_mm
+
+__all__ = ["HOLD_PRODUCTS", "OPERATIONS", "Unsupported"]
+
+#: What an operation does: with the emulated products, and its arguments.
+Operation = Callable[..., Any]
+#: Operations that multiply and add, and are left to PyTorch: parts of their names.
+HOLD_PRODUCTS = (
+    "mv",
+    "dot",
+    "vdot",
+    "addr",
+    "addbmm",
+    "ger",
+    "int_mm",
+    "lstm",
+    "gru",
+    "rnn",
+    "cdist",
+    "attention",
+    "convolution",
+    "mm",
+    "linear",
+    "bilinear",
+    "cholesky",
+    "linalg",
+    "solve",
+    "svd",
+    "encoder_layer",
+    "fft",
+)
+
+
+class Unsupported(Exception):
+    """The operation runs as PyTorch does; why."""
+
+
+def _recipe(products: EmulatedProducts, a: Any, b: Any) -> OperandRecipe:
+    recipe = products.recipe_for(a, b)
+    if recipe is None:
+        dtypes = " x ".join(dict.fromkeys(str(x.dtype).removeprefix("torch.") for x in (a, b)))
+        hint = "name a recipe" if products.recipe is None else "no recipe for this dtype"
+        raise Unsupported(f"{dtypes}: {hint}")
+    return recipe
+
+
+def _mm(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
+    return products.multiply("mm", a, b, _recipe(products, a, b), out=out_dtype)
+
+
+def _bmm(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
+    return products.multiply("bmm", a, b, _recipe(products, a, b), out=out_dtype)
+
+
+def _addmm(
+    products: EmulatedProducts,
+    c: Any,
+    a: Any,
+    b: Any,
+    out_dtype: Any = None,
+    *,
+    beta: Any = 1,
+    alpha: Any = 1,
+) -> Any:
+    return products.multiply(
+        "addmm", a, b, _recipe(products, a, b), c=c, alpha=alpha, beta=beta, out=out_dtype
+    )
+
+
+def _baddbmm(
+    products: EmulatedProducts,
+    c: Any,
+    a: Any,
+    b: Any,
+    out_dtype: Any = None,
+    *,
+    beta: Any = 1,
+    alpha: Any = 1,
+) -> Any:
+    return products.multiply(
+        "baddbmm", a, b, _recipe(products, a, b), c=c, alpha=alpha, beta=beta, out=out_dtype
+    )
+
+
+def _convolution(
+    products: EmulatedProducts,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Any:
+    """The weights times the columns of the unfolded input, in PyTorch's order: channel, row, column."""
+    shape = _Unfolded.of(x, weight, stride, padding, dilation, transposed, groups)
+    recipe = _recipe(products, x, weight)
+    columns = shape.columns(x)
+    own = None if bias is None else bias.reshape(groups, -1, 1)
+    result = products.multiply("conv2d", shape.weights(weight), columns, recipe, c=own, made_of=(weight, x))
+    return result.reshape(x.shape[0], weight.shape[0], *shape.size(x, weight))
+
+
+def _convolution_backward(
+    products: EmulatedProducts,
+    gradient: Any,
+    x: Any,
+    weight: Any,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    mask: Any,
+) -> tuple[Any, Any, Any]:
+    """Of the input: weights transposed times the gradient, folded; of the weights: one product along all."""
+    shape = _Unfolded.of(x, weight, stride, padding, dilation, transposed, groups)
+    recipe = _recipe(products, gradient, weight)
+    batch = x.shape[0]
+    flat = gradient.reshape(batch, groups, weight.shape[0] // groups, -1)
+    of_input = of_weight = of_bias = None
+    if mask[0]:
+        columns = products.multiply(
+            "conv2d", shape.weights(weight).transpose(-1, -2), flat, recipe, made_of=(weight, gradient)
+        )
+        of_input = torch.nn.functional.fold(
+            columns.reshape(batch, -1, columns.shape[-1]),
+            x.shape[2:],
+            shape.kernel,
+            shape.dilation,
+            shape.padding,
+            shape.stride,
+        )
+    if mask[1]:
+        left = flat.permute(1, 2, 0, 3).flatten(-2)
+        right = shape.columns(x).permute(1, 0, 3, 2).flatten(1, 2)
+        of_weight = products.multiply("conv2d", left, right, recipe, made_of=(gradient, x)).reshape(
+            weight.shape
+        )
+    if mask[2]:
+        of_bias = gradient.sum((0, 2, 3))
+    return of_input, of_weight, of_bias
+
+
+@dataclass(frozen=True)
+class _Unfolded:
+    """A convolution as products of matrices."""
+
+    groups: int
+    kernel: list[int]
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+
+    @classmethod
+    def of(
+        cls, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
+    ) -> _Unfolded:
+        """Of two dimensions. Raises :class:`Unsupported` for others."""
+        if transposed:
+            raise Unsupported("a transposed convolution")
+        if x.dim() != 4:
+            raise Unsupported(f"a convolution of {x.dim() - 2} dimensions")
+        if not x.numel() or not weight.numel():
+            raise Unsupported("an empty convolution")
+        # a number may be given once for both dimensions
+        numbers = [list(values) * (2 // len(values)) for values in (stride, padding, dilation)]
+        return cls(groups, list(weight.shape[2:]), *numbers)
+
+    def columns(self, x: Any) -> Any:
+        """(batch, groups, channels of a group · kernel, places)."""
+        unfolded = torch.nn.functional.unfold(
+            x.detach(), self.kernel, self.dilation, self.padding, self.stride
+        )
+        return unfolded.reshape(x.shape[0], self.groups, -1, unfolded.shape[-1])
+
+    def weights(self, weight: Any) -> Any:
+        """(groups, results of a group, channels of a group · kernel)."""
+        return weight.detach().reshape(self.groups, weight.shape[0] // self.groups, -1)
+
+    def size(self, x: Any, weight: Any) -> list[int]:
+        """Places along each dimension of the result."""
+        numbers = zip(x.shape[2:], self.kernel, self.stride, self.padding, self.dilation, strict=True)
+        return [
+            (size + 2 * pad - gap * (kernel - 1) - 1) // step + 1 for size, kernel, step, pad, gap in numbers
+        ]
+
+
+def _grouped_mm(
+    products: EmulatedProducts, a: Any, b: Any, offsets: Any = None, bias: Any = None, out_dtype: Any = None
+) -> Any:
+    """EmulatedProducts side by side: groups of A's rows, of B's columns, or of K, that end at the offsets."""
+    if bias is not None:
+        raise Unsupported("a bias")
+    recipe = _recipe(products, a, b)
+    if offsets is None:
+        return products.multiply("grouped_mm", a, b, recipe, out=out_dtype)
+    ends = offsets.tolist()
+    groups = [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    def product(left: Any, right: Any) -> Any:
+        return products.multiply("grouped_mm", left, right, recipe, out=out_dtype)
+
+    if a.dim() == b.dim() == 2:
+        return torch.stack([product(a[:, group], b[group]) for group in groups])
+    dtype = out_dtype or a.dtype
+    if a.dim() == 2:
+        result = torch.zeros((a.shape[0], b.shape[-1]), dtype=dtype)
+        for number, group in enumerate(groups):
+            result[group] = product(a[group], b[number])
+        return result
+    result = torch.zeros((a.shape[-2], b.shape[-1]), dtype=dtype)
+    for number, group in enumerate(groups):
+        result[:, group] = product(a[number], b[:, group])
+    return result
+
+
+#: By the names of ``torch.ops.aten``.
+OPERATIONS: dict[str, Operation] = {
+    "mm": _mm,
+    "bmm": _bmm,
+    "addmm": _addmm,
+    "baddbmm": _baddbmm,
+    "convolution": _convolution,
+    "convolution_backward": _convolution_backward,
+    "_grouped_mm": _grouped_mm,
+    "_scaled_mm": scaled_mm,
+}

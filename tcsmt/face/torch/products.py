@@ -1,0 +1,236 @@
+"""One product of two tensors on a unit, by a recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction
+from tcsmt.compose.names import is_kernel
+from tcsmt.compose.quantisation.product import ScaledSum, finished, scaled_sum
+from tcsmt.compose.quantisation.quantise import Quantised, quantise
+from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
+from tcsmt.face.api.taking import rows_taking
+from tcsmt.face.api.units import UnitLike
+from tcsmt.face.torch.layers import Layers, ProductPlace
+from tcsmt.face.torch.losses import ProductLosses, sampled
+from tcsmt.face.torch.tensors import FORMAT_OF, array_of, tensor_of
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["OWN", "EmulatedProducts"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: The recipe of tensors that are to be taken in their own format.
+OWN = {torch.bfloat16: RECIPES["bf16"], torch.float16: RECIPES["fp16"]}
+
+
+@dataclass
+class EmulatedProducts:
+    """What computes products, and what they lost so far.
+
+    unit: a name without an instruction stands for the most used one that takes the operands. recipe: None:
+    each tensor's own format. reduction: of the unit's chains. rows: of each product whose errors are
+    measured; None: all; 0: none.
+    """
+
+    unit: UnitLike
+    recipe: OperandRecipe | None
+    reduction: Reduction = CHAINED
+    rows: int | None = 64
+    layers: Layers = field(default_factory=Layers)
+    losses: dict[tuple[str, str, str], ProductLosses] = field(default_factory=dict)
+    instructions: dict[str, None] = field(default_factory=dict)
+    _rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.unit, str) and is_kernel(self.unit):
+            raise TcsmtError(f"{self.unit} is a kernel: give its unit, and reduction=")
+        if self.recipe is not None:
+            self.instruction(self.recipe, *(self.recipe.formats_of("activation")[0],) * 2)
+
+    def recipe_for(self, a: Any, b: Any) -> OperandRecipe | None:
+        """By which two tensors are multiplied; None: there is none for their dtypes."""
+        if self.recipe is None:
+            return OWN.get(a.dtype) if a.dtype == b.dtype else None
+        allowed = FORMAT_OF.get(a.dtype), FORMAT_OF.get(b.dtype)
+        return self.recipe if all(fmt is not None and fmt.width > 8 for fmt in allowed) else None
+
+    def instruction(self, recipe: OperandRecipe, a: str, b: str) -> Row:
+        """The unit's instruction for a recipe, and operands of formats by these first names.
+
+        Raises :class:`.TcsmtError` where it has none.
+        """
+        key = recipe.name, a, b
+        if key not in self._rows:
+            self._rows[key] = self._chosen(recipe, a, b)
+        return self._rows[key]
+
+    def _chosen(self, recipe: OperandRecipe, a: str, b: str) -> Row:
+        variants = [(a, b), (f"{a}fnuz", f"{b}fnuz")] if f"{a}fnuz" in FORMATS else [(a, b)]
+        refused = ""
+        for pair in variants:
+            formats = {"a": FORMATS[pair[0]], "b": FORMATS[pair[1]]}
+            try:
+                rows = rows_taking(
+                    self.unit, formats, scaled=recipe.block_scales is not None, result=FORMATS["f32"]
+                )
+            except TcsmtError as error:
+                refused = refused or str(error)
+                continue
+            fitting = [row for row in rows if _fits(row, recipe, pair)]
+            if fitting:
+                return max(fitting, key=lambda row: row.model.k if recipe.block_scales else 0)
+            names = ", ".join(row.name for row in rows[:3])
+            refused = refused or f"{self.unit}: not for these formats and scales: {names}"
+        wanted = f" with {recipe.block_scales} scales" if recipe.block_scales else ""
+        raise TcsmtError(f"recipe {recipe.name} ({a} x {b}{wanted}): {refused}")
+
+    def multiply(
+        self,
+        operation: str,
+        a: Any,
+        b: Any,
+        recipe: OperandRecipe,
+        *,
+        c: Any = None,
+        alpha: float = 1,
+        beta: float = 1,
+        out: Any = None,
+        made_of: tuple[Any, Any] | None = None,
+    ) -> Any:
+        """alpha·A·B + beta·C as the unit computes it: a tensor (..., M, N) of the dtype ``out``.
+
+        a: (..., M, K). b: (..., K, N). c: what broadcasts to the result. out: that of A. made_of: the tensors
+        of which A and B were made, where they are others.
+        Raises :class:`.TcsmtError` for tensors of another device.
+        """
+        left, right = array_of(a, "A"), array_of(b, "B").swapaxes(-1, -2)
+        place = self.layers.place(*(made_of or (a, b)))
+        if 0 in left.shape or 0 in right.shape:
+            return self.nothing(a, b, c, beta, None, out or a.dtype)
+        forms = recipe.formats_of(place.a)[0], recipe.formats_of(place.b)[0]
+        row = self.instruction(recipe, *forms)
+        own = row.model.a_format.name, row.model.b_format.name
+        quantised = quantise(left, recipe, place.a, own[0]), quantise(right, recipe, place.b, own[1])
+        return self.finish(
+            operation,
+            place,
+            row,
+            recipe,
+            (left, right),
+            quantised,
+            c=c,
+            alpha=alpha,
+            beta=beta,
+            out=out or a.dtype,
+        )
+
+    def finish(
+        self,
+        operation: str,
+        place: ProductPlace,
+        row: Row,
+        recipe: OperandRecipe,
+        given: tuple[Array, Array],
+        quantised: tuple[Quantised, Quantised],
+        *,
+        out: Any,
+        reduction: Reduction | None = None,
+        c: Any = None,
+        alpha: float = 1,
+        beta: float = 1,
+        bias: Any = None,
+        scale: Any = None,
+    ) -> Any:
+        """The same of operands that are quantised. given: what they were, A and B transposed.
+
+        scale: binary32, multiplies results in FP8 before they are converted.
+        """
+        self.instructions[row.name] = None
+        total = scaled_sum(row.model, recipe, *quantised, reduction or self.reduction)
+        addend, last = (
+            None if x is None else array_of(x, name) for x, name in ((c, "C"), (bias, "the bias"))
+        )
+        addend, last = (None if x is None else x.astype(np.float32) for x in (addend, last))
+        result = finished(
+            total, FORMAT_OF[out], alpha=float(alpha), beta=float(beta), c=addend, bias=last, scale=scale
+        )
+        losses = self.losses.setdefault((place.layer, place.run, operation), ProductLosses())
+        shape = "x".join(map(str, (*total.values.shape[:-1], given[0].shape[-1], total.values.shape[-1])))
+        losses.count(*quantised, shape)
+        if self.rows != 0:
+            added = np.zeros(()) if addend is None or beta == 0 else float(beta) * addend.astype(np.float64)
+            if last is not None:
+                added = added + last
+            self._measure(losses, given, quantised, total, result, float(alpha), added)
+        return tensor_of(result)
+
+    def _measure(
+        self,
+        losses: ProductLosses,
+        given: tuple[Array, Array],
+        quantised: tuple[Quantised, Quantised],
+        total: ScaledSum,
+        result: Array,
+        alpha: float,
+        added: Array,
+    ) -> None:
+        stack, (m, n) = total.values.shape[:-2], total.values.shape[-2:]
+        items, rows = sampled(stack, m, self.rows)
+
+        def some(array: Array, own: int, *, all_rows: bool = False) -> Array:
+            wide = np.broadcast_to(array, (*stack, *array.shape[array.ndim - own :]))
+            flat = wide.reshape(-1, *wide.shape[len(stack) :])[items]
+            sample: Array = flat if all_rows else flat[:, rows]
+            return sample
+
+        a, b = quantised
+        numbers = _numbers(a, items, rows, stack), _numbers(b, items, slice(None), stack)
+        wide = np.broadcast_to(added, (*stack, m, n)) if added.ndim else added
+        losses.measure(
+            (some(given[0], 2).astype(np.float64), some(given[1], 2, all_rows=True).astype(np.float64)),
+            numbers,
+            some(total.values, 2).astype(np.float64) * (1.0 if total.factor is None else float(total.factor)),
+            some(result, 2).astype(np.float64),
+            alpha,
+            some(wide, 2) if added.ndim else 0.0,
+        )
+
+    @staticmethod
+    def nothing(a: Any, b: Any, c: Any, beta: float, bias: Any, out: Any) -> Any:
+        """Sums of no products."""
+        stack = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        result = torch.zeros((*stack, a.shape[-2], b.shape[-1]), dtype=torch.float32)
+        if c is not None and beta != 0:
+            result = result + beta * c.detach().float()
+        if bias is not None:
+            result = result + bias.detach().float()
+        return result.to(out)
+
+
+def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -> Array:
+    """Some of the numbers of a stack of matrices."""
+    values = np.broadcast_to(matrix.values, (*stack, *matrix.values.shape[-2:]))
+    scales = matrix.scales_of_numbers()
+    flat: Array = values.reshape(-1, *values.shape[-2:])[items][:, rows].astype(np.float64)
+    if matrix.scales is not None:
+        scales = np.broadcast_to(scales, (*stack, *(scales.shape[-2:] if scales.ndim else (1, 1))))
+        own = scales.reshape(-1, *scales.shape[-2:])[items]
+        flat *= (own if own.shape[-2] == 1 else own[:, rows]).astype(np.float64)
+    return flat if matrix.whole is None else flat * np.float64(matrix.whole)
+
+
+def _fits(row: Row, recipe: OperandRecipe, pair: tuple[str, str]) -> bool:
+    model = row.model
+    if (model.a_format.name, model.b_format.name) != pair:
+        return False
+    if recipe.scales is None or recipe.block_scales is None:
+        return model.scale_format is None
+    scaled = model.scale_format is not None and model.scale_format.name == recipe.block_scales
+    return scaled and model.k // model.scales == recipe.scales.columns

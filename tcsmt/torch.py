@@ -1,0 +1,30 @@
+"""PyTorch programs as a matrix unit computes them; the extra ``torch``.
+
+>>> import torch, tcsmt.torch
+>>> with tcsmt.torch.emulate("h100", "bf16"):
+...     d = torch.ones(2, 3) @ torch.full((3, 2), 1.001)
+>>> d[0, 0]
+tensor(3.)
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch  # noqa: F401  (whether it is there)
+except ImportError as error:
+    raise ImportError("tcsmt.torch needs PyTorch: pip install 'tcsmt[torch]'") from error
+
+from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
+from tcsmt.face.torch.emulation import TorchEmulation, emulate
+from tcsmt.face.torch.quantised import QuantisedTensor, quantise
+from tcsmt.face.torch.report import EmulationReport
+
+__all__ = [
+    "RECIPES",
+    "EmulationReport",
+    "OperandRecipe",
+    "QuantisedTensor",
+    "TorchEmulation",
+    "emulate",
+    "quantise",
+]

@@ -1,0 +1,108 @@
+"""PyTorch's operations on a unit: every product is the unit's own, bit for bit, forward and backward."""
+
+from __future__ import annotations
+
+import pytest
+
+import tcsmt
+from tests.support.tensors import BF16, functional, product, same, seeded, torch
+
+emulate = tcsmt.torch.emulate
+
+
+def test_operations_and_strides() -> None:
+    """mm, addmm, bmm, baddbmm, matmul, linear, einsum; transposed, sliced and expanded operands."""
+    a, b, c = seeded(20, 48)[::2, ::3], seeded(24, 16).T, seeded(24)
+    c = c[:24]
+    stack, other = seeded(3, 5, 16), seeded(3, 16, 7, seed=1)
+    column = other[0, :, :1]
+    with emulate("h100", "bf16"):
+        results = {
+            "mm": (torch.mm(a, b), product(a, b)),
+            "addmm": (
+                torch.addmm(c, a, b, beta=0.5, alpha=2),
+                product(a, b, alpha=2, beta=0.5, c=c.expand(10, 24).contiguous()),
+            ),
+            "bmm": (torch.bmm(stack, other), product(stack, other)),
+            "baddbmm": (torch.baddbmm(torch.ones(1, 1, 7), stack, other, beta=0), product(stack, other)),
+            "matmul": (stack @ other[0], product(stack, other[0].expand(3, 16, 7))),
+            "expanded": (
+                stack @ column.expand(16, 7),
+                product(stack, column.expand(3, 16, 7)),
+            ),
+            "linear": (functional.linear(a, b.T), product(a, b)),
+            "einsum": (torch.einsum("bik,bkj->bji", stack, other), product(stack, other).transpose(1, 2)),
+        }
+    for name, (result, own) in results.items():
+        assert same(result, own), name
+
+
+def test_results_have_pytorchs_dtypes() -> None:
+    """BF16 in, BF16 out, rounded once from binary32; of FP16 and BF16 tensors, recipes are their own."""
+    for dtype, unit in ((torch.bfloat16, BF16), (torch.float16, "h100/m16n8k16.f32.f16")):
+        a, b = seeded(9, 33).to(dtype), seeded(33, 5).to(dtype)
+        with emulate("h100"):
+            result = a @ b
+            wide = torch.mm(a, b, out_dtype=torch.float32) if dtype == torch.bfloat16 else None
+        own = tcsmt.gemm(a.contiguous(), b.contiguous(), unit=unit)
+        assert same(result, own.to(dtype))
+        assert wide is None or same(wide, own)
+
+
+def test_empty_shapes_out_and_in_place() -> None:
+    with emulate("h100", "bf16"):
+        assert torch.equal(torch.ones(3, 0) @ torch.ones(0, 2), torch.zeros(3, 2))
+        assert (torch.ones(0, 4) @ torch.ones(4, 2)).shape == (0, 2)
+        assert torch.bmm(torch.ones(0, 2, 3), torch.ones(0, 3, 2)).shape == (0, 2, 2)
+        assert torch.equal(torch.addmm(torch.ones(2), torch.ones(3, 0), torch.ones(0, 2)), torch.ones(3, 2))
+        out = torch.empty(2, 2)
+        assert torch.mm(torch.ones(2, 3), torch.ones(3, 2), out=out) is out and out[0, 0] == 3
+        out.addmm_(torch.ones(2, 3), torch.ones(3, 2))
+        assert out[0, 0] == 6
+
+
+def test_convolutions() -> None:
+    """The products of the unfolded form, with groups, strides, padding and a bias; forward and backward."""
+    conv = torch.nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2)
+    x = seeded(2, 4, 7, 7).requires_grad_()
+    gradient = seeded(2, 6, 4, 4, seed=3)
+    with emulate("h100", "bf16") as emulation:
+        y = conv(x)
+        y.backward(gradient)
+    columns = functional.unfold(x.detach(), 3, padding=1, stride=2).reshape(2, 2, 18, 16)
+    weights = conv.weight.detach().reshape(2, 3, 18)
+    bias = conv.bias.detach().reshape(2, 3, 1).expand(2, 2, 3, 16).contiguous()
+    wide = product(weights.expand(2, 2, 3, 18), columns, c=bias, epilogue="c=epilogue")
+    assert same(y, wide.reshape(2, 6, 4, 4))
+    flat = gradient.reshape(2, 2, 3, 16)
+    of_columns = product(weights.transpose(1, 2).expand(2, 2, 18, 3), flat).reshape(2, 36, 16)
+    assert same(x.grad, functional.fold(of_columns, (7, 7), 3, padding=1, stride=2))
+    left = flat.permute(1, 2, 0, 3).reshape(2, 3, 32)
+    assert same(
+        conv.weight.grad, product(left, columns.permute(1, 0, 3, 2).reshape(2, 32, 18)).reshape(6, 2, 3, 3)
+    )
+    assert {run for _, run, _ in emulation.report.losses} == {"forward", "input gradient", "weight gradient"}
+    with pytest.warns(UserWarning, match="a transposed convolution"), emulate("h100", "bf16"):
+        torch.nn.ConvTranspose2d(2, 2, 3)(seeded(1, 2, 4, 4))
+
+
+def test_attention_is_its_two_products() -> None:
+    """With PyTorch's softmax between; the same as if it were written out."""
+    q, k, v = (seeded(2, 3, 8, 16, seed=seed).requires_grad_() for seed in range(3))
+    with emulate("h100", "bf16") as emulation:
+        result = functional.scaled_dot_product_attention(q, k, v, scale=0.25)
+        result.sum().backward()
+    scores = product(q.detach() * 0.5, (k.detach() * 0.5).transpose(-1, -2))
+    assert same(result, product(torch.softmax(scores, -1), v))
+    assert sum(entry.products for entry in emulation.report.losses.values()) == 6
+    assert not emulation.report.skipped_products
+
+
+def test_groups() -> None:
+    """_grouped_mm: groups of rows, of columns, of K, and a stack."""
+    offsets = torch.tensor([3, 3, 10], dtype=torch.int32)
+    a, b = seeded(10, 16).bfloat16(), seeded(3, 16, 8, seed=1).bfloat16()
+    with emulate("h100"):
+        rows = torch._grouped_mm(a, b.transpose(1, 2).contiguous().transpose(1, 2), offsets)
+    own = [tcsmt.gemm(a[:3].contiguous(), b[0].contiguous(), unit=BF16), tcsmt.gemm(a[3:], b[2], unit=BF16)]
+    assert same(rows, torch.cat(own).bfloat16())

@@ -1,0 +1,24 @@
+"""``tcsmt.torch`` is loaded on its first use, and the core does without PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.support.paths import ROOT
+
+
+def test_the_core_does_without_pytorch() -> None:
+    """It is loaded by ``tcsmt.torch`` alone; without it, the error says what to install."""
+    code = """
+import sys
+sys.modules["torch"] = None  # as if it were not installed
+import tcsmt
+tcsmt.unit("h100"); tcsmt.gemm
+try:
+    import tcsmt.torch
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "tcsmt.torch needs PyTorch: pip install 'tcsmt[torch]'\n"
