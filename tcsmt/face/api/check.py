@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
+from tcsmt.face.api.taking import formats_in, rows_taking
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.api.views import View
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
+from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.files.arrays import read_array
 from tcsmt.matrix_units.models import Operands
 from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch, recorded
@@ -26,11 +29,13 @@ from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
+from tcsmt.simulate.measured.row_files import read_results, read_rows
 from tcsmt.study.survey.verdict_store import verdicts_in
-from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import ProgressCallback, silent, unseen
+from tcsmt.support.reading import uncompressed
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, ranges
 
@@ -38,6 +43,8 @@ __all__ = ["Check", "StoppedCheck", "check"]
 
 #: Of the edge cases, every so many is written; of the rows that differ, the first.
 _EACH, _WRONG = 100, 20
+#: Files that may have results alone.
+_RESULTS = (".npy", ".npz", ".csv")
 
 
 @dataclass(frozen=True, repr=False)
@@ -274,6 +281,7 @@ def check(
     unit: UnitLike,
     implementation: Callable[..., Any] | str | os.PathLike[str] | None = None,
     *,
+    results: str | os.PathLike[str] | None = None,
     device: bool = False,
     command: str | None = None,
     protocol: str = "lines",
@@ -293,6 +301,8 @@ def check(
     (``float8_e8m0fnu``; ``float8_e4m3fn`` for ``ue4m3``); its result has shape (rows,), of D's dtype or
     words, in any array library. Or another unit, of the same formats. Or a file of recorded rows and results,
     as :func:`tcsmt.validate` reads it: nothing is asked, and rows and seed are not used.
+    results: of a file of rows, a second file that has the results alone: .npy (an array (rows,) of D's dtype,
+    or of words), .npz (its array d) or .csv (its column d).
     device: instead, the unit's instruction on the GPU or CPU of this machine. command: instead, a program,
     which is asked by its protocol, ``lines`` (of JSON) or ``batches`` (of packed rows), and has
     answer_timeout seconds for each answer, or for any progress in a batch.
@@ -319,10 +329,15 @@ def check(
         raise TcsmtError("give one of implementation, device=True and command=...")
     if protocol != "lines" and command is None:
         raise TcsmtError("protocol is that of command=..., which is not given")
+    if results is not None and not isinstance(implementation, (str, os.PathLike)):
+        raise TcsmtError("results are those of a file of rows, which is not given")
     if isinstance(implementation, (str, os.PathLike)):
         if options is not None or resume is not None:
             raise TcsmtError("recorded rows ask nothing: options and resume are not allowed")
         path = Path(implementation)
+        if results is not None:
+            row = rows_taking(unit, formats_in(path))[0]
+            return _of_two_files(row, path, Path(results), progress, differs)
         return _of_file(_row_for_file(unit, path), path, progress, differs)
     row = side_of(unit).row
     with ExitStack() as opened:
@@ -385,6 +400,24 @@ def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable
     if examined.first is not None:
         differs(difference(path.name, row, examined.first))
     return _explained(path.name, examined, None, 1)
+
+
+def _of_two_files(
+    row: Row, path: Path, results: Path, progress: ProgressCallback, differs: Callable[[str], object]
+) -> Check:
+    """The same of rows in one file and their results in another. Raises :class:`tcsmt.TcsmtError`."""
+    inputs, model = read_rows(path, row.model), row.model
+    suffix = choose("suffix of a file of results", uncompressed(results).suffix.lower(), _RESULTS)
+    if suffix == ".npy":
+        d = to_words(model.d_format, read_array(results), str(results))
+    else:
+        d = read_results(results, model)
+    if d.shape != inputs.c.shape:
+        raise TcsmtError(f"{results} has results of shape {d.shape}, for {len(inputs.c)} rows in {path}")
+    examined = recorded(row, inputs, d, progress)
+    if examined.first is not None:
+        differs(difference(results.name, row, examined.first))
+    return _explained(results.name, examined, None, 1)
 
 
 def _explained(name: str, examined: Examination, implementation: Implementation | None, seed: int) -> Check:

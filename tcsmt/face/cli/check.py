@@ -36,6 +36,11 @@ from tcsmt.face.cli.printing import answer, echo_json
     "--data", type=click.Path(path_type=Path), help="Recorded rows and results, as `validate` reads them."
 )
 @click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="The results of the rows in --data, in a file of their own: .npy, .npz or .csv.",
+)
+@click.option(
     "--python", "function", metavar="MODULE:FUNCTION", help="This function of NumPy arrays a, b, c."
 )
 @click.option(
@@ -73,6 +78,7 @@ def check(
     command: str | None,
     protocol: str,
     data: Path | None,
+    results: Path | None,
     function: str | None,
     rows: int,
     seed: int,
@@ -112,11 +118,14 @@ def check(
       tcsmt check volta --python my_emulator:dot
       tcsmt check volta --command ./my_emulator --protocol batches
       tcsmt check volta --data answers.npz
+      tcsmt check volta --data inputs.csv --results results.npy
     """
     if sum([device, command is not None, function is not None, data is not None]) != 1:
         raise click.UsageError("give one of --device, --command, --python and --data")
     if protocol != "lines" and command is None:
         raise click.UsageError("--protocol needs --command")
+    if results is not None and data is None:
+        raise click.UsageError("--results needs --data")
     if data is not None and (solve or resume is not None):
         raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
@@ -132,7 +141,7 @@ def check(
 
     with shown(lines=False) as progress:
         result = check_implementation(
-            unit, implementation, device=device, command=command, protocol=protocol,
+            unit, implementation, results=results, device=device, command=command, protocol=protocol,
             answer_timeout=answer_timeout, rows=rows, seed=seed, options=solving if solve else None,
             resume=resume, progress=progress, differs=silent if as_json else click.echo,
             stopped=stopped,

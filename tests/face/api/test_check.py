@@ -116,3 +116,29 @@ def test_what_follows_is_a_part_of_a_stopped_check() -> None:
     assert stopped.as_json() == {**known.as_json(), "stopped": True}
     assert [*stopped.as_json()][:5] == ["tcsmt", "stopped", "rows", "mismatches", "unit"]
     assert str(stopped) == f"{known.conclusion}\nSTOPPED after 7 rows: every answer was the unit's"
+
+
+def test_results_in_a_file_of_their_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 50, 4)).astype(np.float16)
+    c = rng.standard_normal(50).astype(np.float32)
+    np.savez(tmp_path / "rows.npz", a=a, b=b, c=c)
+    d = tcsmt.unit("volta")(a, b, c)
+    np.save(tmp_path / "d.npy", d)
+    assert tcsmt.check("volta", tmp_path / "rows.npz", results=tmp_path / "d.npy").rows == 50
+    d[7] += 1
+    np.savez(tmp_path / "d.npz", d=d)
+    lines = ["d", *(f"{word:#010x}" for word in d.view(np.uint32))]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
+    for name in ("d.npz", "d.csv"):
+        found = tcsmt.check("volta", tmp_path / "rows.npz", results=tmp_path / name)
+        assert found.mismatches == 1 and name in found.summary
+    np.save(tmp_path / "few.npy", d[:9])
+    for arguments, message in (
+        (("volta", tmp_path / "rows.npz"), "has results of shape"),
+        (("volta", lambda a, b, c: c), "a file of rows, which is not given"),
+    ):
+        with pytest.raises(tcsmt.TcsmtError, match=message):
+            tcsmt.check(*arguments, results=tmp_path / "few.npy")
+    with pytest.raises(tcsmt.TcsmtError, match="suffix of a file of results"):
+        tcsmt.check("volta", tmp_path / "rows.npz", results=tmp_path / "d.txt")

@@ -1,0 +1,1 @@
+"""tcsmt in pytest: emulators checked in tests."""
