@@ -28,6 +28,7 @@ from machine import machine
 
 import tcsmt
 from tcsmt.face.page.site import first_view
+from tcsmt.matrix_units.catalogue.digests import models_named
 from tests.support.browser import Tab, opened, why_not
 
 #: How often a time is taken.
@@ -97,13 +98,18 @@ def searches(page: tcsmt.Page, limit: float) -> dict[str, Any]:
     }
 
 
+#: Units of which the search's rate is taken.
+RATED = tuple(
+    tcsmt.unit(name).name
+    for name in ("volta", "hopper", "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")
+)
+
+
 def rates(page: tcsmt.Page) -> dict[str, int]:
     """Inputs a second of the search for a difference of units with themselves: none is there."""
     with opened() as tab:
         tab.open(page.path)
-        names = ["volta", "hopper", "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"]
-        units = [tcsmt.unit(name).name for name in names]
-        runs = {name: tab.run(SEARCH, name, name, 3000, 1) for name in units}
+        runs = {name: tab.run(SEARCH, name, name, 3000, 1) for name in RATED}
     return {name: round(1000 * count / ms) for name, (_, count, ms) in runs.items()}
 
 
@@ -117,7 +123,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         page, seconds = built(folder)
         sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in first_view(page.path.parent)}
-        data = {
+        data: dict[str, Any] = {
             "machine": machine(),
             "tcsmt": tcsmt.__version__,
             "page": {"units": len(page.units), "modules": page.modules, "bytes": page.size},
@@ -128,6 +134,8 @@ def main() -> None:
             "inputs a second": rates(page),
             "search": searches(page, given.limit),
         }
+        missed = {name for one in data["search"]["missed"] for name in one["pair"]}
+        data["models"] = models_named([*RATED, *sorted(missed)])
     text = json.dumps(data, indent=1, ensure_ascii=False)
     print(text)
     if given.output:
