@@ -21,6 +21,8 @@ from tcsmt.face.api.units import side_of
 from tcsmt.face.api.views import View
 from tcsmt.face.page.index import known_pairs
 from tcsmt.face.page.site import first_view
+from tcsmt.face.pictures.build import draw
+from tcsmt.face.pictures.drawing import BitGrid, BitRow
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
@@ -185,6 +187,50 @@ def test_first_differences_are_those_of_compare(tab: Tab) -> None:
         assert pair == (there and [step.name for step in there])
         differing += there is not None
     assert differing > 5
+
+
+#: Of rows, each grid's largest exponent, last bit, and its lines: label, sign, and the 1 bits by fate.
+DRAWN = """
+const [name, rows] = arguments;
+return unitOf(INDEX.units.get(name)).then((unit) => rows.map((row) => {
+  const stages = stagesOf(unit, row.split(",").map((word) => BigInt("0x" + word)));
+  return panelsOf(unit, stages).filter(({ grid }) => grid).map(({ grid: { top, last, rows } }) => {
+    const ones = (cells) => cells.filter(({ bit }) => bit);
+    const bits = (cells) => ones(cells).map(({ weight, fate }) => `${weight} ${fate}`).sort();
+    return [top, last, rows.map(({ label, negative, cells }) => [label, negative, bits(cells)])];
+  });
+}));
+"""
+
+
+@pytest.mark.parametrize(
+    "row", [side_of(name).row for name in (A, B, KERNEL, SCALED)], ids=lambda row: row.name
+)
+def test_pictures_are_those_of_explain(row: Row, tab: Tab) -> None:
+    """The same bits with the same fates, where a block has a grid and not all of its terms are zero."""
+    drawn = drawn_rows(row.model, 60, seed=9)[:40]
+    compared = 0
+    for words, panels in zip(drawn, tab.run(DRAWN, row.name, hex_rows(drawn)), strict=True):
+        values = dict(zip(row.model.input_names, words, strict=True))
+        there = [panel for panel in draw(row.name, row.model, values).panels if isinstance(panel, BitGrid)]
+        grids = [[grid.top, grid.unit, lines_of(grid)] for grid in there if grid.terms]
+        compared += len(grids)
+        assert shown_grids(panels) == shown_grids(grids)
+    assert compared > 20
+
+
+def shown_grids(grids: list[list[Any]]) -> list[list[Any]]:
+    """Those with a bit that is 1."""
+    return [grid for grid in grids if any(bits for *_, bits in grid[2])]
+
+
+def lines_of(grid: BitGrid) -> list[list[object]]:
+    names = {"rounded": "result"}
+    return [[names.get(line.label, line.label), line.negative, bits_of(line)] for line in grid.rows]
+
+
+def bits_of(line: BitRow) -> list[str]:
+    return sorted(f"{cell.weight} {cell.fate.name.lower()}" for cell in line.cells if cell.bit)
 
 
 def texts_of_numbers() -> list[tuple[str, str]]:
