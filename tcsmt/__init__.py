@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.audit import Audited, audit
     from tcsmt.face.api.catalogue import units
     from tcsmt.face.api.certificates import check_certificate
+    from tcsmt.face.api.certified_books import check_with_acl2
     from tcsmt.face.api.check import Check, StoppedCheck, check
     from tcsmt.face.api.claims import ClaimsReport, claims
     from tcsmt.face.api.compare import Comparison, compare
@@ -64,6 +65,7 @@ _HOMES = {
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "units": "tcsmt.face.api.catalogue",
     "check_certificate": "tcsmt.face.api.certificates",
+    "check_with_acl2": "tcsmt.face.api.certified_books",
     **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
@@ -143,6 +145,7 @@ __all__ = [
     "chained_atlas",
     "check",
     "check_certificate",
+    "check_with_acl2",
     "claims",
     "compare",
     "describe_format",

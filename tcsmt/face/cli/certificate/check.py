@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from tcsmt.face.api.asked import Domain
 from tcsmt.face.api.certificates import Expected, NotStated, checked_in, stating
-from tcsmt.face.api.terminal import Exit, TcsmtError, counted
+from tcsmt.face.api.certified_books import certified_in
+from tcsmt.face.api.terminal import Exit, TcsmtError, choose, counted
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.printing import echo_json
@@ -24,9 +26,25 @@ from tcsmt.face.cli.printing import echo_json
     help="Demand a proved statement that these two units, as `compare` takes them, give the same word for "
     "all words, or on the domain of the options below.",
 )
+@click.option(
+    "--with",
+    "prover",
+    metavar="PROVER",
+    help="acl2: have this theorem prover certify each statement.",
+)
+@click.option(
+    "--books",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="With --with: write the prover's books and refutations here; those that are there are taken.",
+)
+@click.option("--only", metavar="TEXT", help="With --with: only statements whose title has this text.")
 @domain_of_models
 @options.as_json
-def check(folder: Path, states: tuple[str, str] | None, domain: Domain, as_json: bool) -> None:
+def check(
+    folder: Path, states: tuple[str, str] | None, prover: str | None, books: Path | None, only: str | None,
+    domain: Domain, as_json: bool,
+) -> None:  # fmt: skip
     """Check every proof in FOLDER from its files alone.
 
     Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps
@@ -35,6 +53,9 @@ def check(folder: Path, states: tuple[str, str] | None, domain: Domain, as_json:
     of the catalogue that these are (by their graphs), and an input of which the statement says something.
     Where a few tries find no such input, a solver is asked for one, which is then evaluated.
 
+    With --with acl2, the units, the domain and every lemma are written as a book of ACL2, a theorem prover
+    (Debian: acl2, acl2-books, acl2-books-certs), and ACL2 certifies the statement as a theorem about them.
+
     Exit code: 0 everything is proved (and stated, with --states), 1 something is not, 2 usage error or a file
     that cannot be read.
 
@@ -42,10 +63,17 @@ def check(folder: Path, states: tuple[str, str] | None, domain: Domain, as_json:
     Examples:
       tcsmt certificate check proofs
       tcsmt certificate check proofs --json
+      tcsmt certificate check proofs --with acl2
       tcsmt certificate check proofs --states volta/mma.m8n8k4.f32.f16.f16.f32 mine.toml --finite
     """
     if states is None and domain != Domain(finite=False):
         raise TcsmtError("the options of a domain are about the units of --states, which is not given")
+    if prover is not None:
+        if states is not None:
+            raise TcsmtError("--with does not go with --states")
+        _with_prover(choose("prover", prover, ("acl2",)), folder, books, only or "", as_json)
+    if books is not None or only is not None:
+        raise TcsmtError("--books and --only go with --with, which is not given")
     expected = None if states is None else Expected.of(*states, domain)
     done = []
     for statement in checked_in(folder):
@@ -77,3 +105,21 @@ def check(folder: Path, states: tuple[str, str] | None, domain: Domain, as_json:
         if expected is not None:
             click.echo(f"NOT STATED: {missing}" if missing else f"stated: {expected} ({', '.join(stated)})")
     sys.exit(Exit.DIFFERS if flawed or missing else Exit.ANSWERED)
+
+
+def _with_prover(prover: str, folder: Path, books: Path | None, only: str, as_json: bool) -> NoReturn:
+    """Each statement as the prover takes it."""
+    done = []
+    for statement in certified_in(folder, books, titled=lambda title: only in title):
+        done.append(statement)
+        if not as_json:
+            click.echo(str(statement))
+    flawed = sum(bool(statement.flaw) for statement in done)
+    if as_json:
+        statements = [statement.as_json() for statement in done]
+        echo_json({"certified": not flawed, "with": prover, "statements": statements})
+    elif flawed:
+        click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT CERTIFIED by {prover}")
+    else:
+        click.echo(f"all certified by {prover}: {counted(len(done), 'statement')}")
+    sys.exit(Exit.DIFFERS if flawed else Exit.ANSWERED)

@@ -83,3 +83,15 @@ def test_properties_of_units(tmp_path: Path, name: str) -> None:
         folder = tmp_path / architecture
         done("find", "--property", name, "--arch", architecture, "--certificate", folder)
         assert "all proved" in done("certificate", "check", folder)
+
+
+def test_a_prover(certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not known, not installed, or given half."""
+    assert "acl2" in refused("certificate", "check", certificates, "--with", "alc2")
+    assert "--with" in refused("certificate", "check", certificates, "--only", "carry")
+    assert "--states" in refused(
+        "certificate", "check", certificates, "--with", "acl2", "--states", "volta", "ampere"
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    message = refused("certificate", "check", certificates, "--with", "acl2")
+    assert "on Debian it is in the packages acl2, acl2-books and acl2-books-certs" in message

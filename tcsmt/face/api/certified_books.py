@@ -1,0 +1,132 @@
+"""Certificates checked by a theorem prover: each statement a theorem that ACL2 certifies."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, Refuter, certified, write_book
+from tcsmt.outside.exports.acl2.prover import prover_path
+from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
+from tcsmt.prove.certificates.derivation import InvalidProof
+from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.refutations import available
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import one_line
+
+__all__ = ["CertifiedStatement", "certified_in", "check_with_acl2"]
+
+#: Seconds for ACL2 to certify a statement, where the caller gives none.
+_TIMEOUT = 600.0
+
+
+@dataclass(frozen=True)
+class CertifiedStatement:
+    """One statement of a certificate, as ACL2 takes it.
+
+    file: of the statement. flaw: why ACL2 does not certify it; empty if it does. book: what became of its
+    book; None where there is none.
+    """
+
+    file: str
+    title: str
+    flaw: str
+    book: CertifiedBook | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        holds = {"file": self.file, "title": self.title, "certified": not self.flaw}
+        about = {"flaw": self.flaw} if self.flaw else {}
+        return holds | about | (self.book.as_json() if self.book else {})
+
+    def __str__(self) -> str:
+        if self.flaw or self.book is None:
+            return f"{self.title}: NOT CERTIFIED: {self.flaw}"
+        book = self.book
+        return (
+            f"{self.title}: certified, {book.seconds:.1f} s\n"
+            f"  theorem: {book.theorem}\n"
+            f"  refutations: {book.refutations}, {book.lines} lines; trust tags: {', '.join(book.tags)}"
+        )
+
+
+def check_with_acl2(
+    path: str | os.PathLike[str],
+    *,
+    books: str | os.PathLike[str] | None = None,
+    only: str = "",
+    timeout: float = _TIMEOUT,
+) -> list[CertifiedStatement]:
+    """Have ACL2 certify each statement of a certificate, from the units' definitions to the last clause.
+
+    path: the certificate's folder. books: where the books and their refutations are written, for ``make``
+    there; refutations of the same books that are there already are taken. None: a folder that is deleted.
+    only: part of the title of the statements that count. timeout: seconds for each statement, and for
+    each of its refutations.
+    Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where ACL2 is not installed.
+    """
+    folder = None if books is None else Path(books)
+    return list(certified_in(Path(path), folder, titled=lambda title: only in title, timeout=timeout))
+
+
+def certified_in(
+    path: Path,
+    books: Path | None,
+    *,
+    titled: Callable[[str], bool] = lambda title: True,
+    timeout: float = _TIMEOUT,
+) -> Iterator[CertifiedStatement]:
+    """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts."""
+    prover_path()
+    if not available():
+        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
+    paths = [file for file in statement_files(path) if titled(_title(file))]
+    if not paths:
+        raise TcsmtError(f"no statement of {path} has such a title")
+    with ExitStack() as stack:
+        folder = books or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-")))
+        refuter = stack.enter_context(Refuter(folder.absolute(), SolvingOptions(timeout=timeout)))
+        refused: list[CertifiedStatement] = []
+        accepted = certified(_refuted(paths, folder, refuter, refused), folder.absolute(), timeout)
+        for result in accepted:
+            yield from refused
+            refused.clear()
+            yield CertifiedStatement(f"{result.name}.json", result.title, result.flaw, result)
+        yield from refused
+
+
+def _refuted(
+    paths: list[Path], folder: Path, refuter: Refuter, refused: list[CertifiedStatement]
+) -> Iterator[StatementBook]:
+    """The statements' books, each once its clauses are refuted; those that have none are noted."""
+    for path in paths:
+        book = book_of(path)
+        if isinstance(book, CertifiedStatement):
+            refused.append(book)
+            continue
+        write_book(book, folder)
+        refuter.refute(book)
+        yield book
+
+
+def book_of(path: Path) -> StatementBook | CertifiedStatement:
+    """The book of a statement, or why there is none."""
+    record = record_of(path)
+    if "about" in record["statement"]:
+        why = f"no book: its argument is code of tcsmt ({record['statement']['about']})"
+        return CertifiedStatement(path.name, _title(path), why)
+    try:
+        return statement_book(path, *opened(path, record))
+    except InvalidProof as flaw:
+        return CertifiedStatement(path.name, _title(path), f"no book: {one_line(str(flaw))}")
+
+
+def _title(path: Path) -> str:
+    return one_line(str(record_of(path)["statement"].get("title", "")))

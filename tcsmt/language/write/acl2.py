@@ -1,0 +1,177 @@
+"""Terms as ACL2: a word is a natural number below 2^width, and a term is nested bindings of such numbers.
+
+What ACL2 has of its own is used (``logand``, ``ash``). Of its ``ihs`` books are ``loghead`` (the low bits),
+``logtail`` (what is above them), ``logapp`` (one word above another) and ``logext`` (the low bits as a signed
+number).
+
+Sums of several words are written in an order that the inputs below each word decide, not in that of the
+terms, which changes when a node is replaced by one of equal value: bits of the same sum are then the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tcsmt.language.terms import Term, operands_first
+
+__all__ = ["Acl2Writer", "defined", "variables_of"]
+
+#: Words that are not variables in ACL2.
+_CONSTANTS = ("t", "nil")
+
+
+def variables_of(names: Iterable[str]) -> dict[str, str]:
+    """A variable of ACL2, which knows no case, for each input."""
+    variables: dict[str, str] = {}
+    for number, name in enumerate(names):
+        plain = name.lower()
+        if plain in _CONSTANTS or plain in variables.values():
+            plain = f"{plain}-{number}"
+        variables[name] = plain
+    return variables
+
+
+def defined(name: str, formals: Sequence[str], bindings: Sequence[tuple[str, str]], result: str) -> str:
+    """A function: what its variables are bound to, one after the other, and its value."""
+    lines = [f"(defun {name} ({' '.join(formals)})"]
+    if formals:
+        lines.append(f"  (declare (ignorable {' '.join(formals)}))")
+    if not bindings:
+        return "\n".join([*lines, f"  {result})"])
+    first, *rest = (f"({variable} {value})" for variable, value in bindings)
+    lines += [f"  (let* ({first}", *(f"         {line}" for line in rest)]
+    return "\n".join([f"{chr(10).join(lines)})", f"    {result}))"])
+
+
+@dataclass
+class Acl2Writer:
+    """Writes terms over some inputs. inputs: the ACL2 variable of each input, by its name, in their order."""
+
+    inputs: Mapping[str, str]
+    _masks: dict[Term, tuple[int, int]] = field(default_factory=dict)
+    _sorted: dict[Term, tuple[Term, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._number = {name: number for number, name in enumerate(self.inputs)}
+
+    def bindings(
+        self, roots: Sequence[Term], names: Mapping[Term, str]
+    ) -> tuple[list[tuple[str, str]], list[str]]:
+        """The bindings (variable, expression), operands first, and an expression for each root.
+
+        roots: without macros (:func:`.expand`). names: variables that hold the values of some nodes already,
+        below which nothing is written.
+        """
+        text: dict[Term, str] = dict(names)
+        lines: list[tuple[str, str]] = []
+        for node in self._operands_first(roots, names):
+            if node.op == "const":
+                text[node] = str(node.value)
+            elif node.op == "var":
+                text[node] = self.inputs[str(node.data)]
+            elif node.op == "zext":
+                text[node] = text[node.args[0]]
+            else:
+                name = f"w-{len(lines)}"
+                lines.append((name, _EXPRESSION[node.op](node, *(text[arg] for arg in self.arguments(node)))))
+                text[node] = name
+        return lines, [text[root] for root in roots]
+
+    def _operands_first(self, roots: Sequence[Term], done: Container[Term]) -> list[Term]:
+        """As :func:`.operands_first`, in an order that depends on the inputs, too."""
+        seen: set[Term] = set()
+        order: list[Term] = []
+        stack: list[tuple[Term, Iterator[Term]]] = []
+        for root in roots:
+            if root not in seen and root not in done:
+                seen.add(root)
+                stack.append((root, iter(self.arguments(root))))
+            while stack:
+                node, args = stack[-1]
+                for arg in args:
+                    if arg not in seen and arg not in done:
+                        seen.add(arg)
+                        stack.append((arg, iter(self.arguments(arg))))
+                        break
+                else:
+                    order.append(node)
+                    stack.pop()
+        return order
+
+    def arguments(self, node: Term) -> Sequence[Term]:
+        """The arguments in the order in which they are written."""
+        if node.op not in _COMMUTATIVE:
+            return node.args
+        if node not in self._sorted:
+            self._sorted[node] = tuple(sorted(node.args, key=self._place))
+        return self._sorted[node]
+
+    def _place(self, node: Term) -> tuple[int, int, int, int]:
+        """By the inputs that a word is made of, those that only a maximum takes last."""
+        return (*self._below(node), node.width, node.digest)
+
+    def _below(self, root: Term) -> tuple[int, int]:
+        """Bits for the inputs below a node: those on a way without a maximum, and all."""
+        for node in operands_first([root], self._masks):
+            near = everything = 0
+            if node.op == "var":
+                near = everything = 1 << self._number[str(node.data)]
+            for arg in node.args:
+                below, all_below = self._masks[arg]
+                near, everything = near | below, everything | all_below
+            self._masks[node] = (0 if node.op == "umax" else near), everything
+        return self._masks[root]
+
+
+#: Operations whose arguments may come in any order.
+_COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")
+
+
+def _nested(function: str) -> Callable[..., str]:
+    """An operation of two arguments on several."""
+
+    def write(node: Term, *args: str) -> str:
+        text = args[-1]
+        for arg in reversed(args[:-1]):
+            text = f"({function} {arg} {text})"
+        return text
+
+    return write
+
+
+def _low(node: Term, number: str) -> str:
+    return f"(loghead {node.width} {number})"
+
+
+def _signed(width: int, word: str) -> str:
+    return f"(logext {width} {word})"
+
+
+def _less(node: Term, x: str, y: str) -> str:
+    width = node.args[0].width
+    return f"(bool->bit (< {_signed(width, x)} {_signed(width, y)}))"
+
+
+#: How a node of each operation is written.
+_EXPRESSION: dict[str, Callable[..., str]] = {
+    "not": lambda n, x: _low(n, f"(lognot {x})"),
+    "and": _nested("logand"),
+    "or": _nested("logior"),
+    "xor": lambda n, x, y: f"(logxor {x} {y})",
+    "neg": lambda n, x: _low(n, f"(- {x})"),
+    "add": lambda n, *xs: _low(n, f"(+ {' '.join(xs)})"),
+    "sub": lambda n, x, y: _low(n, f"(- {x} {y})"),
+    "mul": lambda n, x, y: _low(n, f"(* {x} {y})"),
+    "shl": lambda n, x, y: f"(if (< {y} {n.width}) {_low(n, f'(ash {x} {y})')} 0)",
+    "lshr": lambda n, x, y: f"(ash {x} (- {y}))",
+    "ashr": lambda n, x, y: _low(n, f"(ash {_signed(n.width, x)} (- {y}))"),
+    "concat": lambda n, x, y: f"(logapp {n.args[1].width} {y} {x})",
+    "extract": lambda n, x: _low(n, f"(logtail {n.data[1]} {x})" if n.data[1] else x),
+    "sext": lambda n, x: _low(n, _signed(n.args[0].width, x)),
+    "ite": lambda n, c, x, y: f"(if (equal {c} 1) {x} {y})",
+    "eq": lambda n, x, y: f"(bool->bit (equal {x} {y}))",
+    "ult": lambda n, x, y: f"(bool->bit (< {x} {y}))",
+    "slt": _less,
+    "umax": _nested("max"),
+}

@@ -1,0 +1,340 @@
+"""A certificate's proof as events of ACL2: each lemma a theorem, and what follows from the lemmas another.
+
+The words on which the proof rests (what is cut, replaced, a fact or a case) are the list ``(nodes ...)``, a
+function of the inputs. Of each step that closes a branch there are
+
+    lemma-K    no words satisfy the formula: over free words where the certificate cuts, refuted as clauses
+    before-K   the goal, with every replaced node an argument, is true of the nodes' own values
+    after-K    what is true of the values by which they are replaced satisfies the formula
+    closed-K   so the branch's assumptions contradict each other
+
+and of each fact and each replacement the theorem that it holds under the assumptions of its branch. How they
+compose is for ACL2 to check: nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tcsmt.language.terms import Term, all_of, expand, operands_first, substitute
+from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
+
+__all__ = ["BookEvent", "Derivation", "refutation_file", "simulated"]
+
+
+@dataclass(frozen=True)
+class BookEvent:
+    """One event of a book. text: as ACL2 reads it. lemma: the name of the theorem, if clauses are refuted."""
+
+    text: str
+    lemma: str = ""
+
+    def in_book(self, folder: str) -> str:
+        """The event with the refutation in its file. folder: of the book's refutations."""
+        if not self.lemma:
+            return self.text
+        return f'(with-refutation "{refutation_file(folder, self.lemma)}"\n{self.text})'
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Something that holds in a branch. term: as a truth value; literal: as ACL2 says it.
+
+    theorem: by which it follows from the branch's assumptions; empty: it is one of them.
+    """
+
+    term: Term
+    literal: str
+    theorem: str = ""
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """A node with the value of another. theorem: that says so."""
+
+    node: Term
+    to: Term
+    theorem: str
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """A place in the proof: what is assumed and known there, and what is replaced."""
+
+    sources: tuple[_Source, ...]
+    replaced: tuple[_Replaced, ...]
+
+    @property
+    def assumed(self) -> list[str]:
+        return [source.literal for source in self.sources if not source.theorem]
+
+    def also(self, *sources: _Source) -> _Branch:
+        return _Branch((*self.sources, *sources), self.replaced)
+
+    @property
+    def replacement(self) -> dict[Term, Term]:
+        return {one.node: one.to for one in self.replaced}
+
+
+@dataclass
+class Derivation:
+    """The events that prove that no input satisfies the goal.
+
+    goal: a truth value. widths: of the inputs, by name. events: in order; the last theorem is ``refuted``:
+    its formula says that the goal is false for all words.
+    """
+
+    goal: Term
+    widths: Mapping[str, int]
+    proof: Proof
+    events: list[BookEvent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.inputs = variables_of(self.widths)
+        self.write = Acl2Writer(self.inputs)
+        self.args = " ".join(self.inputs.values())
+        self._places: dict[Term, int] = {}
+        self._count = 0
+        self._pending: list[BookEvent] = []
+        self._place(self.goal)
+        top = _Branch((_Source(self.goal, self.holds(self.goal)),), ())
+        last = self._proved(self.goal, top, self.proof)
+        self._theorem("refuted", f"(not {self.holds(self.goal)})", [], [last])
+        self.events += [self._words_event(), self._nodes_event(), *self._pending]
+
+    # --- what is written of words
+
+    def _place(self, node: Term) -> int:
+        return self._places.setdefault(node, len(self._places))
+
+    def node(self, node: Term) -> str:
+        """The value of a node, as an element of the list of all."""
+        if node.op == "var":
+            return self.inputs[str(node.data)]
+        if node.value is not None:
+            return str(node.value)
+        return f"(nth {self._place(node)} (nodes {self.args}))"
+
+    def holds(self, node: Term) -> str:
+        """That a truth value is 1."""
+        return f"(equal {self.node(node)} 1)"
+
+    def _words_event(self) -> BookEvent:
+        sizes = " ".join(f"(unsigned-byte-p {w} {self.inputs[name]})" for name, w in self.widths.items())
+        return BookEvent(f"(defun words-p ({self.args})\n  (and {sizes}))")
+
+    def _nodes_event(self) -> BookEvent:
+        roots = expand(self._places)
+        bindings, results = self.write.bindings(roots, {})
+        return BookEvent(
+            defined("nodes", list(self.inputs.values()), bindings, f"(list {' '.join(results)})")
+        )
+
+    # --- steps
+
+    def _proved(self, goal: Term, branch: _Branch, proof: Proof) -> str:
+        """The theorem that the branch's assumptions contradict each other."""
+        for step in proof[:-1]:
+            branch = self._learned(branch, step)
+        match proof[-1]:
+            case Close() as last:
+                return self._closed(goal, branch, last)
+            case Cases() as last:
+                return self._cases(goal, branch, last)
+        raise AssertionError(proof[-1])
+
+    def _learned(self, branch: _Branch, step: Step) -> _Branch:
+        match step:
+            case Fact(says, proof):
+                denied = _Source(~says, f"(not {self.holds(says)})")
+                theorem = self._proved(~says, branch.also(denied), proof)
+                return branch.also(_Source(says, self.holds(says), theorem))
+            case Equal(node, to, proof):
+                (now,) = substitute([node], branch.replacement)
+                differ = f"(not (equal {self.node(now)} {self.node(to)}))"
+                theorem = self._proved(now.ne(to), branch.also(_Source(now.ne(to), differ)), proof)
+                replaced = [_Replaced(now, to, theorem)]
+                if now is not node:
+                    replaced.insert(0, _Replaced(node, to, self._same(branch, node, now, to, theorem)))
+                return _Branch(
+                    branch.sources,
+                    (*branch.replaced, *(one for one in replaced if one.node.value is None)),
+                )
+        raise AssertionError(step)
+
+    def _same(self, branch: _Branch, node: Term, now: Term, to: Term, theorem: str) -> str:
+        """The node has the value of ``to``, as what it is with its own nodes replaced has."""
+        number = self._number()
+        keys = self._keys([node], branch)
+        state = f"node-{number}"
+        self._state(state, [node], keys, word=True)
+        before = self._linked(
+            f"before-{number}", f"(equal {self._called(state, keys, 'node')} {self.node(node)})"
+        )
+        after = self._linked(f"after-{number}", f"(equal {self._called(state, keys, 'to')} {self.node(now)})")
+        uses = [before, after, theorem, *(key.theorem for key in keys)]
+        return self._theorem(
+            f"replaced-{number}", f"(equal {self.node(node)} {self.node(to)})", branch.assumed, uses
+        )
+
+    def _cases(self, goal: Term, branch: _Branch, step: Cases) -> str:
+        theorems = [
+            self._proved(goal, branch.also(_Source(case, self.holds(case))), proof)
+            for case, proof in step.cases
+        ]
+        none = [_Source(~case, f"(not {self.holds(case)})") for case, _ in step.cases]
+        theorems.append(self._proved(goal, branch.also(*none), step.rest))
+        return self._theorem(f"cases-{self._number()}", "nil", branch.assumed, theorems)
+
+    def _closed(self, goal: Term, branch: _Branch, step: Close) -> str:
+        number = self._number()
+        sources = self._sources(goal, branch, step.using)
+        holds = " ".join(source.literal for source in sources)
+        (replaced_goal,) = substitute([goal], branch.replacement)
+        formula = all_of([*step.using, replaced_goal])
+        free, maxima, lemma = self._lemma(number, formula, step.free)
+        values = [self.node(node) for node in (*free, *maxima)]
+        call = f"(lemma-formula-{number} {' '.join([*self.args.split(), *values])})"
+        sizes = [
+            f"(unsigned-byte-p {node.width} {value})"
+            for node, value in zip((*free, *maxima), values, strict=True)
+        ]
+        keys = self._keys([goal], branch)
+        uses = [lemma]
+        reached = f"(and {holds})"
+        if keys:
+            state = f"goal-{number}"
+            self._state(state, [*step.using, goal], keys, word=False)
+            uses.append(
+                self._linked(
+                    f"before-{number}", f"(implies (and {holds}) {self._called(state, keys, 'node')})"
+                )
+            )
+            reached = self._called(state, keys, "to")
+        uses.append(self._linked(f"after-{number}", f"(implies {reached} (and {' '.join([call, *sizes])}))"))
+        used = [s.theorem for s in sources if s.theorem] + [key.theorem for key in keys]
+        instance = " ".join(f"({self._free(i)} {value})" for i, value in enumerate(values))
+        uses[0] = f"(:instance {lemma} {instance})" if values else lemma
+        return self._theorem(f"closed-{number}", "nil", branch.assumed, [*uses, *used])
+
+    def _sources(self, goal: Term, branch: _Branch, using: Sequence[Term]) -> list[_Source]:
+        """What gives the goal, and each part that is used."""
+        chosen: dict[_Source, None] = {}
+        for part in (goal, *using):
+            for needed in [goal] if part is goal else conjuncts([part]):
+                for source in reversed(branch.sources):
+                    if needed is source.term or needed in conjuncts([source.term]):
+                        chosen[source] = None
+                        break
+                else:
+                    raise AssertionError("what is used is not among the facts")
+        return list(chosen)
+
+    def _keys(self, roots: Sequence[Term], branch: _Branch) -> list[_Replaced]:
+        """The replaced nodes that are met first below the roots."""
+        replaced = {one.node: one for one in branch.replaced}
+        met: list[_Replaced] = []
+        seen: set[Term] = set()
+        pending = list(roots)
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node in replaced:
+                met.append(replaced[node])
+            else:
+                pending += node.args
+        return met
+
+    def _state(self, name: str, roots: Sequence[Term], keys: Sequence[_Replaced], *, word: bool) -> None:
+        """The roots with each key an argument of its own; ``using`` before the last has nothing replaced."""
+        formals = [*self.inputs.values(), *(self._free(number) for number in range(len(keys)))]
+        names = {node: self._free(number) for number, node in enumerate(expand([key.node for key in keys]))}
+        bindings, results = self.write.bindings(expand(roots[-1:]), names)
+        value = results[0]
+        if not word:
+            others = " ".join(self.holds(root) for root in roots[:-1])
+            value = f"(and {others} (equal {value} 1))"
+        self._pending.append(BookEvent(defined(name, formals, bindings, value)))
+
+    def _called(self, state: str, keys: Sequence[_Replaced], which: str) -> str:
+        values = [self.node(getattr(key, which)) for key in keys]
+        return f"({' '.join([state, *self.args.split(), *values])})"
+
+    def _lemma(self, number: int, formula: Term, free: Sequence[Term]) -> tuple[list[Term], list[Term], str]:
+        """The formula's function and the theorem that nothing satisfies it: its free nodes, and maxima."""
+        (root,) = expand([formula])
+        cuts = dict(zip(expand(free), free, strict=True))
+        below = operands_first([root], cuts)
+        used = {arg for node in below for arg in node.args} | {root}
+        frees = [node for node in cuts if node in used]
+        maxima = [node for node in below if node.op == "umax"]
+        names = {node: self._free(i) for i, node in enumerate([*frees, *maxima])}
+        roots = [root, *dict.fromkeys(arg for node in maxima for arg in node.args)]
+        bindings, results = self.write.bindings(roots, names)
+        text = dict(zip(roots, results, strict=True))
+        parts = [f"(equal {text[root]} 1)"]
+        for node in maxima:
+            words = [text[arg] for arg in node.args]
+            parts += [f"(<= {word} {names[node]})" for word in words]
+            parts.append(f"(or {' '.join(f'(equal {word} {names[node]})' for word in words)})")
+        formals = [*self.inputs.values(), *names.values()]
+        self._pending.append(
+            BookEvent(defined(f"lemma-formula-{number}", formals, bindings, f"(and {' '.join(parts)})"))
+        )
+        widths = {self.inputs[name]: width for name, width in self.widths.items()}
+        widths |= {name: node.width for node, name in names.items()}
+        name = f"lemma-{number}"
+        self._pending.append(
+            BookEvent(simulated(name, widths, f"(not (lemma-formula-{number} {' '.join(formals)}))"), name)
+        )
+        return frees, maxima, name
+
+    def _linked(self, name: str, says: str) -> str:
+        """A theorem about the nodes that is true bit by bit, with nothing to search for."""
+        widths = {self.inputs[input_]: width for input_, width in self.widths.items()}
+        call = f"(nodes {self.args})"
+        says = f"(let ((values {call}))\n    {says.replace(call, 'values')})"
+        self._pending.append(BookEvent(simulated(name, widths, says), name))
+        return name
+
+    def _theorem(self, name: str, says: str, assumed: Sequence[str], uses: Sequence[str]) -> str:
+        """What follows from theorems by logic alone."""
+        hyps = " ".join([f"(words-p {self.args})", *assumed])
+        text = (
+            f"(defthm {name}\n  (implies (and {hyps})\n    {says})\n  :rule-classes nil\n"
+            f"  :hints ((\"Goal\" :in-theory (union-theories (theory 'minimal-theory) '(words-p))\n"
+            f"    :use ({' '.join(dict.fromkeys(uses))}))))"
+        )
+        self._pending.append(BookEvent(text))
+        return name
+
+    def _number(self) -> int:
+        self._count += 1
+        return self._count
+
+    @staticmethod
+    def _free(number: int) -> str:
+        return f"free-{number}"
+
+
+def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
+    """A theorem by symbolic simulation: what would contradict it is refuted as clauses."""
+    place = 0
+    bits = []
+    for variable, width in widths.items():
+        bits.append(f"({variable} (:g-integer {' '.join(map(str, range(place, place + width + 1)))}))")
+        place += width + 1
+    sizes = " ".join(f"(unsigned-byte-p {width} {variable})" for variable, width in widths.items())
+    return (
+        f"(gl::def-gl-thm {name}\n  :hyp (and {sizes})\n  :concl {says}\n"
+        f"  :g-bindings '({' '.join(bits)})\n  :rule-classes nil)"
+    )
+
+
+def refutation_file(folder: str, lemma: str) -> str:
+    """Where the refutation of a lemma is, from the folder of the book."""
+    return f"{folder}/{lemma}.lrat"

@@ -1,0 +1,158 @@
+"""A certificate's statement as a book of ACL2: what it says, and its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcsmt.language.terms import TRUE, Term, all_of, expand, operands_first
+from tcsmt.language.write.acl2 import defined
+from tcsmt.matrix_units.models import Trace
+from tcsmt.outside.exports.acl2.derivation import BookEvent, Derivation, simulated
+from tcsmt.outside.exports.acl2.units import UnitBook, unit_book
+from tcsmt.prove.certificates.derivation import Proof
+from tcsmt.prove.certificates.stated import stated
+from tcsmt.prove.certificates.statement import Statement, input_words
+from tcsmt.prove.engine.inhabitants import inhabitant
+
+__all__ = ["StatementBook", "statement_book"]
+
+
+@dataclass(frozen=True)
+class StatementBook:
+    """A statement's book. name: of its file and of its refutations' folder. units: the books that it needs.
+
+    events: in order. theorem: the name of the last. values: an inhabitant of the domain.
+    """
+
+    name: str
+    title: str
+    units: tuple[UnitBook, ...]
+    events: tuple[BookEvent, ...]
+    theorem: str
+    head: tuple[str, ...]
+    values: Mapping[str, int] | None
+
+    @property
+    def text(self) -> str:
+        """What the file holds."""
+        head = [f"; {_plain(line)}".rstrip() for line in self.head]
+        books = [f'(include-book "../units/{unit.name}")' for unit in self.units]
+        lines = [*head, "", '(in-package "ACL2")', *books]
+        if not books:
+            lines.append('(include-book "../theorems" :ttags ((:fast-cons-memo) (:aig-vars)))')
+        return "\n".join([*lines, "", "\n\n".join(e.in_book(self.name) for e in self.events), ""])
+
+    @property
+    def lemmas(self) -> list[BookEvent]:
+        """The theorems with clauses."""
+        return [event for event in self.events if event.lemma]
+
+
+def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementBook:
+    """The book of a statement of a certificate. path: of its file."""
+    derivation = Derivation(statement.goal, statement.widths, proof)
+    files = [call["model"] for call in statement.record["calls"]]
+    books = {file: unit_book(call.model, file) for file, call in zip(files, statement.calls, strict=True)}
+    writer = _Sides(statement, derivation, [books[file].function for file in files])
+    values: Mapping[str, int] | None = None
+    if "goal" in statement.record:
+        events, theorem = writer.impossible(), "no-such-input"
+    else:
+        events, theorem = writer.same(), "same-word"
+        values = inhabitant(statement).values
+        if values is not None:
+            words = " ".join(map(str, values.values()))
+            text = f"(defthm inhabited\n  (in-domain {words})\n  :rule-classes nil)"
+            events.insert(-1, BookEvent(text))
+    about = stated(statement)
+    head = (f"{statement.title}", "", *about.lines(), "", "Written by tcsmt from a certificate.")
+    return StatementBook(
+        path.stem, statement.title, tuple(books.values()),
+        (*derivation.events, *events), theorem, head, values,
+    )  # fmt: skip
+
+
+@dataclass
+class _Sides:
+    """What the statement says of its units, in ACL2."""
+
+    statement: Statement
+    derivation: Derivation
+    functions: list[str]
+
+    def __post_init__(self) -> None:
+        statement = self.statement
+        outputs = expand([call.output for call in statement.calls])
+        self.outputs = outputs
+        self.operands = [expand(call.operands.flat()) for call in statement.calls]
+        self.formals = list(self.derivation.inputs.values())
+
+    @property
+    def domain(self) -> Term:
+        """Where the inputs are."""
+        statement = self.statement
+        assert statement.domain is not None
+        where = statement.domain.holds(statement.formats, Trace(input_words(statement.formats), (), TRUE, ()))
+        return all_of([where, *statement.also])
+
+    def same(self) -> list[BookEvent]:
+        derivation, args = self.derivation, self.derivation.args
+        bindings, (holds,) = derivation.write.bindings(expand([self.domain]), {})
+        events = [BookEvent(defined("in-domain", self.formals, bindings, f"(equal {holds} 1)"))]
+        sides = []
+        for place, number in enumerate(self.statement.record["differ"], 1):
+            lines, call = self._call(number)
+            if lines:
+                events.append(BookEvent(defined(f"side-{place}", self.formals, lines, call)))
+                call = f"(side-{place} {args})"
+            sides.append(call)
+        claim = f"(equal {' '.join(sides)})"
+        return events + self._conclusion("same-word", f"(in-domain {args})", claim)
+
+    def impossible(self) -> list[BookEvent]:
+        derivation, args = self.derivation, self.derivation.args
+        bindings, (holds,) = derivation.write.bindings(expand([self.statement.goal]), {})
+        event = BookEvent(defined("claim", self.formals, bindings, f"(equal {holds} 1)"))
+        return [event, *self._conclusion("no-such-input", "t", f"(not (claim {args}))")]
+
+    def _conclusion(self, name: str, where: str, claim: str) -> list[BookEvent]:
+        derivation = self.derivation
+        widths = {derivation.inputs[n]: width for n, width in self.statement.widths.items()}
+        goal = derivation.holds(self.statement.goal)
+        says = f"(implies (and {where} (not {claim}))\n    {goal})"
+        theorem = (
+            f"(defthm {name}\n  (implies (and (words-p {derivation.args}) {where})\n    {claim})\n"
+            "  :rule-classes nil\n"
+            "  :hints ((\"Goal\" :in-theory (union-theories (theory 'minimal-theory) '(words-p))\n"
+            "    :use (reading refuted))))"
+        )
+        return [BookEvent(simulated("reading", widths, says), "reading"), BookEvent(theorem)]
+
+    def _call(self, number: int) -> tuple[list[tuple[str, str]], str]:
+        """What must be bound before a call, and the call."""
+        names: dict[Term, str] = {}
+        lines: list[tuple[str, str]] = []
+        for earlier in range(number):
+            names.setdefault(self.outputs[earlier], f"call-{earlier}")
+        below = operands_first(self.operands[number], names)
+        needed = {arg for node in below for arg in node.args} | set(self.operands[number])
+        for earlier in range(number):
+            if self.outputs[earlier] in needed and names[self.outputs[earlier]] == f"call-{earlier}":
+                inner, call = self._call(earlier)
+                lines += [line for line in [*inner, (f"call-{earlier}", call)] if line not in lines]
+        bindings, args = self.derivation.write.bindings(self.operands[number], names)
+        mark = {f"w-{i}": f"w-{number}-{i}" for i in range(len(bindings))}
+        lines += [(mark[name], _renamed(text, mark)) for name, text in bindings]
+        return lines, f"({' '.join([self.functions[number], *(mark.get(arg, arg) for arg in args)])})"
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    words = text.replace("(", "( ").replace(")", " )").split(" ")
+    return " ".join(names.get(word, word) for word in words).replace("( ", "(").replace(" )", ")")
+
+
+def _plain(text: str) -> str:
+    """In ASCII, as every ACL2 reads it."""
+    return text.encode("ascii", "backslashreplace").decode()

@@ -1,0 +1,43 @@
+"""Certificates checked by ACL2; without it, what is said then."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tcsmt
+from tcsmt.face.api.certified_books import book_of
+from tcsmt.prove.certificates.files import record_of, statement_files
+
+acl2 = pytest.mark.skipif(shutil.which("acl2") is None, reason="ACL2 is not installed")
+
+
+def test_without_acl2(certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(tcsmt.TcsmtError, match="acl2-books-certs"):
+        tcsmt.check_with_acl2(certificates)
+
+
+def test_an_argument_that_is_code_has_no_book(certificates: Path) -> None:
+    books = {path: book_of(path) for path in statement_files(certificates)}
+    for path, book in books.items():
+        if "about" in record_of(path)["statement"]:
+            assert "its argument is code of tcsmt" in getattr(book, "flaw", "")
+        else:
+            assert getattr(book, "events", ())
+
+
+@acl2
+@pytest.mark.long
+def test_with_acl2(certificates: Path, tmp_path: Path) -> None:
+    """The books stay, and refutations are not made again."""
+    folder = tmp_path / "books"
+    (result,) = tcsmt.check_with_acl2(certificates, books=folder, only="a NaN stays")
+    assert (result.flaw, result.title) == ("", "a NaN stays")
+    assert result.as_json()["certified"]
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*.lrat")}
+    (again,) = tcsmt.check_with_acl2(certificates, books=folder, only="a NaN stays")
+    assert not again.flaw
+    assert times == {path: path.stat().st_mtime_ns for path in folder.rglob("*.lrat")}

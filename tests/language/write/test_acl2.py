@@ -1,0 +1,56 @@
+"""Terms as ACL2 text, read by an evaluator that shares nothing with what writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.language.terms import expand, substitute, total, var, variables
+from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
+from tests.support.acl2_text import Session
+from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
+
+
+def check_text(case: Case) -> None:
+    """Every node has the value of the integers', in every row."""
+    roots = expand(case.terms)
+    names = [str(x.data) for x in variables([*roots, *case.variables])]
+    inputs = variables_of(names)
+    bindings, results = Acl2Writer(inputs).bindings(roots, {})
+    session = Session()
+    session.read(defined("f", list(inputs.values()), bindings, f"(list {' '.join(results)})"))
+    for row, words in enumerate(case.rows()):
+        args = [words[name] for name in names]
+        assert session.value(["f", *args], {}) == [column[row] for column in case.values], case.name
+
+
+def test_shapes() -> None:
+    on_shapes(check_text)
+
+
+def test_random_computations() -> None:
+    on_random_cases(check_text, 12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("steps", MANY)
+def test_many_random_computations(steps: int) -> None:
+    on_many_random_cases(check_text, steps)
+
+
+def test_variables_are_told_apart_without_case() -> None:
+    names = variables_of(["a0", "A0", "t", "c"])
+    assert names == {"a0": "a0", "A0": "a0-1", "t": "t-2", "c": "c"}
+
+
+def test_a_sum_has_the_order_of_its_inputs() -> None:
+    """Whatever its words are: with one replaced, and in the terms another order, the others stay in place."""
+    a, b, c = (var(name, 8) for name in ("a", "b", "c"))
+    words = [(x & 15) << 1 for x in (a, b, c)]
+    root = total(*words)
+    writer = Acl2Writer(variables_of("abc"))
+    for node, name in ((words[1], "free"), (words[2], "free")):
+        (changed,) = substitute([root], {node: node ^ 1})
+        bindings, (result,) = writer.bindings([changed], {node ^ 1: "free"})
+        text = dict(bindings)[result]
+        kept = [dict(bindings).get(word, word) for word in text.strip("()").split()[3:]]
+        assert kept.index(name) == words.index(node), text

@@ -1,0 +1,221 @@
+"""Books of statements certified by ACL2, and tampered with; without ACL2, what is written."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, Refuter, certified, files_of, write_book
+from tcsmt.outside.exports.acl2.statements import StatementBook
+from tcsmt.prove.engine.options import SolvingOptions
+from tests.support.acl2_books import book_of
+
+acl2 = pytest.mark.skipif(shutil.which("acl2") is None, reason="ACL2 is not installed")
+
+
+def test_files(certificates: Path, tmp_path: Path) -> None:
+    """All that ``make`` needs, and each parenthesis is closed."""
+    book = book_of(certificates, "2 carry bits")
+    files = files_of(book)
+    assert set(files) == {
+        "Makefile", "certify.sh", "clauses.lisp", "theorems.lisp", f"statements/{book.name}.lisp",
+        *(f"units/{unit.name}.lisp" for unit in book.units),
+    }  # fmt: skip
+    for name, text in files.items():
+        if name.endswith(".lisp"):
+            code = re.sub(r'(?m);.*$|"[^"]*"|#\\.', "", text)
+            assert code.count("(") == code.count(")") > 5, name
+    write_book(book, tmp_path)
+    written = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {name: path.read_text(encoding="utf-8") for name, path in written.items()} == files
+    subprocess.run(["sh", "-n", tmp_path / "certify.sh"], check=True)
+
+
+def test_nothing_is_assumed(certificates: Path) -> None:
+    """No axiom, no skipped proof, no trust tag but the two of the performance books that are included."""
+    for title in ("2 carry bits", "zero exponent", "a NaN stays"):
+        for name, text in files_of(book_of(certificates, title)).items():
+            assert not re.search(r"(?i)skip-proofs|defaxiom|defttag|progn!|include-raw", text), name
+            for tags in re.findall(r":ttags ([^\n]*)\)", text) if name.endswith(".lisp") else ():
+                assert tags == "((:fast-cons-memo) (:aig-vars))", name
+
+
+@pytest.fixture(scope="module")
+def books(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[StatementBook]]:
+    """A folder with three books, and the refutations of their lemmas: to be copied, not changed."""
+    folder = tmp_path_factory.mktemp("books")
+    made = [book_of(certificates, title) for title in ("2 carry bits", "zero exponent", "a NaN stays")]
+    with Refuter(folder, SolvingOptions(timeout=100)) as refuter:
+        for book in made:
+            write_book(book, folder)
+            refuter.refute(book)
+    return folder, made
+
+
+@acl2
+@pytest.mark.long
+def test_three_statements(books: tuple[Path, list[StatementBook]]) -> None:
+    folder, made = books
+    results = list(certified(made, folder, 300))
+    assert [result.flaw for result in results] == ["", "", ""]
+    assert [result.inhabited for result in results] == [True, True, False]
+    assert all(result.tags == (":fast-cons-memo", ":aig-vars") for result in results)
+    assert all(result.refutations for result in results)
+    assert "(EQUAL (UNIT." in results[0].theorem
+    assert "(NOT (CLAIM " in results[2].theorem
+
+
+@acl2
+@pytest.mark.long
+def test_the_script(books: tuple[Path, list[StatementBook]], tmp_path: Path) -> None:
+    """A shell and ACL2 do it, too, without tcsmt."""
+    folder = shutil.copytree(books[0], tmp_path / "copy")
+    done = subprocess.run(["make"], cwd=folder, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("THEOREM: ") == done.stdout.count("TRUST-TAGS: ") == 3
+    (folder / "statements" / books[1][0].name / "lemma-1.lrat").write_text("")
+    done = subprocess.run(["make"], cwd=folder, check=False, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert f"NOT CERTIFIED: statements/{books[1][0].name}.lisp" in done.stdout
+
+
+def _refutation(folder: Path, book: StatementBook) -> Path:
+    return max((folder / "statements" / book.name).glob("*.lrat"), key=lambda path: path.stat().st_size)
+
+
+def _text(change: Callable[[str], str]) -> Callable[[Path, StatementBook], None]:
+    """A change to the book of the statement."""
+
+    def tamper(folder: Path, book: StatementBook) -> None:
+        path = folder / "statements" / f"{book.name}.lisp"
+        text = path.read_text(encoding="utf-8")
+        changed = change(text)
+        assert changed != text
+        path.write_text(changed, encoding="utf-8")
+
+    return tamper
+
+
+def _unit(change: Callable[[str], str]) -> Callable[[Path, StatementBook], None]:
+    """A change to the book of the second unit."""
+
+    def tamper(folder: Path, book: StatementBook) -> None:
+        path = folder / "units" / f"{book.units[1].name}.lisp"
+        text = path.read_text(encoding="utf-8")
+        changed = change(text)
+        assert changed != text
+        path.write_text(changed, encoding="utf-8")
+
+    return tamper
+
+
+def _hint(folder: Path, book: StatementBook) -> None:
+    path = _refutation(folder, book)
+    lines = path.read_text().splitlines()
+    place = max(range(len(lines)), key=lambda i: len(lines[i].partition(" 0 ")[2]))
+    words = lines[place].split()
+    lines[place] = " ".join([*words[:-3], words[-1]])
+    path.write_text("\n".join([*lines, ""]))
+
+
+def _line(folder: Path, book: StatementBook) -> None:
+    path = _refutation(folder, book)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def _other_refutation(folder: Path, book: StatementBook) -> None:
+    """That of a lemma of another statement."""
+    other = next(path for path in (folder / "statements").glob("*/*.lrat") if path.parent.name != book.name)
+    shutil.copy(other, _refutation(folder, book))
+
+
+def _order(text: str) -> str:
+    """What follows from a lemma comes before it."""
+    closed = re.search(r"\(defthm closed-1\n.*?\n\n", text, re.DOTALL)
+    assert closed
+    return text.replace(closed.group(), "").replace(
+        "(with-refutation", closed.group() + "(with-refutation", 1
+    )
+
+
+def _domain(text: str) -> str:
+    """Infinities and NaNs are in it."""
+    return re.sub(r"(\(defun in-domain .*?\(declare [^\n]*\n).*?(\n\n)", r"\1  t)\2", text, flags=re.DOTALL)
+
+
+def _assumed(text: str) -> str:
+    """An assumption that no input satisfies: then the domain has no inhabitant."""
+    return re.sub(r"(\(defun in-domain .*?\(declare [^\n]*\n).*?(\n\n)", r"\1  nil)\2", text, flags=re.DOTALL)
+
+
+def _swapped(text: str) -> str:
+    """The theorem is about two other units: the first, and the first with one bit of its word inverted."""
+    unit = re.search(r"unit\.[0-9a-f]{8}", text.partition("(defthm same-word")[2])
+    assert unit
+    start, theorem = text[: text.index("(defthm same-word")], text[text.index("(defthm same-word") :]
+    second = re.findall(r"\(unit\.[0-9a-f]{8} [^)]*\)", theorem)[1]
+    return start + theorem.replace(second, f"(logxor 1 {second})")
+
+
+TAMPERED: dict[str, Callable[[Path, StatementBook], None]] = {
+    "a hint is missing": _hint,
+    "a line is missing": _line,
+    "a lemma of another statement": _other_refutation,
+    "the order of the lemmas": _text(_order),
+    "a wider domain": _text(_domain),
+    "an assumption that is false": _text(_assumed),
+    "another unit": _text(_swapped),
+    "a parameter": _unit(lambda text: re.sub(r"\(loghead (\d+) \(\+ ", r"(loghead \1 (+ 1 ", text)),
+}
+
+
+@acl2
+@pytest.mark.long
+@pytest.mark.parametrize("way", TAMPERED)
+def test_tampered(way: str, books: tuple[Path, list[StatementBook]], tmp_path: Path) -> None:
+    """ACL2 does not certify the book."""
+    folder = shutil.copytree(books[0], tmp_path / "copy")
+    book = books[1][0]
+    TAMPERED[way](folder, book)
+    (result,) = certified([book], folder, 300)
+    assert result.flaw
+
+
+@acl2
+@pytest.mark.long
+def test_a_stale_book(books: tuple[Path, list[StatementBook]], tmp_path: Path) -> None:
+    """A certificate of ACL2 for another text does not count: the book is certified again, and refused."""
+    folder = shutil.copytree(books[0], tmp_path / "copy")
+    book = books[1][0]
+    (before,) = certified([book], folder, 300)
+    assert not before.flaw
+    _text(_domain)(folder, book)
+    assert (folder / "statements" / f"{book.name}.cert").exists()
+    (after,) = certified([book], folder, 300)
+    assert after.flaw
+
+
+@acl2
+@pytest.mark.long
+def test_another_title(books: tuple[Path, list[StatementBook]], tmp_path: Path) -> None:
+    """It is a comment: what is certified, and shown, is the theorem."""
+    folder = shutil.copytree(books[0], tmp_path / "copy")
+    book = books[1][0]
+    _text(lambda text: text.replace("2 carry bits against 3 carry bits", "all units are the same"))(
+        folder, book
+    )
+    (result,) = certified([book], folder, 300)
+    assert not result.flaw
+    assert "SAME" not in result.theorem
+
+
+def test_as_data() -> None:
+    refused = CertifiedBook("one", "One", "no refutation", 1.25)
+    assert refused.as_json() == {
+        "file": "one.json", "title": "One", "certified": False, "flaw": "no refutation", "seconds": 1.2,
+    }  # fmt: skip

@@ -1,0 +1,76 @@
+"""A proof as events of ACL2: true on random words, and no event is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tcsmt.outside.exports.acl2.derivation import Derivation, refutation_file
+from tcsmt.prove.certificates.derivation import Cases, Close, Proof
+from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tests.support.acl2_text import Session
+
+
+def closing(proof: Proof) -> int:
+    """How many branches a proof closes."""
+    count = 0
+    for step in proof:
+        match step:
+            case Close():
+                count += 1
+            case Cases():
+                count += sum(closing(part) for _, part in step.cases) + closing(step.rest)
+            case _:
+                count += closing(step.proof)
+    return count
+
+
+def derivations(folder: Path) -> list[tuple[Derivation, Proof]]:
+    made = []
+    for path in statement_files(folder):
+        record = record_of(path)
+        if "about" not in record["statement"]:
+            statement, proof = opened(path, record)
+            made.append((Derivation(statement.goal, statement.widths, proof), proof))
+    return made
+
+
+def test_every_lemma_and_link_is_true_of_random_words(certificates: Path) -> None:
+    rng = Random(1)
+    made = derivations(certificates)
+    assert made
+    for derivation, _ in made:
+        session = Session()
+        for event in derivation.events:
+            session.read(event.text)
+        for name, (hyp, concl) in session.simulated.items():
+            widths = {size[2]: size[1] for size in hyp[1:]}
+            for _ in range(15):
+                words = {
+                    variable: rng.choice((0, 1, rng.getrandbits(width))) for variable, width in widths.items()
+                }
+                words = {variable: word % (1 << widths[variable]) for variable, word in words.items()}
+                assert session.value(hyp, words)
+                assert session.value(concl, words), name
+
+
+def test_every_branch_is_closed_by_a_lemma(certificates: Path) -> None:
+    for derivation, proof in derivations(certificates):
+        lemmas = [event.lemma for event in derivation.events if event.lemma.startswith("lemma-")]
+        assert len(lemmas) == len(set(lemmas)) == closing(proof)
+        assert sum("(defthm closed-" in event.text for event in derivation.events) == closing(proof)
+        assert derivation.events[-1].text.startswith("(defthm refuted")
+
+
+def test_what_is_used_is_known(certificates: Path) -> None:
+    """A step that uses what is no fact is refused, and not written."""
+    path = next(path for path in statement_files(certificates) if "about" not in record_of(path)["statement"])
+    statement, _ = opened(path, record_of(path))
+    with pytest.raises(AssertionError, match="not among the facts"):
+        Derivation(statement.goal, statement.widths, (Close(using=(~statement.goal,)),))
+
+
+def test_a_refutation_has_the_name_of_its_lemma() -> None:
+    assert refutation_file("carry-bits", "lemma-1") == "carry-bits/lemma-1.lrat"

@@ -1,0 +1,59 @@
+"""A session with a prover: here a program that repeats what it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
+from tcsmt.support.errors import TcsmtError
+
+#: Prints the text of ``(cw "~%~s0~%" "TEXT")``, sleeps at ``(sleep)``, and ends at ``(good-bye)``.
+REPEATING = """#!/bin/sh
+while read -r line; do
+  case "$line" in
+    '(cw '*) printf '\\n%s\\n' "$(echo "$line" | cut -d '"' -f 4)" ;;
+    '(sleep)') sleep 60 ;;
+    '(good-bye)') exit 0 ;;
+    *) echo "told $line" ;;
+  esac
+done
+"""
+
+
+@pytest.fixture
+def repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    program = tmp_path / "bin" / "acl2"
+    program.parent.mkdir()
+    program.write_text(REPEATING)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return tmp_path
+
+
+def test_answers(repeating: Path) -> None:
+    with Prover(repeating) as prover:
+        assert prover.send("(first)\n(second)", 30).split("\n")[:2] == ["told (first)", "told (second)"]
+        assert "told (third)" in prover.send("(third)", 30)
+
+
+def test_it_takes_too_long(repeating: Path) -> None:
+    with Prover(repeating) as prover, pytest.raises(ProverStopped, match=r"within 0\.5 s"):
+        prover.send("(sleep)", 0.5)
+
+
+def test_it_ends(repeating: Path) -> None:
+    with Prover(repeating) as prover:
+        with pytest.raises(ProverStopped, match="or ended"):
+            prover.send("(good-bye)", 30)
+        with pytest.raises(ProverStopped):
+            prover.send("(more)", 30)
+
+
+def test_it_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        TcsmtError, match="not installed: on Debian it is in the packages acl2, acl2-books and"
+    ):
+        prover_path()

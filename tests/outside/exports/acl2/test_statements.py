@@ -1,0 +1,71 @@
+"""Statements as books of ACL2: what they say, without ACL2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tcsmt.outside.exports.acl2.certification import write_book
+from tcsmt.outside.exports.acl2.statements import StatementBook
+from tests.support.acl2_books import book_of
+from tests.support.acl2_text import Session
+
+COMMITTED = Path(__file__).parents[4] / "results" / "certificates"
+
+
+def read(book: StatementBook, folder: Path) -> Session:
+    write_book(book, folder)
+    session = Session()
+    session.read(
+        (folder / "statements" / f"{book.name}.lisp").read_text(encoding="utf-8"), folder / "statements"
+    )
+    return session
+
+
+def holds(session: Session, name: str, seed: int) -> None:
+    """A theorem about all words is true of some."""
+    rng = Random(seed)
+    sizes = session.functions["words-p"][1][1:]
+    for _ in range(20):
+        words = {size[2]: rng.getrandbits(size[1]) for size in sizes}
+        assert session.value(session.theorems[name], words)
+
+
+def test_two_units(certificates: Path, tmp_path: Path) -> None:
+    book = book_of(certificates, "2 carry bits")
+    assert len(book.units) == 2
+    session = read(book, tmp_path)
+    holds(session, "same-word", 5)
+    assert session.value(session.theorems["inhabited"], {})
+    assert book.values is not None
+
+
+def test_a_goal_of_its_own(certificates: Path, tmp_path: Path) -> None:
+    book = book_of(certificates, "a NaN stays")
+    assert (book.theorem, book.values) == ("no-such-input", None)
+    holds(read(book, tmp_path), "no-such-input", 6)
+
+
+@pytest.mark.parametrize(
+    ("title", "differs"),
+    [
+        ("3 against 4 carry bits", False),
+        ("N = 4: products in order against shuffled", False),
+        ("hopper mma.m16n8k32 e5m2 to f32 against FP16", True),
+    ],
+)
+def test_committed_statements(title: str, differs: bool, tmp_path: Path) -> None:
+    """Where a unit is applied to other words than inputs, the side is a function of its own."""
+    session = read(book_of(COMMITTED, title), tmp_path)
+    assert ("side-2" in session.functions) is differs
+    holds(session, "same-word", 7)
+
+
+def test_what_it_says_stands_in_its_head(certificates: Path) -> None:
+    text = book_of(certificates, "2 carry bits").text
+    assert text.isascii()
+    head = text.partition("(in-package")[0]
+    assert "; 2 carry bits against 3 carry bits" in head
+    assert "; statement: on inputs that are finite, models 1 and 2 give the same word, read in f16" in head
