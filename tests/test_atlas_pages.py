@@ -1,4 +1,4 @@
-"""The atlas and the units' pages in the site: what they show is what results and models say."""
+"""The atlas, the units' pages and links to witnesses in the site show what results and models say."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tcsmt.face.api.views import address
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.study.survey.atlas import groups
 from tests.support.paths import ROOT
@@ -176,3 +177,44 @@ def test_nothing_in_the_catalogue_is_markup() -> None:
     html = compared().unit(row, "../")
     assert not [tag for tag, _ in Seen(html).elements if tag in ("b", "i", "script")]
     assert "<script>" in Seen(html).text and '"' not in pages().page_name(row)
+
+
+# --- witnesses in the documentation ----------------------------------------------------------------
+
+
+def links_in(text: str) -> list[str]:
+    """The links of a block."""
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        module = import_module("witness_links")
+    finally:
+        sys.path.pop(0)
+    return [address("page.html", view) for view in module.views_in(text)]
+
+
+def test_what_pages_print_is_linked() -> None:
+    """Each link shows the results that stand in its block; one that prints no inputs has none."""
+    text = (ROOT / "docs" / "howto" / "compare.md").read_text()
+    blocks = [block for block in text.split("```") if "DISTINGUISHED" in block]
+    counts = []
+    for block in blocks:
+        links = links_in(block)
+        counts.append(len(links))
+        for link in links:
+            reached = followed(link)
+            for unit, result in zip(reached.units, reached.results, strict=True):
+                assert re.search(rf"^    {re.escape(unit)}: 0x{result:0>8x} ", block, re.MULTILINE)
+    assert sum(counts) >= 4 and counts.count(0) >= 1
+
+
+def test_what_is_not_so_is_not_linked() -> None:
+    """A result that the words do not give; a model file; a unit that the page does not have."""
+    text = (ROOT / "docs" / "howto" / "compare.md").read_text()
+    (block,) = (block for block in text.split("```") if "0xc4fffff4" in block)
+    assert len(links_in(block)) == 1
+    assert not links_in(block.replace("0xc4fffff4", "0xc4fffff5"))
+    assert not links_in(block.replace("hopper/mma.m16n8k16", "hopper/mma.m16n8k17"))
+    (link,) = links_in('$ tcsmt explain volta --vector "a0=1.5 b0=0x3e00" --against ampere\n')
+    assert followed(link).results == [0x40100000, 0x40100000]
+    assert not links_in('$ tcsmt explain mine.toml --vector "a0=1.5"\n')
+    assert not links_in('$ tcsmt explain "volta+chained@8" --vector "a0=1.5"\n')
