@@ -52,7 +52,7 @@ from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.tables import markdown
 
-__all__ = ["TYPE1", "Effort", "entries", "table", "write"]
+__all__ = ["TYPE1", "About", "Effort", "bounded", "entries", "table", "write"]
 
 #: The units of question 1.
 UNITS = (AS_PUBLISHED, *FP16_UNITS)
@@ -363,7 +363,7 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(
-    path: Path,
+    path: Path | None,
     tasks: Sequence[Task],
     options: SolvingOptions,
     progress: ProgressCallback = unseen,
@@ -371,9 +371,9 @@ def write(
 ) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
-    Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
-    earlier run has kept marked as ``earlier``, and why others failed. only: text in the keys of the entries
-    that are looked at and returned; the others stay in the file as they are.
+    path: None keeps nothing. Proofs in the file that do not count are asked for again. Returned are all
+    entries, those proofs that an earlier run has kept marked as ``earlier``, and why others failed. only:
+    text in the keys of the entries that are looked at and returned; the others stay in the file as they are.
     """
 
     def counts(task: Task, entry: Record) -> bool:

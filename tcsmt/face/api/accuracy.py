@@ -5,6 +5,7 @@
 True
 """
 
+from tcsmt.face.api.bound_table import BoundTable, table
 from tcsmt.face.api.error_bound import AccuracyBound, bound
 from tcsmt.face.api.error_comparison import AccuracyComparison, compare
 from tcsmt.face.api.error_steps import explain
@@ -25,6 +26,7 @@ __all__ = [
     "AccuracyExactness",
     "AccuracyFlaw",
     "AlgorithmFindings",
+    "BoundTable",
     "ExactSlices",
     "ParameterVariants",
     "Recipes",
@@ -43,5 +45,6 @@ __all__ = [
     "slices",
     "split",
     "sweep",
+    "table",
     "variants",
 ]

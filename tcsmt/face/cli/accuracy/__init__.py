@@ -23,6 +23,7 @@ _GROUPS = {
         "variants": "What each parameter of a unit costs.",
     },
     "Many at a time": {
+        "table": "Bounds, found and proved, as a table for papers.",
         "slices": "The exact domain of every unit and slicing.",
         "sweep": "Errors of matrix products against K.",
         "reduced": "Facts about reduced formats, for all inputs.",

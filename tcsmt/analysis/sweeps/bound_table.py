@@ -1,0 +1,85 @@
+"""A table of error bounds: algorithms on units, at several lengths, each cell found, proved and certified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tcsmt.analysis.sweeps.findings import About, Effort, bounded
+from tcsmt.compose.recipes.named import recipe_named, units_for, without_file
+from tcsmt.language.graphs.digest import digest_of_texts
+from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.jobs.work import Task
+
+__all__ = ["BoundSubject", "TableLine", "lines_of", "tasks_of"]
+
+
+@dataclass(frozen=True)
+class BoundSubject:
+    """What is bounded: an algorithm, by its name, on the inputs of a domain; label: its name in the table."""
+
+    label: str
+    algorithm: str
+    domain: Domain
+
+    @classmethod
+    def of_format(cls, name: str, domain: Domain) -> BoundSubject:
+        """A unit by itself on numbers of an operand format: nothing is lost before it.
+
+        Raises :class:`.TcsmtError` for what is not a floating-point format.
+        """
+        fmt = float_format(format_named(name))
+        bits = domain.bits or (fmt.precision, fmt.precision)
+        return cls(fmt.name, f"single-f16,format={fmt.name}", replace(domain, bits=bits))
+
+    @classmethod
+    def of_algorithm(cls, name: str, domain: Domain) -> BoundSubject:
+        """An algorithm on binary32 numbers. Raises :class:`.TcsmtError`."""
+        recipe_named(name)
+        return cls(name, name, domain)
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A line of the table: a subject on a unit; tasks: its cells, by length."""
+
+    subject: BoundSubject
+    unit: str
+    tasks: Mapping[int, Task]
+
+
+def lines_of(
+    subjects: Sequence[BoundSubject], units: Sequence[str], lengths: Iterable[int], effort: Effort
+) -> Iterator[TableLine]:
+    """Each subject on what GEMM libraries use of each unit; units that do not take it are left out.
+
+    Raises :class:`.TcsmtError` where no unit takes any of them.
+    """
+    lines = 0
+    for unit in units:
+        for subject in subjects:
+            rows = units_for(recipe_named(subject.algorithm), unit)
+            if rows:
+                lines += 1
+                cells = {k: _task(subject, rows[0], k, effort) for k in sorted({*lengths})}
+                yield TableLine(subject, rows[0].name, cells)
+    if not lines:
+        asked = ", ".join(subject.label for subject in subjects)
+        raise TcsmtError(f"no unit of {', '.join(units)} takes {asked} and accumulates in f32")
+
+
+def _task(subject: BoundSubject, row: Row, k: int, effort: Effort) -> Task:
+    """It is about the unit's graph, and how the algorithm is written."""
+    name, domain = subject.algorithm, subject.domain
+    parts = ["bound", without_file(name), row.model.digest, str(k), repr(domain)]
+    about = About(digest_of_texts(parts), {row.name: row.model.digest})
+    key = f"{subject.label} on {row.name}, K = {k}, {domain}"
+    return effort.task(key, about, bounded, name, row.name, k, domain)
+
+
+def tasks_of(lines: Iterable[TableLine]) -> list[Task]:
+    """The cells of lines."""
+    return [task for line in lines for task in line.tasks.values()]

@@ -1,0 +1,160 @@
+"""A table of error bounds for papers: ``tcsmt.accuracy.table``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.analysis.search.bound import LONGEST
+from tcsmt.analysis.sweeps.bound_table import BoundSubject, TableLine, lines_of, tasks_of
+from tcsmt.analysis.sweeps.findings import Effort, write
+from tcsmt.face.api.effort import TYPE1, check_effort
+from tcsmt.prove.engine.certify import require_sat_solver
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.results import Result, json_text
+from tcsmt.support.tables import markdown
+
+__all__ = ["FORMS", "BoundTable", "table"]
+
+#: How a table is written.
+FORMS = ("markdown", "latex", "csv", "json")
+_HEAD = ("unit", "algorithm", "K", "domain", "found", "proved", "certificate")
+
+
+@dataclass(frozen=True, repr=False)
+class BoundTable(Result):
+    """Bounds of errors relative to ``|c| + Σ|a·b|``, in units of 2^-24: print it, or see ``cells``.
+
+    cells: one for each unit, algorithm and length, in order: ``unit``, ``algorithm``, ``k``, ``domain``,
+    ``found`` (the largest error found; None: infinite), ``proved`` (None: no bound, see ``reason``) and
+    ``certificate`` (the digest in the name of its file; "": none). failed: why others are missing, by key.
+    """
+
+    cells: tuple[Mapping[str, Any], ...]
+    failed: Mapping[str, str]
+
+    def text(self, form: str = "markdown") -> str:
+        """The table as ``markdown``, ``latex``, ``csv`` or ``json``. Raises :class:`tcsmt.TcsmtError`."""
+        match choose("form", form, FORMS):
+            case "latex":
+                return "\n".join(_latex(self._rows()))
+            case "csv":
+                file = io.StringIO()
+                csv.writer(file, lineterminator="\n").writerows([_HEAD, *self._rows()])
+                return file.getvalue().rstrip("\n")
+            case "json":
+                return json_text(self._facts())
+        return "\n".join(self._lines())
+
+    def _rows(self) -> Iterator[list[str]]:
+        for cell in self.cells:
+            found = "infinite" if cell["found"] is None else f"{cell['found']:.6g}"
+            proved = "" if cell["proved"] is None else f"{cell['proved']:.6g}"
+            shown = (cell["unit"], cell["algorithm"], cell["k"], cell["domain"], found, proved)
+            yield [*map(str, shown), cell["certificate"]]
+
+    def _lines(self) -> Iterator[str]:
+        yield from markdown(_HEAD, self._rows())
+        yield ""
+        yield "Errors relative to |c| + Σ|a·b|, in units of 2^-24."
+        for cell in self.cells:
+            if cell["proved"] is None:
+                yield f"no bound of {cell['algorithm']} on {cell['unit']}, K = {cell['k']}: {cell['reason']}"
+        yield from (f"missing: {key}: {why}" for key, why in self.failed.items())
+
+    def _facts(self) -> dict[str, Any]:
+        return {"in": "2^-24", "cells": [dict(cell) for cell in self.cells], "failed": dict(self.failed)}
+
+    @property
+    def _title(self) -> str:
+        return f"of {len(self.cells)} bounds"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every cell has a bound; 3: some have none."""
+        unknown = self.failed or any(cell["proved"] is None for cell in self.cells)
+        return Exit.UNKNOWN if unknown else Exit.ANSWERED
+
+
+def table(
+    units: Sequence[str],
+    *,
+    formats: Sequence[str] = (),
+    algorithms: Sequence[str] = (),
+    lengths: Sequence[int] = (16,),
+    domain: Domain = TYPE1,
+    search: float = 2.0,
+    output: str | os.PathLike[str] | None = None,
+    options: SolvingOptions = SolvingOptions(),
+    progress: ProgressCallback = unseen,
+) -> BoundTable:
+    """Bounds of units and algorithms, found and proved, as a table.
+
+    >>> import tcsmt
+    >>> domain = tcsmt.Domain(exponents=(0, 0))
+    >>> shown = tcsmt.accuracy.table(["volta"], formats=["f16"], lengths=[4], domain=domain, search=0.2)
+    >>> [(cell["k"], cell["proved"]) for cell in shown.cells]
+    [(4, 7.0)]
+
+    units: names of architectures, GPUs or ``ARCH/INSTRUCTION``. formats: of operands, for the unit by itself
+    on numbers of the format. algorithms: as for :func:`bound`, on binary32 numbers. lengths: K, up to 65536.
+    A unit that does not take a format or an algorithm has no line for it. output: a JSON file, written after
+    each cell; a second call computes only what is missing. search: seconds for each cell.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, and where no unit takes anything.
+    """
+    if not units or not (formats or algorithms):
+        raise TcsmtError("expected a unit, and a format or an algorithm")
+    for k in lengths:
+        check_effort(k, search, LONGEST)
+    require_sat_solver(options)
+    subjects = [BoundSubject.of_format(name, domain) for name in formats]
+    subjects += [BoundSubject.of_algorithm(name, domain) for name in algorithms]
+    lines = list(lines_of(subjects, units, lengths, Effort(options, search / 4)))
+    path = None if output is None else Path(output)
+    records, failed = write(path, tasks_of(lines), options, progress)
+    return BoundTable(tuple(_cells(lines, records)), failed)
+
+
+def _cells(lines: Sequence[TableLine], records: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        for k, task in line.tasks.items():
+            if (record := records.get(task.key)) is None:
+                continue
+            worst, proved = record["relative"], record["proved"]
+            file = (record.get("certificate") or {}).get("file")
+            yield {
+                "unit": line.unit,
+                "algorithm": line.subject.label,
+                "k": k,
+                "domain": str(line.subject.domain),
+                "found": 0.0 if worst is None else worst["relative"],
+                "proved": proved,
+                "reason": "" if proved is not None else record.get("reason") or record["open"],
+                "certificate": "" if file is None else Path(file).stem.rpartition("-")[2],
+            }
+
+
+def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
+    """A tabular environment, without packages."""
+    yield r"% errors relative to |c| + \sum |a b|, in units of 2^{-24}"
+    yield rf"\begin{{tabular}}{{{'l' * 2 + 'r' + 'l' + 'r' * 2 + 'l'}}}"
+    yield r"\hline"
+    for number, row in enumerate((list(_HEAD), *rows)):
+        yield " & ".join(map(_escaped, row)) + r" \\" + (r" \hline" if not number else "")
+    yield r"\hline"
+    yield r"\end{tabular}"
+
+
+def _escaped(text: str) -> str:
+    for character in "&%$#_{}":
+        text = text.replace(character, "\\" + character)
+    return text
