@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
     from tcsmt.face.api.audit import Audited, audit
     from tcsmt.face.api.catalogue import units
+    from tcsmt.face.api.certificate_export import export_certificate
     from tcsmt.face.api.certificates import check_certificate
     from tcsmt.face.api.certified_books import check_with_acl2
     from tcsmt.face.api.check import Check, StoppedCheck, check
@@ -66,6 +67,7 @@ _HOMES = {
     "units": "tcsmt.face.api.catalogue",
     "check_certificate": "tcsmt.face.api.certificates",
     "check_with_acl2": "tcsmt.face.api.certified_books",
+    "export_certificate": "tcsmt.face.api.certificate_export",
     **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
@@ -153,6 +155,7 @@ __all__ = [
     "epilogue",
     "explain",
     "export",
+    "export_certificate",
     "find",
     "gemm",
     "identify",

@@ -69,6 +69,11 @@ class CheckedStatement(Checked):
         return () if self.facts is None else self.facts.rows
 
     @property
+    def variants(self) -> tuple[str, ...]:
+        """Of each different model that is no row, the nearest row and the parameters that differ; or ""."""
+        return () if self.facts is None else self.facts.variants
+
+    @property
     def inhabitant(self) -> Inhabitant | None:
         """An input of which it says something, with the results there; None: it assumes nothing."""
         return None if self.facts is None else self.facts.inhabitant
@@ -106,23 +111,25 @@ def check_certificate(
     """Check every proof of a certificate from its files alone, without any solver.
 
     path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, what
-    its author calls it; ``states``, all that it says; ``rows``, the catalogue's rows that its models are;
-    ``inhabitant``, an input of which it says something; ``flaw``, which is empty if it is proved.
-    states: two units, as :func:`tcsmt.compare` takes them, which must be proved to give the same word for
-    every input of the domain (None: for all words); only statements that say so are returned.
+    its author calls it; ``states``, all that it says; ``rows``, the catalogue's rows that its models are, and
+    ``variants``, the nearest rows of others; ``inhabitant``, an input of which it says something; ``flaw``,
+    which is empty if it is proved. states: two units, as :func:`tcsmt.compare` takes them, which must be
+    proved to give the same word for every input of the domain (None: for all words); only statements that say
+    so are returned.
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and, with ``states``, where no statement
     says so, or none is proved.
 
     >>> import tcsmt, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = tcsmt.find("carry-bits", "volta", certificate=folder)
+    ...     options = tcsmt.SolvingOptions(certificate=folder)
+    ...     report = tcsmt.find("carry-bits", "volta", options=options)
     ...     [checked] = tcsmt.check_certificate(folder)
     >>> checked.title, checked.flaw
     ('3 against 4 carry bits', '')
     >>> checked.states.says
     'on inputs that are finite, models 1 and 2 give the same word, read in f32'
-    >>> checked.rows
-    (('volta/mma.m8n8k4.f32.f16.f16.f32',), ())
+    >>> checked.variants[0]
+    'volta/mma.m8n8k4.f32.f16.f16.f32 with carry_bits = 3'
     """
     if states is None and domain is not None:
         raise TcsmtError("domain: of the units in states, which is not given")

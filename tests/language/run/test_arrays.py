@@ -8,14 +8,8 @@ import pytest
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import var
-from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
-
-
-def check_arrays(case: Case) -> None:
-    """NumPy, wide words coming in and going out."""
-    columns = {str(x.data): np.array(case.inputs[str(x.data)], storage(x.width)) for x in case.variables}
-    found = Program(case.terms).run(columns, block=6)
-    case.hold([[int(word) for word in column] for column in found], "NumPy")
+from tests.support.interpretations import MANY, on_many_random_cases, on_random_cases, on_shapes
+from tests.support.interpreters import check_arrays
 
 
 def test_shapes() -> None:

@@ -4,29 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import const, substitute
-from tests.support.computations import constructed
-from tests.support.interpretations import (
-    MANY,
-    Case,
-    by_node,
-    on_many_random_cases,
-    on_random_cases,
-    on_shapes,
-    unsimplified,
-)  # fmt: skip
-
-
-def check_integers(case: Case) -> None:
-    """The meaning of every operation, and the constructors' simplifications, folding of constants too."""
-    for make in (constructed, unsimplified):
-        made = case.made(make)
-        case.hold(by_node(evaluate(made, row) for row in case.rows()), make.__name__)
-    for row, inputs in zip(range(2), case.rows(), strict=False):
-        known = {x: const(inputs[str(x.data)], x.width) for x in case.variables}
-        folded = [term.value for term in substitute(case.terms, known)]
-        assert folded == [column[row] for column in case.values], case.name
+from tests.support.interpretations import MANY, on_many_random_cases, on_random_cases, on_shapes
+from tests.support.interpreters import check_integers
 
 
 def test_shapes() -> None:

@@ -22,17 +22,9 @@ from tests.oracles import wordmath
 from tests.oracles.assignments import satisfiable
 from tests.oracles.wordmath import Node
 from tests.support.computations import constructed
+from tests.support.interpreters import literals
 from tests.support.propagation import Propagator
 from tests.support.sampling import mostly_long
-
-
-def literals(cnf: Cnf, values: dict[str, int]) -> list[int]:
-    """Those that say what the inputs are."""
-    return [
-        bit if values[name] >> place & 1 else -bit
-        for name, word in cnf.words.items()
-        for place, bit in enumerate(word)
-    ]
 
 
 def made(nodes: Sequence[Node], *, simplified: bool = True) -> list[Term]:

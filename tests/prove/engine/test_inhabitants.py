@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,30 +12,18 @@ from hypothesis import strategies as st
 
 from tcsmt.language.terms import Term, const, var
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
-from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.prove.certificates.statement import Statement, read_statement
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.engine.inhabitants import Inhabitant, inhabitant, inhabitant_of_domain
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.writing import written_statement
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.question import Question, difference
+from tcsmt.prove.statements.question import difference
 from tests.oracles import terms
 from tests.support.certificates import chained, not_about_outputs, two_products
+from tests.support.statements import stated
 
 #: Numbers of four bits: a zero, a subnormal, an infinity, a NaN.
 SMALL = Format(name="small", exponent_bits=2, fraction_bits=1, bias=1)
-
-
-def stated(question: Question) -> Statement:
-    """The statement of a question, as a checker reads it."""
-    models: dict[str, Model] = {}
-
-    def name_of(model: Model) -> str:
-        name = f"{len(models)}"
-        models[name] = model
-        return name
-
-    return read_statement(json.loads(json.dumps(written_statement(question, name_of))), models.__getitem__)
 
 
 def at(roots: Sequence[Term], input_words: dict[str, int]) -> list[int]:

@@ -12,6 +12,7 @@ _GROUPS = {
     "Certificates": {
         "check": "Check every proof of a certificate, without any solver.",
         "show": "What a certificate states, and how it is proved.",
+        "export": "Write the statements of a certificate for other tools.",
     },
 }
 
@@ -24,4 +25,5 @@ def certificate() -> None:
     Examples:
       tcsmt certificate check proofs
       tcsmt certificate show proofs
+      tcsmt certificate export proofs --as smtlib --output scripts
     """

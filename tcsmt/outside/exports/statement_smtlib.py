@@ -1,0 +1,136 @@
+"""A certificate's statements as SMT-LIB 2.6: each as a whole, and its lemmas with names for their words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from tcsmt.language.terms import TRUE, Term, expand, operands_first, substitute, var, variables
+from tcsmt.language.write.identifiers import distinct
+from tcsmt.language.write.smtlib import declarations, definitions, script
+from tcsmt.matrix_units.models import Trace
+from tcsmt.outside.exports.refuted_formulas import Refuted, steps_of
+from tcsmt.prove.certificates.derivation import Proof, conjuncts
+from tcsmt.prove.certificates.lemma_files import lemma_of
+from tcsmt.prove.certificates.statement import Statement, input_words
+
+__all__ = ["StageNames", "lemma_script", "statement_script"]
+
+#: The status is what the certificate says: whether it is right is for its check, and for the solver.
+_INFO = [
+    ("smt-lib-version", "2.6"),
+    ("source", "|a statement of a certificate of tcsmt, as it stands there|"),
+    ("category", '"crafted"'),
+    ("status", "unsat"),
+]
+
+
+class StageNames(dict[Term, str]):
+    """What the stages of a statement's models are called: ``m2_sum`` is the sum of model 2.
+
+    A stage that all models share has no number. None of the names is an input's.
+    """
+
+    def __init__(self, statement: Statement) -> None:
+        texts: dict[Term, str] = {}
+        users: Counter[Term] = Counter()
+        plain: dict[Term, str] = {}
+        for number, call in enumerate(statement.calls, 1):
+            stages = {s.term: s.name for s in call.model.apply(call.operands).stages if s.term.args}
+            users.update(stages.keys())
+            for term, name in stages.items():
+                texts.setdefault(term, f"m{number} {name}")
+                plain.setdefault(term, name)
+        shared = {term for term, count in users.items() if count == len(statement.calls) > 1}
+        chosen = {term: plain[term] if term in shared else text for term, text in texts.items()}
+        super().__init__(distinct(chosen, [*statement.widths, *_OURS]))
+
+
+#: What scripts define beside stages, some with numbers, which no stage has behind such a word.
+_OURS = ("in_domain", "results_differ")
+
+
+def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -> str:
+    """The whole statement as a script that has no model: inputs, stages, what is assumed, what is to differ.
+
+    What the proof shows on its way is defined as ``lemma_1``, ``lemma_2``, … and not assumed: each holds
+    wherever the assertions do, so that a solver may be told so. about: lines of comment.
+    """
+    asserted = _asserted(statement)
+    lemmas = list(steps_of(proof))
+    roots = [term for _, term in (*asserted, *lemmas)]
+    lines, texts = definitions(roots, StageNames(statement))
+    unused = {var(name, width) for name, width in statement.widths.items()} - set(_variables(roots))
+    lines = [*declarations(sorted(unused, key=lambda x: str(x.data))), *lines]
+    defined = [
+        f"(define-fun {name} () Bool {text})"
+        for (name, _), text in zip(asserted, texts[: len(asserted)], strict=True)
+    ]
+    shown = []
+    for number, ((kind, _), text) in enumerate(zip(lemmas, texts[len(asserted) :], strict=True), 1):
+        shown += [f"; {kind}", f"(define-fun lemma_{number} () Bool {text})"]
+    if shown:
+        note = "; Shown by the certificate's proof: each holds wherever the assertions do."
+        shown = [note, "; (assert lemma_1) and so on may be added, and are not needed.", *shown]
+    return "\n".join(
+        [
+            *_head(about),
+            "(set-logic QF_BV)",
+            *lines,
+            *defined,
+            *shown,
+            *(f"(assert {name})" for name, _ in asserted),
+            "(check-sat)",
+            "(exit)",
+            "",
+        ]
+    )
+
+
+def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[str]) -> str:
+    """A formula that a proof refutes, whose variables have names for what they are.
+
+    The certificate's own script of it has ``x0``, ``x1``, … in their place: the comment says which is which.
+    """
+    words = [node for node in operands_first([refuted.formula]) if node.op == "var"]
+    texts = {
+        word: names.get(node, f"word of {node.op}")
+        for word, node in refuted.stands_for.items()
+        if word in set(words)
+    }
+    called = distinct(texts, [str(word.data) for word in words if word not in texts])
+    renamed = {word: var(called.get(word, str(word.data)), word.width) for word in words}
+    (formula,) = substitute([refuted.formula], renamed)
+    comment = [f"x{number} is {renamed[word].data}" for number, word in enumerate(words)]
+    free = [str(renamed[word].data) for word in words if word in texts]
+    if free:
+        comment.append(f"may have any value: {', '.join(free)}")
+    comment = [f"lemmas/{lemma_of(refuted.formula).name}.smt2, where", *(f"  {text}" for text in comment)]
+    return "\n".join(
+        [*(f"; {line}" for line in (*about, *comment)), script(formula, info=_INFO, values=False)]
+    )
+
+
+def _asserted(statement: Statement) -> list[tuple[str, Term]]:
+    """The conditions that no input satisfies together, by their names."""
+    if statement.domain is None:
+        parts = sorted(
+            conjuncts([statement.goal]), key=lambda part: (len(operands_first([part])), part.digest)
+        )
+        return [(f"condition_{number}", part) for number, part in enumerate(parts, 1)]
+    formats = statement.formats
+    domain = statement.domain.holds(formats, Trace(input_words(formats), (), TRUE, ()))
+    assumed = [(f"assumption_{number}", term) for number, term in enumerate(statement.also, 1)]
+    left, right = (statement.calls[number].output for number in statement.record["differ"])
+    return [("in_domain", domain), *assumed, ("results_differ", left.ne(right))]
+
+
+def _variables(roots: Sequence[Term]) -> list[Term]:
+    """Those that the definitions of the roots declare."""
+    return [*variables(expand(roots)), *variables(roots)]
+
+
+def _head(about: Iterable[str]) -> list[str]:
+    (first, *others) = _INFO
+    lines = [f"(set-info :{first[0]} {first[1]})", *(f"; {line}".rstrip() for line in about)]
+    return [*lines, *(f"(set-info :{key} {value})" for key, value in others)]
