@@ -43,6 +43,7 @@ VECTORS = {
 LIBRARY = ("-m", "library and not long")
 SIMULATOR = (
     "tests/simulate/test_compiled.py", "tests/simulate/test_matmul.py", "tests/simulate/test_rows.py",
+    "tests/simulate/test_float_kernels.py", "tests/simulate/test_kernel_source.py",
     "tests/language/write/test_llvm.py", "tests/language/run/test_floats.py",
     "tests/language/run/test_exhaust.py", "tests/language/run/test_sums.py",
 )  # fmt: skip

@@ -18,7 +18,7 @@ from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.models.proved_forms import with_one_nan
-from tcsmt.simulate.compiled import ColumnCode, compiled, in_threads, kernel
+from tcsmt.simulate.compiled import ColumnCode, Trial, compiled, in_threads, kernel
 from tcsmt.simulate.rows import WORTH_COMPILING, Words, are_nan, run_words
 from tcsmt.support.errors import TcsmtError
 
@@ -152,6 +152,8 @@ def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
 #: Bytes of what is prepared of a panel's columns that some rows take before what comes next of it, and how
 #: many rows: both stay in caches, and the rows' pages in the table of pages. Measured with K up to 8192.
 _NEAR, _ROWS = 1 << 18, 1024
+#: Rows on which a form in floating-point operations is tried first, and which share of them may fail.
+_FIRST, _FAILING = 16, 1 / 4
 
 
 def _panel(
@@ -176,7 +178,7 @@ def _panel(
     near = max(1, steps // blocks * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR)) * blocks
     portion = max(1, _PORTION // (near * width))
     portion = min(portion, _ROWS if of_b else m)
-    pair = np.empty((2, portion, width), dtype=d.dtype)
+    pair, trial = np.empty((2, portion, width), dtype=d.dtype), Trial(_FIRST, _FAILING)
     c = panels.pop("c")
     for first in range(0, m, portion):
         rows, before = min(portion, m - first), c[first:]
@@ -191,7 +193,7 @@ def _panel(
             inputs.insert(2, (before, 0, width))
             place, chained, after = step * made.k, min(near, steps - step), pair[number % 2]
             prepared = [*(words[first:, place:] for words in of_a), *(words[place:] for words in of_b)]
-            made.run(rows, chained, after, width, inputs, prepared)
+            made.run(rows, chained, after, inputs, prepared, trial)
             seen.add(rows * count * (chained // blocks))
             before = after
         d[first : first + rows, columns] = before[:rows, :count]

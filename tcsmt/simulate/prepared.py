@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import Term, operands_first, substitute, var
 from tcsmt.language.write.llvm import container
 
 __all__ = ["PreparedWords", "prepared"]
 
-Array = np.ndarray[Any, np.dtype[Any]]
-#: Of words up to this width, all are prepared at first, and then looked up.
-_LISTED = 16
 #: Bits of the narrowest elements.
 _LEAST = 16
 
@@ -42,27 +35,6 @@ class PreparedWords:
     def bits(self) -> list[int]:
         """Of the elements that hold each result."""
         return [max(_LEAST, container(lanes[0].width)) for lanes in self.terms]
-
-    @cached_property
-    def _program(self) -> Program:
-        return Program([lanes[0] for lanes in self.terms])
-
-    def _computed(self, words: Array) -> list[Array]:
-        results = self._program.run({str(self.words[0].data): words})
-        return [
-            result.astype(f"u{bits // 8}", copy=False)
-            for result, bits in zip(results, self.bits, strict=True)
-        ]
-
-    @cached_property
-    def _listed(self) -> list[Array]:
-        return self._computed(np.arange(1 << self.words[0].width))
-
-    def of(self, words: Array) -> list[Array]:
-        """The results for an array of words, each of its shape."""
-        if self.words[0].width <= _LISTED:
-            return [np.take(column, words) for column in self._listed]
-        return [column.reshape(words.shape) for column in self._computed(words.reshape(-1))]
 
 
 def prepared(operands: Mapping[str, Sequence[Term]], roots: Sequence[Term]) -> list[PreparedWords] | None:

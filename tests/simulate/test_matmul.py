@@ -12,11 +12,13 @@ import pytest
 import tcsmt
 from tcsmt.language.run import jit
 from tcsmt.language.terms import const
+from tcsmt.language.write.llvm import declared
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
+from tcsmt.matrix_units.models.proved_forms import proved_block
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions
@@ -25,6 +27,7 @@ from tcsmt.prove.statements.question import Question, Side
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate import compiled, matmul
 from tcsmt.simulate.compiled import kernel
+from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact
@@ -329,23 +332,25 @@ def test_products_in_blocks_are_those_of_the_whole(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
-def test_code_for_another_processor_calls_no_function(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [FLOATS[1], FLOATS[3]])
+def test_code_for_another_processor_calls_no_function(name: str) -> None:
     """AArch64 has an instruction for each operation, too."""
     import llvmlite.binding as llvm
 
-    texts: list[str] = []
-
-    def noted(text: str, names: list[str]) -> Any:
-        texts.append(text)
-        return jit.functions(text, names)
-
-    monkeypatch.setattr(compiled, "functions", noted)
-    model = row_named(FLOATS[1]).model
-    assert compiled.MachineCode(model).columns().prepare("a", np.zeros((1, 1), np.uint8))
+    block = proved_block(row_named(name).model)
+    assert block is not None
+    source = FloatColumns.of(block)
+    assert source is not None
+    texts = [source.outer(), source.prepare("a"), source.prepare("b")]
+    texts += [FloatRows(row_named(name).model, block).rows()]
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple("aarch64-linux-gnu")
     machine = target.create_target_machine(cpu="neoverse-n1", opt=1, reloc="pic")
-    lines = [line.split() for line in machine.emit_assembly(llvm.parse_assembly(texts[-1])).splitlines()]
+    lines = [
+        line.split()
+        for text in texts
+        for line in machine.emit_assembly(llvm.parse_assembly(declared(text))).splitlines()
+    ]
     assert any(line[:1] == ["fcvtzs"] for line in lines)
     assert not any(line[:1] == ["bl"] for line in lines)

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.files.word_files import as_readmemh
 from tcsmt.outside.exports.languages import exported
-from tcsmt.simulate.compiled import operands
+from tcsmt.simulate.kernel_source import operands
 from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.study.survey.rows import edges
 from tests.support import simulators

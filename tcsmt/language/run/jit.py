@@ -11,12 +11,13 @@ import functools
 import os
 import re
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["available", "functions", "require_compiler", "version"]
+__all__ = ["available", "converts_half", "functions", "require_compiler", "version"]
 
 #: Features of the processor that the code must not use, as LLVM names them.
 _WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
@@ -54,13 +55,15 @@ def functions(text: str, names: Sequence[str]) -> dict[str, int]:
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         builder.export_symbol(name)
-    library = builder.link(_compiler(), f"kernel{len(_libraries)}")
-    _libraries.append(library)
+    with _linking:
+        library = builder.link(_compiler(), f"kernel{len(_libraries)}")
+        _libraries.append(library)
     return {name: library[name] for name in names}
 
 
-#: What is linked stays in memory.
+#: What is linked stays in memory; threads that need a function at the same time link one after the other.
 _libraries: list[Any] = []
+_linking = Lock()
 
 
 def _object_code(text: str) -> bytes:
@@ -102,6 +105,23 @@ def _processor() -> tuple[str, str]:
     names = re.split(r"[\s,]+", os.environ.get(_WITHOUT, "").strip(" ,"))
     without = [f"-{choose(f'feature in {_WITHOUT}', name, features)}" for name in names if name]
     return llvm.get_host_cpu_name(), ",".join([features.flatten(), *without])  # what comes last counts
+
+
+def converts_half() -> bool:
+    """Whether the processor for which code is made has an instruction that converts binary16.
+
+    LLVM is asked: its code calls a function otherwise.
+    """
+    return _converts_half(_machine())
+
+
+@functools.cache
+def _converts_half(machine: Any) -> bool:
+    import llvmlite.binding as llvm
+
+    kind = "<8 x float>"
+    text = f"define {kind} @f(<8 x half> %x) {{ %y = fpext <8 x half> %x to {kind} ret {kind} %y }}"
+    return not re.search("extendhfsf2|h2f_ieee", machine.emit_assembly(llvm.parse_assembly(text)))
 
 
 def _machine() -> Any:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term, operands_first
 
-__all__ = ["Emitter", "container", "native", "schedule", "uses_floats"]
+__all__ = ["Emitter", "container", "from_half", "native", "schedule", "uses_floats"]
 
 
 def container(width: int, least: int = 16) -> int:
@@ -47,15 +48,17 @@ def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
 
 
 class Emitter:
-    """Writes the instructions of a basic block and remembers the register of every term.
+    """Writes the instructions of basic blocks and remembers the register of every term.
 
     rows: elements of a vector. least: bits of the narrowest words: where no operand is narrower, neither
     is anything else, which spares conversions. prefix: of the registers' names, unique in a function.
-    suffix: of the names of pointers.
+    suffix: of the names of pointers. block: the label of the one that is being written.
     """
 
-    def __init__(self, rows: int, least: int = 16, prefix: str = "v", suffix: str = "") -> None:
-        self.rows, self.least, self.prefix, self.suffix = rows, least, prefix, suffix
+    def __init__(
+        self, rows: int, least: int = 16, prefix: str = "v", suffix: str = "", block: str = ""
+    ) -> None:
+        self.rows, self.least, self.prefix, self.suffix, self.block = rows, least, prefix, suffix, block
         self.lines: list[str] = []
         self.register: dict[Term, str] = {}
         self.bounds = Bounds()
@@ -120,6 +123,13 @@ class Emitter:
         kind = self.type(bits)
         head = self.emit(f"insertelement {kind} poison, i{bits} {word}, i64 0")
         return self.emit(f"shufflevector {kind} {head}, {kind} poison, {self.type(32)} zeroinitializer")
+
+    def repeated_pair(self, pair: str) -> str:
+        """A vector of words of 16 bits with the two of a word of 32 bits in every second row."""
+        half = Emitter(self.rows // 2, prefix=f"{pair[1:]}.")
+        vector = half.repeated(32, pair)
+        self.lines += half.lines
+        return self.emit(f"bitcast {half.type(32)} {vector} to {self.type(16)}")
 
     def counted(self, bits: int, first: str) -> str:
         """A vector of words that count up from the first row's."""
@@ -195,6 +205,43 @@ class Emitter:
                     self.register[node] = _EMIT[node.op](self, node, [self.register[a] for a in node.args])
             for reduction in waiting.get(node, ()):
                 self._grow(reduction, node)
+
+    def loop(self, op: str, args: Sequence[Term], turn: int, read: Callable[[Term, str], str]) -> str:
+        """A maximum or a sum as a loop over its arguments, so many in one turn; gives its register.
+
+        All arguments are the first one with other variables, and what they need besides is in registers.
+        The number of arguments in a turn divides that of all. read: writes how a variable of the first turn's
+        arguments is loaded in the turn whose first argument has its number in a register, and gives its
+        register.
+        """
+        bits, registers, signed = self.container(args[0].width), dict(self.register), dict(self._signed)
+        self.count += 1
+        kind, name, before = self.type(bits), f"%{self.prefix}{self.count}.loop", self.block
+        word, self.block = f"{name}.kept", name[1:]
+        self.lines += [
+            f"  br label {name}",
+            f"{self.block}:",
+            f"  {name}.i = phi i64 [0, %{before}], [{name}.more, {name}]",
+            f"  {word} = phi {kind} [zeroinitializer, %{before}], [{name}.next, {name}]",
+        ]
+        for arg in args[:turn]:
+            own = operands_first([arg], registers)
+            for variable in own:
+                if variable.op == "var" and variable not in self.register:
+                    self.register[variable] = read(variable, f"{name}.i")
+            self.run(own)
+            value = self.register[arg]
+            together = partial(self.call, "umax") if op == "umax" else partial(self.binary, op)
+            word = together(bits, word, value)
+        self.lines += [
+            f"  {name}.next = freeze {kind} {word}",
+            f"  {name}.more = add i64 {name}.i, {turn}",
+        ]
+        again = self.emit(f"icmp ult i64 {name}.more, {len(args)}")
+        self.block = f"{name[1:]}.done"
+        self.lines += [f"  br i1 {again}, label {name}, label %{self.block}", f"{self.block}:"]
+        self.register, self._signed = registers, signed
+        return f"{name}.next"
 
     def _grow(self, node: Term, arg: Term) -> None:
         """One more argument of a reduction."""
@@ -409,6 +456,11 @@ def _to_integer(e: Emitter, node: Term, args: list[str]) -> str:
     return e.emit(f"freeze {e.type(32)} {e.convert('fptosi', 'float', 32, number)}")
 
 
+def _from_half(e: Emitter, node: Term, args: list[str]) -> str:
+    number = e.convert("fpext", "half", "float", e.convert("bitcast", 16, "half", args[0]))
+    return e.convert("bitcast", "float", 32, number)
+
+
 def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
     return e.convert("bitcast", "float", 32, e.convert("sitofp", 32, "float", args[0]))
 
@@ -416,6 +468,7 @@ def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
 _MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "add": _of_floats("fadd"),
     "fma": _fma,
+    "from_half": _from_half,
     "from_integer": _from_integer,
     "leading_zeros": _leading_zeros,
     "multiply": _of_floats("fmul"),
@@ -427,8 +480,13 @@ _FLOATS = frozenset({"add", "fma", "from_integer", "multiply"})
 
 
 def native(name: str) -> bool:
-    """Whether a macro is one or a few instructions."""
-    return _family(name) in _MACROS
+    """Whether a macro is one or a few instructions of any processor."""
+    return _family(name) in _MACROS and not from_half(name)
+
+
+def from_half(name: str) -> bool:
+    """Whether a macro converts binary16, for which some processors have no instruction."""
+    return _family(name) == "from_half"
 
 
 def uses_floats(nodes: Iterable[Term]) -> bool:

@@ -8,17 +8,20 @@ same words whatever they are there; :func:`unspecified` makes that a statement f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from tcsmt.language.terms import MACROS, Macro, Term, const, expand, operands_first, substitute, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, SignMagnitude
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, widen
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
-__all__ = ["add", "from_integer", "multiply", "product", "to_integer", "unspecified"]
+__all__ = [
+    "add", "from_half", "from_integer", "multiply", "product", "through_half", "to_integer", "unspecified",
+]  # fmt: skip
 
-_WIDE = FORMATS["f32"]
+_WIDE, _HALF = FORMATS["f32"], FORMATS["f16"]
 _NEAREST = ROUNDINGS["RNE"]
 _NAN = _WIDE.nan_word or 0
 #: Bits of an integer.
@@ -87,6 +90,29 @@ add = Macro("add.f32", _WIDE.width, _add, _sum_is_nan)
 to_integer = Macro("to_integer.f32", _BITS, _to_integer, _too_large)
 #: An integer of 32 bits in two's complement, rounded to nearest even.
 from_integer = Macro("from_integer.f32", _WIDE.width, _from_integer)
+
+
+#: A binary16 number in binary32.
+from_half = Macro(
+    "from_half.f32", _WIDE.width, lambda x: widen(x, _HALF, _WIDE), lambda x: dp.decode(_HALF, x).nan
+)
+
+
+def through_half(word: Term, fmt: Format) -> Term | None:
+    """A number of a format whose fields are no longer than binary16's, in binary32; None for other formats.
+
+    Of NaNs and infinities it is some word. The tests compare it with :func:`.widen` on every word.
+    """
+    shift = _HALF.fraction_bits - fmt.fraction_bits
+    if fmt.ignored_bits or not (fmt.signed and fmt.has_subnormals and shift >= 0):
+        return None
+    if fmt.exponent_bits > _HALF.exponent_bits or fmt.e_max + fmt.bias > _HALF.e_max + _HALF.bias:
+        return None
+    bits = fmt.exponent_bits + fmt.fraction_bits
+    magnitude = word[bits - 1 : 0].zext(_HALF.width - 1) << shift
+    number = from_half(word[bits].concat(magnitude))
+    power = _WIDE.word(Fraction(2) ** (_HALF.bias - fmt.bias))
+    return number if fmt.bias == _HALF.bias else multiply(number, const(power, _WIDE.width))
 
 
 def unspecified(roots: Iterable[Term]) -> list[Term]:

@@ -10,7 +10,7 @@ from tcsmt.language.write.c99 import C99, HELPERS, container, literal, type_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.outside.exports.design import Design
-from tcsmt.simulate.compiled import OperandArray
+from tcsmt.simulate.kernel_source import OperandArray
 
 __all__ = ["c"]
 

@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.simulate.compiled import OperandArray, lanes, operands
+from tcsmt.simulate.kernel_source import OperandArray, lanes, operands
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.version import __version__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tcsmt.language.write.systemverilog import Body, body, range_of
 from tcsmt.outside.exports.design import Design
-from tcsmt.simulate.compiled import OperandArray
+from tcsmt.simulate.kernel_source import OperandArray
 
 __all__ = ["latency", "systemverilog", "type_of"]
 

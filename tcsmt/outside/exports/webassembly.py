@@ -20,7 +20,7 @@ from tcsmt.matrix_units.models import Model, Stage
 from tcsmt.matrix_units.models.stages import Value, Where
 from tcsmt.outside.exports.design import Design
 from tcsmt.prove.statements.explain import term_of
-from tcsmt.simulate.compiled import operands
+from tcsmt.simulate.kernel_source import operands
 from tcsmt.support.version import __version__
 
 __all__ = ["SECTION", "UnitModule", "declarations", "loader", "module_of", "unit_script", "webassembly"]

@@ -11,7 +11,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
-from tcsmt.simulate.compiled import operands
+from tcsmt.simulate.kernel_source import operands
 from tcsmt.simulate.rows import words_of_row
 from tcsmt.support.errors import TcsmtError
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats

@@ -1,0 +1,381 @@
+"""Kernels of a proved form in floating-point operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+from tcsmt.language.graphs.limbs import fitted
+from tcsmt.language.run.jit import converts_half
+from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
+from tcsmt.language.write.llvm import Emitter, container, from_half, native, over_groups, schedule
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.ieee import widen
+from tcsmt.matrix_units.arithmetic.native import through_half
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.proved_forms import ProvedBlock
+from tcsmt.simulate.kernel_source import KernelSource, load, some, some_special, without_specials
+from tcsmt.simulate.prepared import PreparedWords, prepared
+
+__all__ = ["FloatColumns", "FloatRows"]
+
+#: A loop goes over the lanes of a step where there are more than the first number, and takes up to the second
+#: in one turn: LLVM keeps more values of a large block at a time than there are registers.
+_FEW_LANES, _TURN = 4, 8
+
+
+class FloatRows(KernelSource):
+    """Rows by a proved form in floating-point operations, one sum after the other where a unit chains them.
+
+    What the form computes of single words comes in the same loop, without NaNs and infinities, which are
+    looked for beside it.
+    """
+
+    def __init__(self, model: Model, block: ProvedBlock) -> None:
+        super().__init__(model)
+        factors = [operand for operand in self.inputs if operand.name in ("a", "b")]
+        roots = without_specials(_chained(model, block), factors)
+        (plain, *guards) = (root for (root,) in fitted(roots, _native))
+        self._plain = plain
+        self._failures = _Failures(any_of([*guards, *map(some_special, factors)]))
+
+    @staticmethod
+    def pays(block: ProvedBlock) -> bool:
+        """Whether operands are converted with few instructions."""
+        formats = (block.model.a_format, block.model.b_format)
+        return converts_half() or all(_through_half(var("x", fmt.width), fmt) is None for fmt in formats)
+
+    def rows(self) -> str:
+        """A function ``rows`` over arrays (rows, lanes) in memory order.
+
+        The array ``%failed`` has a bit for each row, the lowest one first: whether its result says nothing.
+        """
+        failures = self._failures
+
+        def write(e: Emitter) -> str:
+            self._read_rows(e)
+            e.run(schedule([self._plain, *failures.words], self._lanes))
+            flags = e.emit(f"bitcast {e.type(1)} {failures.flags(e, failures.registers(e))} to i{e.rows}")
+            address = e.emit(f"getelementptr i{e.rows}, ptr %failed, i64 %g")
+            e.lines.append(f"  store i{e.rows} {flags}, ptr {address}, align {e.rows // 8}")
+            return e.register[self._plain]
+
+        return self._over_rows(write, ", ptr noalias %failed")
+
+
+def _native(name: str) -> bool:
+    return native(name) or (from_half(name) and converts_half())
+
+
+def _through_half(word: Term, fmt: AnyFormat) -> Term | None:
+    return through_half(word, fmt) if isinstance(fmt, Format) else None
+
+
+def _chained(model: Model, block: ProvedBlock) -> list[Term]:
+    """The form's result on the lanes of each of the model's blocks, each the next one's c; and all guards.
+
+    Numbers are converted by way of binary16 where that is shorter, which changes those that are special.
+    """
+    own, words, k = block.model.trace, model.trace, block.model.k
+    result, guards = words.c, []
+    short: dict[Term, Term] = {}
+    for words_of_operand, fmt in ((own.a, block.model.a_format), (own.b, block.model.b_format)):
+        for word in words_of_operand:
+            half = _through_half(word, fmt)
+            if half is not None:
+                short[widen(word, fmt, FORMATS["f32"])] = half
+    result_of_words, guard_of_words = substitute([block.form.result, block.form.guard], short)
+    for first in range(0, model.k, k):
+        values = {own.c: result}
+        for number, lane in enumerate(block.lanes[first : first + k]):
+            values |= {own.a[number]: words.a[lane], own.b[number]: words.b[lane]}
+        result, guard = substitute([result_of_words, guard_of_words], values)
+        guards.append(guard)
+    return [result, *guards]
+
+
+class FloatColumns(KernelSource):
+    """Products by a proved form in floating-point operations.
+
+    prepared: what is computed of single words of a and of b, before products.
+    """
+
+    def __init__(self, block: ProvedBlock, own: list[PreparedWords]) -> None:
+        super().__init__(block.model)
+        (self._plain,), (self._guard,) = fitted([block.form.result, block.form.guard], native)
+        self.prepared = own
+
+    @classmethod
+    def of(cls, block: ProvedBlock) -> FloatColumns | None:
+        """None where lanes are prepared in different ways."""
+        words = block.model.trace
+        (plain,), (guard,) = fitted([block.form.result, block.form.guard], native)
+        own = prepared({"a": words.a, "b": words.b}, [plain, guard])
+        return None if own is None else cls(block, own)
+
+    def outer(self) -> str:
+        """A function ``outer`` as that of the integers, of what is prepared.
+
+        Where the results say nothing for some column of a row, its byte in the array ``%failed`` is 1.
+        """
+        sources = {
+            variable: _Prepared(own.name, number, lane, bits)
+            for own in self.prepared
+            for number, (bits, variables) in enumerate(zip(own.bits, own.inputs, strict=True))
+            for lane, variable in enumerate(variables)
+        }
+        inputs = {
+            term: free
+            for own in self.prepared
+            for terms, variables in zip(own.terms, own.inputs, strict=True)
+            for term, free in zip(terms, variables, strict=True)
+        }
+        plain, guard = substitute([self._plain, self._guard], inputs)
+        failures = _Failures(guard)
+        lanes = {variable: source.lane for variable, source in sources.items()}
+        loops, (result, *words) = _over_lanes([plain, *failures.words], sources)
+        carried = failures.carried(self._emitter())
+
+        def write(e: Emitter, starts: Mapping[str, str]) -> str:
+            self._read_step(e, starts, ["c", *(own.name for own in self.prepared)])
+            place = {own.name: self._place(e, own, starts[own.name]) for own in self.prepared}
+
+            def read(variable: Term, first: str) -> str:
+                source = sources[variable]
+                return self._read_prepared(e, source, place[source.name], first, variable.width)
+
+            for total, op, args in loops:
+                e.run(schedule(_besides(args[0], sources), self._lanes))
+                e.register[total] = e.loop(op, args, _turn(len(args)), read)
+            for variable in operands_first([result, *words]):
+                if variable in sources:
+                    e.register[variable] = read(variable, "0")
+            e.run(schedule([result, *words], lanes | self._lanes))
+            for part, word in zip(failures.parts, words, strict=True):
+                e.register[part.word] = e.register[word]
+            registers = failures.registers(e, before=[before for before, _, _ in carried])
+            for (_, after, kind), register in zip(carried, registers, strict=True):
+                e.lines.append(f"  {after} = freeze {kind} {register}")
+            return e.register[result]
+
+        pointers = "".join(
+            f", ptr noalias %{own.name}.{number}" for own in self.prepared for number in range(len(own.terms))
+        )
+        return self._over_steps(
+            write,
+            f", ptr noalias %failed{pointers}",
+            carried=carried,
+            ended=lambda e: _store_flag(e, failures.flags(e, [after for _, after, _ in carried])),
+        )
+
+    def stored_bits(self, name: str) -> list[int]:
+        """Bits of what is stored for each word of a or of b: of a, no fewer than 32, so that a load alone
+        repeats it in a vector.
+        """
+        (own,) = (own for own in self.prepared if own.name == name)
+        return [max(bits, 32) if name == "a" else bits for bits in own.bits]
+
+    def prepare(self, name: str) -> str:
+        """A function ``prepare`` over one array of words of a or b, and one for each result."""
+        (own,) = (own for own in self.prepared if own.name == name)
+        (operand,) = (operand for operand in self.inputs if operand.name == name)
+        e, word = self._emitter(), own.words[0]
+        place = e.emit(f"mul i64 %g, {self.width}")
+        loaded = load(e, operand, place)
+        e.register[word] = e.fitted(operand.bits, e.container(word.width), loaded)
+        terms = [lanes[0] for lanes in own.terms]
+        e.run(schedule(terms, {}))
+        for number, (term, bits) in enumerate(zip(terms, own.bits, strict=True)):
+            value = e.fitted(e.container(term.width), bits, e.register[term])
+            stored = self.stored_bits(name)[number]
+            if stored > bits:
+                wide = e.convert("zext", bits, stored, value)
+                value = e.binary("or", stored, wide, e.binary("shl", stored, wide, e.constant(bits, stored)))
+            e.store(f"%to.{number}", stored, place, value)
+        results = "".join(f", ptr noalias %to.{number}" for number in range(len(terms)))
+        return over_groups("prepare", f"ptr noalias %{name}{results}", e.text)
+
+    def _place(self, e: Emitter, own: PreparedWords, start: str) -> str:
+        """Of a step's first words that are prepared: lanes lie side by side."""
+        moved = e.emit(f"mul i64 %s, {len(own.words) * (1 if own.name == 'a' else self.width)}")
+        return e.emit(f"add i64 {start}, {moved}")
+
+    def _read_prepared(self, e: Emitter, source: _Prepared, place: str, first: str, width: int) -> str:
+        """What is prepared of a, the same in every column, or of b. first: the number that is added to the
+        lane's.
+        """
+        each = 1 if source.name == "a" else self.width
+        moved = e.emit(f"add i64 {first}, {source.lane}")
+        place = e.emit(f"add i64 {place}, {e.emit(f'mul i64 {moved}, {each}')}")
+        pointer = f"%{source.name}.{source.number}"
+        if source.name == "b":
+            vector = e.load(pointer, source.bits, place)
+        elif source.bits == 16:
+            vector = e.repeated_pair(e.load(pointer, 32, place, "i32"))
+        else:
+            vector = e.repeated(source.bits, e.load(pointer, source.bits, place, f"i{source.bits}"))
+        return e.fitted(source.bits, e.container(width), vector)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """Where a variable is: which result that is prepared of an operand, its lane, and its elements' bits."""
+
+    name: str
+    number: int
+    lane: int
+    bits: int
+
+
+def _over_lanes(
+    roots: Sequence[Term], sources: Mapping[Term, _Prepared]
+) -> tuple[list[tuple[Term, str, list[Term]]], list[Term]]:
+    """Sums and maxima of what is alike in neighbouring lanes: for each a variable, the operation and what it
+    is of, lane by lane; and the roots of these variables.
+    """
+    loops: list[tuple[Term, str, list[Term]]] = []
+    replaced: dict[Term, Term] = {}
+    for node in operands_first(roots):
+        if node.op not in ("add", "umax") or node.width not in (16, 32, 64) or len(node.args) <= _FEW_LANES:
+            continue
+        args = _alike(substitute(node.args, replaced), sources)
+        if args is not None:
+            replaced[node] = var(f"total {len(loops)}", node.width)
+            loops.append((replaced[node], node.op, args))
+    return loops, substitute(roots, replaced)
+
+
+def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term] | None:
+    """The terms in the order of their lanes, which follow one another, where each is the first one but for
+    its lane; else None.
+    """
+    by_lane: dict[int, Term] = {}
+    for arg in args:
+        own = {sources[term].lane for term in operands_first([arg]) if term in sources}
+        if len(own) == 1:
+            by_lane[own.pop()] = arg
+    first = min(by_lane, default=0)
+    if sorted(by_lane) != list(range(first, first + len(args))):
+        return None
+    variables = [term for term in operands_first([by_lane[first]]) if term in sources]
+    place = {source: term for term, source in sources.items()}
+    for lane, arg in by_lane.items():
+        moved = {term: place[replace(sources[term], lane=lane)] for term in variables}
+        if substitute([by_lane[first]], moved) != [arg]:
+            return None
+    return [by_lane[lane] for lane in sorted(by_lane)]
+
+
+def _besides(arg: Term, sources: Mapping[Term, _Prepared]) -> list[Term]:
+    """What a term needs besides its lane's variables."""
+    lane = {term for term in operands_first([arg]) if term in sources}
+    inner = set(lane)
+    for node in operands_first([arg]):
+        if any(part in inner for part in node.args):
+            inner.add(node)
+    return [part for node in inner for part in node.args if part not in inner and part.op != "const"]
+
+
+def _turn(count: int) -> int:
+    """Lanes in one turn of a loop over so many, with two turns at least."""
+    return next(size for size in range(min(_TURN, count // 2), 0, -1) if count % size == 0)
+
+
+class _Failures:
+    """Where a guard is 1, gathered over many steps with few instructions.
+
+    A guard is a disjunction. Of a word whose first bit says it, the disjunction of all words is kept; of a
+    word that may not reach some limit, the largest.
+    """
+
+    def __init__(self, guard: Term) -> None:
+        self.parts = [_part(term) for term in _disjuncts(guard)]
+
+    @property
+    def words(self) -> list[Term]:
+        """What has to be computed in each step."""
+        return [part.word for part in self.parts]
+
+    @property
+    def _kept(self) -> list[_Part]:
+        """One for each word that is kept."""
+        return list({part.key: part for part in self.parts}.values())
+
+    def carried(self, e: Emitter) -> list[tuple[str, str, str]]:
+        """Names of what is kept before and after a step, and the type."""
+        return [
+            (f"%failed.{number}.before", f"%failed.{number}", e.type(part.bits))
+            for number, part in enumerate(self._kept)
+        ]
+
+    def registers(self, e: Emitter, before: Sequence[str] = ()) -> list[str]:
+        """What is kept after a step."""
+        registers = []
+        for number, kept in enumerate(self._kept):
+            words = [*before[number : number + 1]]
+            words += [part.register(e) for part in self.parts if part.key == kept.key]
+            registers.append(reduce(partial(kept.together, e), words))
+        return registers
+
+    def flags(self, e: Emitter, registers: Sequence[str]) -> str:
+        """Whether the guard was 1 in each row."""
+        flags = []
+        for part, register in zip(self._kept, registers, strict=True):
+            test, limit = ("slt", 0) if part.limit is None else ("uge", part.limit)
+            flags.append(
+                e.emit(f"icmp {test} {e.type(part.bits)} {register}, {e.constant(limit, part.bits)}")
+            )
+        return reduce(partial(e.binary, "or", 1), flags)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One term of a disjunction: the word, and the limit that it may not reach, or None: its first bit says
+    it.
+    """
+
+    word: Term
+    limit: int | None
+
+    @property
+    def bits(self) -> int:
+        return 32 if self.word.width == 1 else container(self.word.width)
+
+    @property
+    def key(self) -> tuple[int, int | None]:
+        return self.bits, self.limit
+
+    def together(self, e: Emitter, word: str, other: str) -> str:
+        if self.limit is None:
+            return e.binary("or", self.bits, word, other)
+        return e.call("umax", self.bits, word, other)
+
+    def register(self, e: Emitter) -> str:
+        register = e.register[self.word]
+        if self.word.width == 1:
+            return e.convert("sext", 1, self.bits, register)
+        return e.fitted(e.container(self.word.width), self.bits, register)
+
+
+def _disjuncts(guard: Term) -> list[Term]:
+    return [term for arg in guard.args for term in _disjuncts(arg)] if guard.op == "or" else [guard]
+
+
+def _part(term: Term) -> _Part:
+    if term.op == "extract":
+        (word,) = term.args
+        if word.width in (32, 64) and term.data == (word.width - 1, word.width - 1):
+            return _Part(word, None)
+    if term.op == "not" and term.args[0].op == "ult" and term.args[0].args[1].op == "const":
+        word, limit = term.args[0].args
+        return _Part(word, limit.value)
+    return _Part(term, None)
+
+
+def _store_flag(e: Emitter, flags: str) -> None:
+    """Whether some flag is 1, into the byte of this group."""
+    byte = e.emit(f"zext i1 {some(e, flags)} to i8")
+    address = e.emit("getelementptr i8, ptr %failed, i64 %g")
+    e.lines.append(f"  store i8 {byte}, ptr {address}, align 1")

@@ -1,0 +1,168 @@
+"""Kernels of forms in floating-point operations, against the models' own graphs."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.language.run.arrays import Program
+from tcsmt.language.terms import Term, var
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.ieee import widen
+from tcsmt.matrix_units.arithmetic.native import from_half, through_half
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models.proved_forms import proved_block
+from tcsmt.simulate.rows import _columns, _program
+from tests.support.sampling import mostly_long
+
+pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
+
+from tcsmt.language.run import jit
+from tcsmt.language.run.jit import functions
+from tcsmt.language.write.llvm import Emitter, declared, over_groups, schedule
+from tcsmt.simulate import compiled, matmul
+from tcsmt.simulate.compiled import MachineCode
+from tcsmt.simulate.float_kernels import FloatColumns
+
+ROWS = (
+    "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+    "ampere/mma.m16n8k16.f32.f16.f16.f32",
+    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+)
+
+
+def words_of(model: Model, rows: int, seed: int, special: float) -> list[Any]:
+    """Words with every exponent, zeros among them, and NaNs and infinities in a share of the rows."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for fmt, shape in (
+        (model.a_format, (rows, model.k)),
+        (model.b_format, (rows, model.k)),
+        (model.c_format, (rows,)),
+    ):
+        words = rng.integers(0, 1 << fmt.width, shape, dtype=unsigned(fmt))
+        x = decode(float_format(fmt), var("x", fmt.width))
+        flags = Program([x.nan, x.infinite])
+        nan, infinite = flags.run({"x": words.reshape(-1)})
+        some = (nan | infinite).astype(bool).reshape(shape)
+        keep = rng.random(rows) < special
+        words[some & ~(keep if words.ndim == 1 else keep[:, None])] = 0
+        arrays.append(words)
+    return arrays
+
+
+@pytest.mark.parametrize("special", [0.0, 0.001, 0.05, 1.0])
+@pytest.mark.parametrize("name", mostly_long(ROWS, ROWS[:3]))
+def test_rows_are_the_models(name: str, special: float) -> None:
+    """With vectors that fail nowhere, here and there, and everywhere; the last one is not full."""
+    model = row_named(name).model
+    words = words_of(model, 40_007, 5, special)
+    expected = _program(model).run(_columns(model, Operands(*words)))[0]
+    code = MachineCode(model)._rows_by_floats
+    if not jit.converts_half() and code is None:
+        pytest.skip("this processor has no instruction that converts binary16")
+    assert code is not None
+    assert np.array_equal(code.run(words), expected)
+
+
+@pytest.mark.parametrize("name", ROWS[:2])
+def test_prepared_words(name: str) -> None:
+    """All words, in arrays of any shape: each result of a and of b, a's repeated where it is short."""
+    model = row_named(name).model
+    block, made = proved_block(model), MachineCode(model).columns()
+    assert block is not None
+    source = FloatColumns.of(block)
+    assert source is not None
+    count = (1 << model.a_format.width) + 3
+    words = np.arange(count).astype(unsigned(model.a_format)).reshape(1, -1)
+    for own in source.prepared:
+        expected = Program([lanes[0] for lanes in own.terms]).run({str(own.words[0].data): words.reshape(-1)})
+        for bits, stored, column, result in zip(
+            own.bits, source.stored_bits(own.name), expected, made.prepare(own.name, words), strict=True
+        ):
+            column = column.astype(np.uint64)
+            if stored > bits:
+                column |= column << np.uint64(bits)
+            assert result.shape == words.shape
+            assert result.dtype.itemsize * 8 == stored
+            assert np.array_equal(result.reshape(-1), column)
+
+
+@pytest.mark.parametrize("name", [name for name, fmt in FORMATS.items() if isinstance(fmt, Format)])
+def test_conversion_through_half(name: str) -> None:
+    """Exhaustively: of every number of a format, the word that it has in binary32."""
+    fmt = FORMATS[name]
+    assert isinstance(fmt, Format)
+    word = var("x", fmt.width)
+    half = through_half(word, fmt)
+    if name in ("f16", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1"):
+        assert half is not None
+    if half is None:
+        return
+    x = decode(fmt, word)
+    words = np.arange(1 << fmt.width, dtype=np.uint32)
+    short, usual, special = Program([half, widen(word, fmt, FORMATS["f32"]), x.nan | x.infinite]).run(
+        {"x": words}
+    )
+    assert np.array_equal(short[special == 0], usual[special == 0])
+
+
+def test_the_processors_conversion_of_half() -> None:
+    """Exhaustively, against the definition; which NaN it gives is left open."""
+    if not jit.converts_half():
+        pytest.skip("this processor has no such instruction")
+    word = var("x", 16)
+    e = Emitter(32)
+    place = e.emit("mul i64 %g, 32")
+    e.register[word] = e.load("%x", 16, place)
+    root: Term = from_half(word)
+    e.run(schedule([root], {}))
+    e.store("%d", 32, place, e.register[root])
+    text = declared(over_groups("half", "ptr noalias %d, ptr noalias %x", e.text))
+    call = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
+        functions(text, ["half"])["half"]
+    )
+    words, found = np.arange(1 << 16, dtype=np.uint16), np.empty(1 << 16, dtype=np.uint32)
+    call(len(words) // 32, found.ctypes.data, words.ctypes.data)
+    expected, nan = Program([root, decode(float_format(FORMATS["f16"]), word).nan]).run({"x": words})
+    assert np.array_equal(found[nan == 0], expected[nan == 0])
+    assert np.isnan(found[nan == 1].view(np.float32)).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.3, 1.0])
+def test_integers_serve_where_a_form_fails(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of numbers at binary32's end; where there are many, the form is left alone for a while."""
+    model = row_named(ROWS[2]).model
+    rng = np.random.default_rng(1)
+    a, b = (
+        rng.integers(0x3F00, 0x4000, (640, 8 * model.k), dtype=np.uint16),
+        rng.integers(0x3F00, 0x4000, (8 * model.k, 40), dtype=np.uint16),
+    )
+    a[rng.random(len(a)) < share] += 0x3F00
+    b[: model.k] += 0x2000
+    words = Operands(a, b, np.zeros((640, 40), np.uint32))
+    monkeypatch.setattr(matmul, "_ROWS", 64)
+    tried: list[int] = []
+    call = compiled.FloatColumnCode._call
+
+    def counted(self: Any, rows: int, *more: Any) -> None:
+        tried.append(rows)
+        call(self, rows, *more)
+
+    monkeypatch.setattr(compiled.FloatColumnCode, "_call", counted)
+    by_floats = matmul.chain_words(model, words, matmul.Progress(1, None))
+    monkeypatch.setattr(compiled, "usual_floats", lambda: False)
+    assert np.array_equal(by_floats, matmul.chain_words(model, words, matmul.Progress(1, None)))
+    if share == 0:
+        assert sum(tried) == 2 * 640
+    if share == 1:
+        assert sum(tried) < 640
