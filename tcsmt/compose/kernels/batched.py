@@ -12,9 +12,12 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
 from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import dtype_of, operand_words, to_words
 from tcsmt.matrix_units.models import Model
+from tcsmt.simulate.compiled import kernel
+from tcsmt.simulate.rows import WORTH_COMPILING
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["batched", "stack_of"]
@@ -76,6 +79,8 @@ def batched(
     for name, array in arrays.items():
         arrays[name] = np.broadcast_to(array, (*stack, *array.shape[array.ndim - _OWN[name] :]))
     shape = (*stack, arrays["a"].shape[-2], arrays["b"].shape[-1])
+    if jit.available() and prod(shape) * -(-arrays["a"].shape[-1] // model.k) >= WORTH_COMPILING:
+        kernel(model)  # worth it for all of the stack, though for none of its products
     result = np.empty(shape, dtype_of(schedule.d_format))
     count = prod(stack)
     for number, place in enumerate(np.ndindex(*stack)):

@@ -10,7 +10,7 @@ import numpy as np
 from tcsmt.compose.quantisation.recipe import OperandRecipe, Role
 from tcsmt.compose.quantisation.scales import Scales
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.words import dtype_of
+from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Quantised", "quantise"]
@@ -89,9 +89,9 @@ def _plain(matrix: Array, fmt: Format) -> Quantised:
     else:
         with np.errstate(all="ignore"):
             values = matrix.astype(dtype_of(fmt))
-    saturated = np.isinf(values) & np.isfinite(matrix)
-    flushed = (values == 0) & (matrix != 0)
-    return Quantised(values, fmt, None, (0, 0), None, int(saturated.sum()), int(flushed.sum()))
+    infinite = int(np.count_nonzero(_magnitudes(values, fmt) == fmt.infinity_word)) if fmt.has_infinity else 0
+    saturated = infinite and infinite - int(np.isinf(matrix).sum())
+    return Quantised(values, fmt, None, (0, 0), None, saturated, _flushed(values, fmt, matrix))
 
 
 def _tf32(matrix: Array) -> Array:
@@ -110,7 +110,8 @@ def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
     *stack, rows, columns = matrix.shape
     high, wide = scales.rows or max(rows, 1), scales.columns or max(columns, 1)
     blocks = _cut(matrix, high, wide)
-    largest = np.abs(blocks).max((-3, -1), initial=0.0, keepdims=True)
+    most_of = {"axis": (-3, -1), "initial": 0.0, "keepdims": True}
+    largest = np.maximum(blocks.max(**most_of), -blocks.min(**most_of))
     whole = scales.rows == scales.columns == 0
     if whole:
         largest = largest.max(initial=0.0)
@@ -118,19 +119,24 @@ def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
     most = np.float32(fmt.largest_finite)
     with np.errstate(all="ignore"):
         values = np.clip(scaled.values, -most, most).astype(dtype_of(fmt))
-    saturated = np.abs(scaled.values) > most + _half_unit(fmt)
-    flushed = (values == 0) & (blocks != 0)
+    beyond, saturated = most + _half_unit(fmt), 0
+    if scaled.values.max(initial=0.0) > beyond or scaled.values.min(initial=0.0) < -beyond:
+        saturated = int(np.count_nonzero(np.abs(scaled.values) > beyond))
+    flushed = _flushed(values, fmt, blocks)
     joined = values.reshape(*stack, values.shape[-4] * high, values.shape[-2] * wide)[..., :rows, :columns]
     kept = scaled.scales if whole else scaled.scales[..., :, 0, :, 0]
-    return Quantised(
-        joined,
-        fmt,
-        kept,
-        (scales.rows, scales.columns),
-        scaled.whole,
-        int(saturated.sum()),
-        int(flushed.sum()),
-    )
+    return Quantised(joined, fmt, kept, (scales.rows, scales.columns), scaled.whole, saturated, flushed)
+
+
+def _magnitudes(values: Array, fmt: Format) -> Array:
+    """The words of numbers without their signs, where a sign is all that the first bit says."""
+    words: Array = values.view(unsigned(fmt))
+    return words & words.dtype.type((1 << fmt.sign_bit) - 1) if fmt.has_negative_zero else words
+
+
+def _flushed(values: Array, fmt: Format, wide: Array) -> int:
+    """How many numbers became zero; no zero became another number."""
+    return int(np.count_nonzero(wide)) - int(np.count_nonzero(_magnitudes(values, fmt)))
 
 
 def _half_unit(fmt: Format) -> np.float32:
