@@ -110,7 +110,7 @@ def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
     *stack, rows, columns = matrix.shape
     high, wide = scales.rows or max(rows, 1), scales.columns or max(columns, 1)
     blocks = _cut(matrix, high, wide)
-    most_of = {"axis": (-3, -1), "initial": 0.0, "keepdims": True}
+    most_of: dict[str, Any] = {"axis": (-3, -1), "initial": 0.0, "keepdims": True}
     largest = np.maximum(blocks.max(**most_of), -blocks.min(**most_of))
     whole = scales.rows == scales.columns == 0
     if whole:

@@ -17,10 +17,9 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.packing import unpack
 from tcsmt.matrix_units.arithmetic.words import dtype_of
-from tcsmt.matrix_units.files.arrays import read_array
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Library", "as_numpy", "library_of", "read_array"]
+__all__ = ["Library", "as_numpy", "library_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

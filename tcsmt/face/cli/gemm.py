@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.arrays import read_array
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.kernels import epilogue as epilogue_named
 from tcsmt.face.api.kernels import reduction as reduction_named
 from tcsmt.face.api.stored_products import stored_product
@@ -18,7 +18,13 @@ from tcsmt.face.cli.printing import answer
 
 @click.command()
 @click.argument("model", type=UNIT, metavar="UNIT")
-@click.option("--a", "a_path", type=click.Path(path_type=Path), required=True, help="A, (M, K), .npy.")
+@click.option(
+    "--a",
+    "a_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A, (M, K): .npy, or .safetensors:NAME, .pt:NAME.",
+)
 @click.option("--b", "b_path", type=click.Path(path_type=Path), required=True, help="B, (K, N), .npy.")
 @click.option("--c", "c_path", type=click.Path(path_type=Path), help="C, (M, N), .npy.")
 @click.option("--scale-a", "sa_path", type=click.Path(path_type=Path), help="A's scales, (M, K / block).")
@@ -75,7 +81,8 @@ def gemm(
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
     UNIT without an instruction is the most used one that takes A and B in the formats of their dtypes. NumPy
-    stores bfloat16 and 8-bit floats without their names: give --a-format and --b-format.
+    stores bfloat16 and 8-bit floats without their names: give --a-format and --b-format. Tensors in
+    .safetensors and PyTorch's .pt files, by name after a colon, keep them.
 
     Arrays have the dtype of their format, or hold unsigned words, or values of another floating-point dtype
     that the format can represent; --operands rounds values that it cannot. Stacks of matrices (A of shape
@@ -87,6 +94,7 @@ def gemm(
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --reduction split-k:2
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --a-format bf16 --b-format bf16
       tcsmt gemm h100/wgmma.m64nNk8 --a A.npy --b B.npy --output D.npy --operands nearest-even
+      tcsmt gemm h100 --a layer.safetensors:x --b layer.safetensors:w --output D.npy
     """
     reduction = reduction_named(reduction_text)
     epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)

@@ -28,6 +28,22 @@ def saved(folder: Path, **arrays: Any) -> list[str]:
     return options
 
 
+def test_tensors_by_name(tmp_path: Path) -> None:
+    """From a safetensors file: BF16 needs no ``--a-format``; an unknown name is an error."""
+    table = {"x": {"dtype": "BF16", "shape": [2, 16], "data_offsets": [0, 64]}}
+    text = json.dumps(table).encode()
+    x = np.arange(32).reshape(2, 16).astype(ml_dtypes.bfloat16)
+    file = tmp_path / "layer.safetensors"
+    file.write_bytes(len(text).to_bytes(8, "little") + text + x.tobytes())
+    np.save(tmp_path / "b.npy", np.ones((16, 3), np.float32))
+    options = ["gemm", "h100", "--b", str(tmp_path / "b.npy"), "--output", str(tmp_path / "d.npy"), "--json"]
+    done = CliRunner().invoke(main, [*options, "--a", f"{file}:x"])
+    assert done.exit_code == 0 and json.loads(done.output)["model"].endswith("f32.bf16.bf16.f32")
+    assert np.array_equal(np.load(tmp_path / "d.npy"), x.astype(np.float32) @ np.ones((16, 3), np.float32))
+    done = CliRunner().invoke(main, [*options, "--a", f"{file}:y"])
+    assert done.exit_code == 2 and "unknown tensor of" in done.output + done.stderr
+
+
 def test_command(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     a = rng.standard_normal((20, 40)).astype(ml_dtypes.bfloat16)

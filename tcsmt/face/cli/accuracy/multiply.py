@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tcsmt.face.api.arrays import read_array
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.multiply import multiply as product_of
 from tcsmt.face.api.terminal import TcsmtError, make_folder
 from tcsmt.face.cli import options

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.arrays import read_array
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.kernel_diff import kernel_diff
 from tcsmt.face.api.terminal import TcsmtError, replace_text
 from tcsmt.face.cli import options

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.arrays import read_array
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.kernel_identify import kernel_identify
 from tcsmt.face.api.terminal import interrupted_once, shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.arrays import read_array
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.tolerance import tolerance as tolerance_of
 from tcsmt.face.cli import options
