@@ -11,6 +11,7 @@ from html import unescape
 from html.parser import HTMLParser
 from importlib import import_module
 from itertools import combinations
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 from tcsmt.face.api.views import address
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.study.survey.atlas import groups
+from tests.support.browser import opened, why_not
 from tests.support.paths import ROOT
 from tests.support.permalinks import followed
 
@@ -218,3 +220,51 @@ def test_what_is_not_so_is_not_linked() -> None:
     assert followed(link).results == [0x40100000, 0x40100000]
     assert not links_in('$ tcsmt explain mine.toml --vector "a0=1.5"\n')
     assert not links_in('$ tcsmt explain "volta+chained@8" --vector "a0=1.5"\n')
+
+
+# --- in a browser ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+def test_filters_and_order(tmp_path: Path) -> None:
+    """The atlas by formats, K and name; the table of units by its heads."""
+    static = ROOT / "docs" / "_static"
+    files = [(static / name).as_uri() for name in ("atlas.js", "units.js")]
+    scripts = "".join(f'<script src="{file}"></script>' for file in files)
+    names = ("unit", "architecture", "a", "b", "D", "K", "evidence", "status")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    units = [("x/b", "10", "accepted"), ("x/a", "9", "accepted"), ("x/c", "4", "refuted")]
+    lines = "".join(
+        f"<tr><td>{name}</td><td>x</td><td></td><td></td><td></td><td>{k}</td><td></td><td>{status}</td></tr>"
+        for name, k, status in units
+    )
+    table = f'<table class="units"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
+    document = tmp_path / "document.html"
+    body = f'{compared().atlas("../")}<div class="units">{table}</div>{scripts}'
+    document.write_text(f'<!doctype html><meta charset="utf-8"><body>{body}')
+    sections = "[...document.querySelectorAll('div.atlas section')]"
+    shown = f"return {sections}.filter((s) => !s.hidden).map((s) => s.dataset.k)"
+    choose = "const s = document.querySelectorAll('form')[0].elements[arguments[0]];" + (
+        "s.value = arguments[1]; s.dispatchEvent(new Event('input'));"
+    )
+    order = "return [...document.querySelectorAll('table.units tbody tr')].map((r) => r.cells[0].textContent)"
+    with opened() as tab:
+        tab.driver.get(document.as_uri())
+        every = tab.run(shown)
+        assert len(every) > 2 and set(every) >= {"4", "8"}
+        tab.run(choose, 2, "8")
+        assert set(tab.run(shown)) == {"8"}
+        tab.run(choose, 2, "")
+        tab.run(choose, 1, "f32.f16.f16.f32")
+        assert tab.run(shown) == ["4", "8"]
+        tab.run(choose, 0, "volta")
+        assert tab.run(shown) == ["4"] and "1 of " in tab.text("form output")
+        tab.click("table.units th:nth-child(6) button")
+        assert tab.run(order) == ["x/c", "x/a", "x/b"]  # as numbers
+        tab.click("table.units th:nth-child(6) button")
+        assert tab.run(order) == ["x/b", "x/a", "x/c"]
+        tab.click("table.units th:nth-child(1) button")
+        assert tab.run(order) == ["x/a", "x/b", "x/c"]
+        hidden = "return [...document.querySelectorAll('table.units tbody tr')].map((r) => r.hidden)"
+        assert tab.run(hidden) == [False, False, True]  # refuted rows are not shown at first
+        assert tab.errors() == []

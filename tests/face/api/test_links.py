@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tcsmt
+from tests.support.browser import opened, why_not
 from tests.support.permalinks import asked_of_browsers, followed
 
 BASE = "https://example.org/page/index.html"
@@ -111,3 +112,28 @@ def test_open(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said == [f"{links.links[0].page}#{links.links[0].url.partition('#')[2]}"]
     with pytest.raises(tcsmt.TcsmtError, match=f"no browser could be started: open {BASE}#v=1"):
         tcsmt.links(picture, BASE).open()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("volta", "hopper/mma.m16n8k16.f32.f16.f16.f32"),  # chained to a kernel
+        ("ampere/mma.m16n8k8.f32.bf16.bf16.f32", "ampere/mma.m16n8k8.f32.tf32.tf32.f32"),  # widened
+        ("turing/mma.m8n8k16.s32.s8.s8.s32", "turing/mma.m8n8k16.satfinite.s32.s8.s8.s32"),
+    ],
+)
+def test_a_browser_gets_to_what_the_command_found(
+    left: str, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through the file that it is given, with the fragment; the page shows both results, and no complaint."""
+    comparison = tcsmt.compare(left, right)
+    asked = asked_of_browsers(monkeypatch)
+    tcsmt.links(comparison).open()
+    with opened() as tab:
+        tab.driver.get(asked[0])
+        tab.wait("document.body && document.body.dataset.ready")
+        shown = [tab.text(f"#results .card.{side} .word") for side in "ab"]
+        assert shown == [result["word"] for result in comparison.as_json()["results"]]
+        assert (tab.text("#messages"), tab.errors()) == ("", [])
