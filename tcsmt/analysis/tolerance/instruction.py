@@ -164,6 +164,8 @@ def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequenc
     off = exact.off
     if step.drops:
         off += Linear(always=Fraction(2) ** float_format(unit.c_format).e_min)
+    if len(step.sources) == 1 and step.sources[0] in step.fits:
+        return _Partial(exact.content, off)  # in a format that holds it
     operation = step.operation
     fmt, share = operation.format, Fraction(1, 2) if operation.rounding.nearest else _ONE
     smallest = _ZERO

@@ -11,6 +11,7 @@ from tcsmt.face.api.error_comparison import AccuracyComparison, compare
 from tcsmt.face.api.error_steps import explain
 from tcsmt.face.api.exact import AccuracyExactness, exact
 from tcsmt.face.api.findings import AlgorithmFindings, findings
+from tcsmt.face.api.kernel_bound import KernelBound
 from tcsmt.face.api.multiply import multiply
 from tcsmt.face.api.recipes import Recipes, recipes
 from tcsmt.face.api.reduced import ReducedFacts, reduced
@@ -28,6 +29,7 @@ __all__ = [
     "AlgorithmFindings",
     "BoundTable",
     "ExactSlices",
+    "KernelBound",
     "ParameterVariants",
     "Recipes",
     "ReducedFacts",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from math import inf
-from typing import Any
+from typing import Any, overload
 
 from tcsmt.analysis.certified import certify_bound
 from tcsmt.analysis.emulation.bound import bound as bound_of_emulation
@@ -18,10 +18,12 @@ from tcsmt.analysis.search.bound import Bound as FoundBound
 from tcsmt.analysis.search.bound import Extreme
 from tcsmt.analysis.search.bound import bound as bound_of
 from tcsmt.analysis.search.records import bound_json
+from tcsmt.compose.names import is_kernel
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
+from tcsmt.face.api.kernel_bound import KernelBound, kernel_bound
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row
@@ -32,7 +34,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
-from tcsmt.support.errors import Exit
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
 
@@ -161,22 +163,48 @@ class AccuracyBound(Result):
         return Exit.UNKNOWN if self.proved is None else Exit.ANSWERED
 
 
+@overload
 def bound(
     algorithm: str,
     unit: UnitLike,
+    *,
+    k: int = ...,
+    domain: Domain = ...,
+    search: float = ...,
+    options: SolvingOptions = ...,
+) -> AccuracyBound: ...
+@overload
+def bound(
+    algorithm: str,
+    unit: None = ...,
+    *,
+    k: int = ...,
+    domain: Domain = ...,
+    search: float = ...,
+    options: SolvingOptions = ...,
+) -> KernelBound: ...
+def bound(
+    algorithm: str,
+    unit: UnitLike | None = None,
     *,
     k: int = 1,
     domain: Domain = TYPE1,
     search: float = 20.0,
     options: SolvingOptions = SolvingOptions(),
-) -> AccuracyBound:
+) -> AccuracyBound | KernelBound:
     """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
 
     algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
     errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
-    :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    :func:`compare`. Without a unit, algorithm is a kernel with its K, ``UNIT+REDUCTION[+EPILOGUE]@K``, of
+    every reduction and epilogue that :func:`tcsmt.gemm` has; its errors are relative to ``|alpha|·Σ|a·b| +
+    |beta·c| + |bias|``. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     check_effort(k, search, bounds.LONGEST)
+    if unit is None:
+        return kernel_bound(algorithm, domain=domain, search=search, options=options)
+    if is_kernel(algorithm):
+        raise TcsmtError(f"{algorithm} names its unit: give no other one")
     instruction, certified = unit if isinstance(unit, str) else side_of(unit).row, None
     solving = Solving(options)
     if is_emulation(algorithm):

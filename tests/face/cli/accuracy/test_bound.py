@@ -102,3 +102,13 @@ def test_bounds_of_emulations_count_in_binary64_units() -> None:
     assert "multiplies binary64 matrices" in refused(
         "accuracy", "find", "sign", "ozaki1-int8", "--arch", "turing"
     )
+
+
+def test_a_kernel() -> None:
+    words = ["accuracy", "bound", "ieee/fma.f32.bf16+split-k:2@64", "--search", "0.1"]
+    text = CliRunner().invoke(main, words)
+    assert text.exit_code == 0 and "(proved)" in text.output.split("\n")[1]
+    refused = CliRunner().invoke(main, [*words, "--arch", "volta"])
+    assert refused.exit_code == 2 and "names its unit" in refused.output
+    missing = CliRunner().invoke(main, ["accuracy", "bound", "single-f16"])
+    assert missing.exit_code == 2 and "Missing option '--arch'" in missing.output

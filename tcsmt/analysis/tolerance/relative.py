@@ -1,0 +1,181 @@
+"""A proved bound of a kernel's error on a domain, relative to |alpha|·Σ|a·b| + |beta·c| + |bias|.
+
+The kernel's own steps run on vectors of bounds: for Σ|a·b| of each chain, for c and for the bias, by how
+much each of them counts in a sum, and in what the sum is off; and a last number, by which it is off whatever
+they are. A sum's share of each is one more linear function of them, so that the largest share counts for
+their sum: disjoint parts of the dot product share what the largest of their losses is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance.exact import in_kernel
+from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss
+from tcsmt.analysis.tolerance.upward import added, number_above, scaled
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.schedule import Indices, Schedule
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.prove.statements.domain import Domain
+
+__all__ = ["relative_bound"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A word, by what it is made of. size: of its magnitude; off: of its error. number: a constant's."""
+
+    size: Array
+    off: Array
+    number: Fraction | None = None
+
+    @property
+    def reach(self) -> Array:
+        """Of its magnitude with its error."""
+        return added(self.size, self.off)
+
+    def times(self, factor: Fraction) -> _Share:
+        """Multiplied by a number."""
+        return _Share(scaled(self.size, abs(factor)), scaled(self.off, abs(factor)))
+
+
+@dataclass(frozen=True)
+class _ShareSteps:
+    """The steps of a kernel on shares. most: what each of the things that a word is made of is at most."""
+
+    instruction: InstructionLoss
+    most: Array
+    places: list[int]
+
+    def unit(self, place: int) -> _Share:
+        """What counts once in itself, exactly."""
+        size = np.zeros_like(self.most)
+        size[place] = 1.0
+        return _Share(size, np.zeros_like(self.most))
+
+    def chain(self, indices: Indices, c: _Share | None) -> _Share:
+        """Every partial sum may be as large as c and all products of the chain."""
+        loss, count = self.instruction.loss, -(-len(indices) // self.instruction.k)
+        products = self.unit(self.places.pop(0))
+        start = _Share(np.zeros_like(self.most), np.zeros_like(self.most)) if c is None else c
+        sums = added(start.size, products.size)
+        lost = added(
+            scaled(sums, (loss.sums + loss.top) * count), scaled(products.size, loss.products + loss.largest)
+        )
+        lost[-1] += number_above(loss.always * count)
+        off = scaled(added(start.off, lost), loss.before**count)
+        self._check(self.instruction.limit, added(sums, products.size, off), "a sum in the unit")
+        return _Share(sums, off)
+
+    def constant(self, fmt: AnyFormat, word: int) -> _Share:
+        """A number: alpha, beta or zero."""
+        number = float_format(fmt)
+        if number.is_nan(word) or number.is_infinite(word):
+            raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
+        nothing = np.zeros_like(self.most)
+        return _Share(nothing, nothing, number.value(word))
+
+    def add(self, fmt: AnyFormat, x: _Share, y: _Share) -> _Share:
+        """x + y, to nearest; nothing is lost of a subnormal sum, or where one of both is 0."""
+        if x.number == 0 or y.number == 0:
+            return y if x.number == 0 else x
+        return self._rounded(_sum(x, y), float_format(fmt), _HALF, always=False)
+
+    def multiply_add(self, fmt: Format, x: _Share, y: _Share, z: _Share) -> _Share:
+        """x times a constant, plus z; to nearest."""
+        assert y.number is not None
+        product = x.times(y.number)
+        return self._rounded(product if z.number == 0 else _sum(product, z), fmt, _HALF)
+
+    def convert(
+        self, x: _Share, source: Format, target: Format, rounding: Rounding, saturate: bool
+    ) -> _Share:
+        """x in another format; nothing is lost in one that holds it."""
+        if target.holds(source):
+            return x
+        return self._rounded(x, target, _HALF if rounding.nearest else Fraction(1))
+
+    def convert_randomly(
+        self, x: _Share, source: Format, target: Format, random: _Share, bits: int, saturate: bool
+    ) -> _Share:
+        """One of x's two neighbours, which may be above the largest number where x is close to that."""
+        rounded = self._rounded(x, target, Fraction(1))
+        self._check(target.largest_finite, rounded.reach, f"a result in {target.name}")
+        return rounded
+
+    def _rounded(self, x: _Share, fmt: Format, share: Fraction, *, always: bool = True) -> _Share:
+        self._check(fmt.largest_finite, x.reach, f"a sum in {fmt.name}")
+        lost = scaled(x.reach, share / 2**fmt.fraction_bits)
+        if always:
+            lost[-1] += number_above(share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits))
+        return _Share(x.size, added(x.off, lost))
+
+    def _check(self, limit: Fraction, reach: Array, what: str) -> None:
+        """Refuse what may overflow: of the chains together, the largest share of all products counts."""
+        parts = np.where(reach > 0, reach * self.most, 0.0)
+        largest = float(parts[:-3].max() + parts[-3:].sum()) * (1 + 2.0**-40)
+        if not largest < limit:
+            raise Unbounded(f"{what} may overflow: it may reach {largest:.4g}, of {float(limit):.4g}")
+
+
+def _sum(x: _Share, y: _Share) -> _Share:
+    return _Share(added(x.size, y.size), added(x.off, y.off))
+
+
+def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain) -> Fraction:
+    """The bound, a part of |alpha|·Σ|a·b| + |beta·c| + |bias|; its lemmas are added to the chain.
+
+    domain: of which a, b, c and the bias are; there is a C unless it is zero. Raises :class:`.Unbounded`
+    where no lemma covers a step, or a step may overflow, and :class:`.TcsmtError` for exponents that are not
+    restricted.
+    """
+    schedule, unit = kernel.schedule, kernel.unit.model
+    formats = {name: fmt for name, fmt in unit.input_formats.items() if isinstance(fmt, Format)}
+    low = max(domain.low, min((fmt.e_min for fmt in formats.values()), default=0))
+    if kernel.reduction.tiled or kernel.reduction.unordered:
+        raise Unbounded(
+            "where K is cut, or the order of the parts, hangs on more than K: give cuts, or order=1-0"
+        )
+    if domain.c_free and not domain.c_zero:
+        raise Unbounded("c may be of any size: its exponents must be restricted, too")
+    loss = instruction_loss(chain, unit, low)
+    has_c = not domain.c_zero and kernel.epilogue.beta != 0
+    count = len(schedule.chains(np.arange(k), c=has_c))
+    largest = Fraction(2) ** (domain.high + 1)
+    most = np.full(count + 3, number_above(largest**2 * k))
+    most[count:] = [number_above(largest), number_above(largest), 1.0]
+    steps = _ShareSteps(loss, most, [*range(count)])
+    c = steps.unit(count) if has_c else None
+    bias = steps.unit(count + 1) if kernel.epilogue.bias else None
+    random = steps.unit(count + 2) if kernel.epilogue.stochastic else None
+    total = schedule.sum(steps, np.arange(k), c)
+    off = [Fraction(x) for x in schedule.end(steps, total, c, bias, random).words.off.tolist()]
+    weights = _weights(schedule)
+    shares = [off[n] / weights["alpha"] for n in range(count)]
+    least = [weights["alpha"] * Fraction(2) ** (2 * low)]
+    if has_c:
+        shares.append(off[count] / weights["beta"])
+        least.append(weights["beta"] * Fraction(2) ** domain.low)
+    if kernel.epilogue.bias:
+        shares.append(off[count + 1])
+        least.append(Fraction(2) ** domain.low)
+    return max(shares) + off[-1] / min(least)
+
+
+def _weights(schedule: Schedule) -> dict[str, Fraction]:
+    """|alpha| and |beta|, as the kernel has them."""
+    weights = {name: abs(in_kernel(schedule, getattr(schedule.epilogue, name))) for name in ("alpha", "beta")}
+    if not weights["alpha"]:
+        raise Unbounded("alpha is 0: nothing of A·B is left to be relative to")
+    return weights

@@ -1,0 +1,143 @@
+"""The largest error of a kernel on a domain, found and proved: ``tcsmt.accuracy.bound``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.tolerance.domain_search import FoundError, largest_found
+from tcsmt.analysis.tolerance.relative import relative_bound
+from tcsmt.analysis.tolerance.remembered import RememberedProof
+from tcsmt.compose.kernels.kernel import Kernel, kernel_named
+from tcsmt.compose.names import is_kernel
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.resolve import resolve
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction, Exit, TcsmtError
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
+
+__all__ = ["KernelBound", "kernel_bound"]
+
+#: The largest K.
+_LONGEST = 1 << 16
+_RELATIVE = "|alpha|·Σ|a·b| + |beta·c| + |bias|"
+
+
+@dataclass(frozen=True, repr=False)
+class KernelBound(Result):
+    """The largest error of a kernel that was found on a domain, and the bound that is proved; print it.
+
+    Both are relative to ``|alpha|·Σ|a·b| + |beta·c| + |bias|``.
+    """
+
+    kernel: Kernel
+    k: int
+    domain: Domain
+    found: FoundError | None
+    bound: Fraction | None
+    reason: str
+    proof: Equivalent | None
+
+    @property
+    def unit(self) -> Fraction:
+        """What errors are counted in: 2^-p, p being the significand bits of the result's format."""
+        return Fraction(1, 1 << float_format(self.kernel.schedule.d_format).precision)
+
+    @property
+    def proved_error(self) -> float | None:
+        """The bound in such units; None: none was proved (see ``reason``)."""
+        return None if self.bound is None else float(self.bound / self.unit)
+
+    @property
+    def found_error(self) -> float | None:
+        """The largest error found, in such units: infinite where a result is; None: nothing was tried."""
+        if self.found is None:
+            return None
+        return float("inf") if self.found.relative is None else float(self.found.relative / self.unit)
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: a bound is proved; 3: none is, and the error shown is only found."""
+        return Exit.UNKNOWN if self.bound is None else Exit.ANSWERED
+
+    def _facts(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            "kernel": self.kernel.name,
+            "k": self.k,
+            "domain": str(self.domain),
+            "unit": str(self.unit),
+            "found": None if found is None else self.found_error,
+            "tried": 0 if found is None else found.tried,
+            "proved": self.proved_error,
+            "reason": self.reason,
+            "lemmas": [] if self.proof is None else self.proof.stage.split("; "),
+        }
+
+    def _lines(self) -> Iterator[str]:
+        bits = float_format(self.kernel.schedule.d_format).precision
+        yield f"{self.kernel.name}, K = {self.k}; domain: {self.domain}"
+        found = "0" if self.found_error is None else f"{self.found_error:.6g}·2^-{bits}"
+        if self.proof is None:
+            yield f"found, not proved: at least {found}; no bound ({self.reason})"
+        else:
+            most = f"{self.proved_error:.6g}·2^-{bits}"
+            yield f"the largest relative error is at least {found} (found) and at most {most} (proved)"
+        yield f"relative to {_RELATIVE}, and so whatever the sizes of A and B are"
+        if self.found is not None:
+            fmt = float_format(self.kernel.schedule.d_format)
+            result, exact = fmt.describe(self.found.result), float(self.found.exact)
+            yield f"found in {self.found.tried} inputs: the result {result}, exact {exact:.9g}"
+        if self.proof is not None:
+            lemmas = counted(len(self.proof.stage.split("; ")), "lemma")
+            yield f"proved {self.proof.how} ({lemmas}, about the unit's graph and IEEE 754)"
+
+    @property
+    def _title(self) -> str:
+        bound = self.reason if self.bound is None else self.proved_error
+        return f"of {self.kernel.name}, K = {self.k}: {bound}"
+
+
+def kernel_bound(
+    text: str, *, domain: Domain, search: float, options: SolvingOptions = SolvingOptions()
+) -> KernelBound:
+    """Of ``UNIT+REDUCTION[+EPILOGUE]@K``; the other arguments as for :func:`tcsmt.accuracy.bound`.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names and for options that a kernel's bound does not have,
+    and :class:`.Contradiction` where a larger error is found than is proved.
+    """
+    name, at, length = text.rpartition("@")
+    if not is_kernel(text) or not at or not length.isdecimal() or not 1 <= int(length) <= _LONGEST:
+        raise TcsmtError(
+            f"{text!r}: a kernel needs its K at the end, from 1 to {_LONGEST}: UNIT+split-k:2@4096"
+        )
+    if options.certificate is not None:
+        raise TcsmtError("certificates of kernels' bounds are not written")
+    kernel, k = kernel_named(name, lambda unit: resolve(unit).row), int(length)
+    start, chain = time.monotonic(), RememberedProof(options)
+    if not isinstance(kernel.schedule.sum_format, Format):
+        raise TcsmtError(f"{kernel.name}: integers are exact or wrap; `tcsmt accuracy exact` says which")
+    bound, reason, proof = None, "", None
+    try:
+        bound = relative_bound(chain, kernel, k, domain)
+        proof = chain.verdict(time.monotonic() - start)
+    except Unbounded as why:
+        reason = str(why)
+    plain = (
+        not (kernel.reduction.tiled or kernel.reduction.unordered) and kernel.unit.model.scale_format is None
+    )
+    found = largest_found(kernel, k, domain, search) if plain else None
+    result = KernelBound(kernel, k, domain, found, bound, reason, proof)
+    if bound is not None and found is not None and (found.relative is None or found.relative > bound):
+        raise Contradiction(
+            f"no error of {text} is over {result.proved_error:.9g} units of {result.unit} ({domain})",
+            f"an error of {result.found_error:.9g} units",
+        )
+    return result

@@ -1,0 +1,153 @@
+"""Bounds of kernels on domains: never below an error that occurs, by an oracle in exact integers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance.relative import relative_bound
+from tcsmt.compose.kernels.epilogue import epilogue_named
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import reduction_named
+from tcsmt.face.api.units import side_of
+from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
+from tests.oracles import exact, kernels
+from tests.oracles.tiny_recipes import some_formats, some_unit
+
+EPILOGUES = (
+    "",
+    "",
+    "c=epilogue",
+    "alpha=0.5,beta=2",
+    "alpha=1.5,beta=-0.25",
+    "beta=0",
+    "alpha=3",
+    "out=e5m2",
+    "out=e5m2,RTZ",
+    "out=bf16:e5m2",
+    "out=f16",
+    "out=e4m3,saturate",
+)
+ROWS = 2000
+
+
+def values_of(fmt: Any, words: Any) -> list[Fraction]:
+    x = (fmt if isinstance(fmt, exact.Format) else exact.Format.of(fmt)).decode(words)
+    signed = np.where(x.sign, -x.mag, x.mag)
+    return [Fraction(int(mag)) * Fraction(2) ** int(lsb) for mag, lsb in zip(signed, x.lsb, strict=True)]
+
+
+def words_in(rng: Random, fmt: Any, domain: Domain, shape: tuple[int, ...]) -> Any:
+    """Zeros, and normal numbers with the domain's exponents."""
+    dice = np.random.default_rng(rng.getrandbits(32))
+    words = np.arange(1 << fmt.width, dtype=np.int64)
+    x = exact.Format.of(fmt).decode(words)
+    normal = x.mag >= 1 << fmt.fraction_bits
+    words = words[x.zero | (~x.inf & ~x.nan & normal & (x.exp >= domain.low) & (x.exp <= domain.high))]
+    if rng.random() < 0.4:
+        words = words[dice.integers(0, len(words), 3)]
+    return words[dice.integers(0, len(words), shape)]
+
+
+def attacked(seed: int) -> str:
+    rng = Random(f"relative {seed}")
+    while True:
+        unit = some_unit(rng, *some_formats(rng))
+        if unit.c_format == unit.d_format:
+            break
+    narrow, wide = float_format(unit.a_format), float_format(unit.c_format)
+    most = min(narrow.e_max, (wide.e_max - 5) // 2)
+    low = rng.randint(min(most, max(narrow.e_min, -(-(wide.e_min + 6) // 2))), most)
+    domain = Domain(exponents=(low, rng.randint(low, min(low + 2, most))), c_zero=rng.random() < 0.3)
+    k, text, last = rng.choice((1, 2, 3, 5)), rng.choice(kernels.REDUCTIONS), rng.choice(EPILOGUES)
+    try:
+        kernel = Kernel(side_of(unit).row, reduction_named(text), epilogue_named(last))
+        assert kernel.schedule.working_format
+        bound = relative_bound(StepwiseProof(Solving(SolvingOptions(timeout=2.0))), kernel, k, domain)
+    except Unbounded as why:
+        return f"refused: {str(why).split(':')[0]}"
+    except TcsmtError:
+        return "no kernel"
+    a, b = (words_in(rng, fmt, domain, (ROWS, k)) for fmt in (narrow, float_format(unit.b_format)))
+    c = np.zeros(ROWS, np.int64) if domain.c_zero else words_in(rng, wide, domain, (ROWS,))
+    columns = {f"{s}{n}": side[:, n] for s, side in (("a", a), ("b", b)) for n in range(k)} | {"c": c}
+    words = kernels.kernel(unit, text, last, k, columns)
+    options = {key: value for key, _, value in (part.partition("=") for part in last.split(","))}
+    alpha, beta = (Fraction(options.get(name, "1")) for name in ("alpha", "beta"))
+    assert isinstance(words.fmt, exact.Format)
+    number = words.fmt.decode(words.words)
+    assert not (number.inf | number.nan).any(), f"seed {seed}: overflows"
+    x, y = ([values_of(fmt, side[:, n]) for n in range(k)] for fmt, side in ((narrow, a), (unit.b_format, b)))
+    added, results = values_of(wide, c), values_of(words.fmt, words.words)
+    reached = False
+    for n in range(ROWS):
+        terms = [alpha * x[p][n] * y[p][n] for p in range(k)] + [beta * added[n]]
+        error, size = abs(results[n] - sum(terms)), sum(map(abs, terms))
+        about = f"seed {seed}: {unit}, {text}+{last}, K = {k}, {domain}"
+        assert error <= bound * size, f"{about}: {float(error)} of {float(size)}, at most {float(bound)}"
+        reached |= 4 * error > bound * size
+    return "a bound, of which a quarter is reached" if reached else "a bound"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "least"),
+    [
+        ((3, 7, 8), 2),
+        *(pytest.param(range(s, s + 50), 4, marks=pytest.mark.long) for s in range(1000, 1200, 50)),
+    ],
+    ids=str,
+)
+def test_no_error_is_larger(seeds: Sequence[int], least: int) -> None:
+    counts = Counter(attacked(seed) for seed in seeds)
+    print(dict(counts))
+    assert counts["a bound, of which a quarter is reached"] >= least
+
+
+TYPE1 = Domain(exponents=(-15, 14))
+
+
+def bound(text: str, k: int, domain: Domain = TYPE1) -> Fraction:
+    reduction, _, epilogue = text.partition("+")
+    kernel = Kernel(side_of("ieee/fma.f32.bf16").row, reduction_named(reduction), epilogue_named(epilogue))
+    return relative_bound(StepwiseProof(Solving()), kernel, k, domain)
+
+
+def test_additions_count_for_the_longest_chain_and_every_sum() -> None:
+    """Half of a last bit for each multiply-add of a chain, and for each addition outside, nearly."""
+    half = Fraction(1, 2**24)
+    for text, k, count in (
+        ("chained", 1, 1),
+        ("chained", 64, 64),
+        ("split-k:4", 64, 20),
+        ("split-k:4,pairs", 64, 19),
+    ):
+        assert count * half <= bound(text, k) <= count * half * (1 + Fraction(1, 1000)), text
+    narrow = bound("split-k:4,parts=bf16+out=bf16", 64)
+    assert Fraction(2, 2**8) < narrow < Fraction(201, 100) / 2**8
+    assert bound("chained+alpha=2", 8) == pytest.approx(float(9 * half), rel=1e-3)
+
+
+def test_refusals() -> None:
+    for text, domain, message in (
+        ("chained+out=f16", Domain(exponents=(-15, 14)), "may overflow"),
+        ("split-k:2,any", Domain(exponents=(0, 0)), "order of the parts"),
+        ("stream-k:2,tile=4x4x8", Domain(exponents=(0, 0)), "where K is cut"),
+        ("chained", Domain(exponents=(0, 0), c_free=True), "c may be of any size"),
+        ("chained+alpha=0", Domain(exponents=(0, 0)), "alpha is 0"),
+    ):
+        with pytest.raises(Unbounded, match=message):
+            bound(text, 8, domain)
+    with pytest.raises(TcsmtError, match="must be restricted"):
+        bound("chained", 8, Domain())
