@@ -42,9 +42,14 @@ from tcsmt.face.cli.printing import echo_json
 @domain_of_models
 @options.as_json
 def check(
-    folder: Path, states: tuple[str, str] | None, prover: str | None, books: Path | None, only: str | None,
-    domain: Domain, as_json: bool,
-) -> None:  # fmt: skip
+    folder: Path,
+    states: tuple[str, str] | None,
+    prover: str | None,
+    books: Path | None,
+    only: str | None,
+    domain: Domain,
+    as_json: bool,
+) -> None:
     """Check every proof in FOLDER from its files alone.
 
     Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps

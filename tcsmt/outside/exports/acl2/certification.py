@@ -80,10 +80,17 @@ class CertifiedBook:
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         holds = {"file": f"{self.name}.json", "title": self.title, "certified": not self.flaw}
-        about = {"flaw": self.flaw} if self.flaw else {
-            "theorem": self.theorem, "trust_tags": list(self.tags), "refutations": self.refutations,
-            "lines": self.lines, "inhabited": self.inhabited,
-        }  # fmt: skip
+        about = (
+            {"flaw": self.flaw}
+            if self.flaw
+            else {
+                "theorem": self.theorem,
+                "trust_tags": list(self.tags),
+                "refutations": self.refutations,
+                "lines": self.lines,
+                "inhabited": self.inhabited,
+            }
+        )
         return holds | about | {"seconds": round(self.seconds, 1)}
 
 

@@ -21,7 +21,7 @@ from tcsmt.language.terms import Term, all_of, expand, operands_first, substitut
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
 
-__all__ = ["BookEvent", "Derivation", "refutation_file", "simulated"]
+__all__ = ["BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
 
 
 @dataclass(frozen=True)
@@ -303,13 +303,8 @@ class Derivation:
 
     def _theorem(self, name: str, says: str, assumed: Sequence[str], uses: Sequence[str]) -> str:
         """What follows from theorems by logic alone."""
-        hyps = " ".join([f"(words-p {self.args})", *assumed])
-        text = (
-            f"(defthm {name}\n  (implies (and {hyps})\n    {says})\n  :rule-classes nil\n"
-            f"  :hints ((\"Goal\" :in-theory (union-theories (theory 'minimal-theory) '(words-p))\n"
-            f"    :use ({' '.join(dict.fromkeys(uses))}))))"
-        )
-        self._pending.append(BookEvent(text))
+        event = proved(name, [f"(words-p {self.args})", *assumed], says, ["words-p"], uses)
+        self._pending.append(event)
         return name
 
     def _number(self) -> int:
@@ -332,6 +327,18 @@ def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
     return (
         f"(gl::def-gl-thm {name}\n  :hyp (and {sizes})\n  :concl {says}\n"
         f"  :g-bindings '({' '.join(bits)})\n  :rule-classes nil)"
+    )
+
+
+def proved(
+    name: str, hyps: Sequence[str], says: str, rules: Sequence[str], uses: Sequence[str] = ()
+) -> BookEvent:
+    """A theorem that follows from others, and from some rules, by logic alone."""
+    use = f"\n    :use ({' '.join(dict.fromkeys(uses))})" if uses else ""
+    return BookEvent(
+        f"(defthm {name}\n  (implies (and {' '.join(hyps)})\n    {says})\n  :rule-classes nil\n"
+        f'  :hints (("Goal" :in-theory (union-theories (theory \'minimal-theory)\n'
+        f"    '({' '.join(rules)})){use})))"
     )
 
 

@@ -39,9 +39,15 @@ class Prover:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [prover_path()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            encoding="utf-8", errors="replace", cwd=self._folder, start_new_session=True,
-        )  # fmt: skip
+            [prover_path()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            cwd=self._folder,
+            start_new_session=True,
+        )
         self.send("(set-debugger-enable nil)", 60)
         return self
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tcsmt.language.terms import TRUE, Term, all_of, expand, operands_first
 from tcsmt.language.write.acl2 import defined
 from tcsmt.matrix_units.models import Trace
-from tcsmt.outside.exports.acl2.derivation import BookEvent, Derivation, simulated
+from tcsmt.outside.exports.acl2.any_order import any_order
+from tcsmt.outside.exports.acl2.derivation import BookEvent, Derivation, proved, simulated
 from tcsmt.outside.exports.acl2.units import UnitBook, unit_book
 from tcsmt.prove.certificates.derivation import Proof
 from tcsmt.prove.certificates.stated import stated
@@ -55,7 +56,7 @@ def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementB
     derivation = Derivation(statement.goal, statement.widths, proof)
     files = [call["model"] for call in statement.record["calls"]]
     books = {file: unit_book(call.model, file) for file, call in zip(files, statement.calls, strict=True)}
-    writer = _Sides(statement, derivation, [books[file].function for file in files])
+    writer = _Sides(statement, derivation, [books[file] for file in files])
     values: Mapping[str, int] | None = None
     if "goal" in statement.record:
         events, theorem = writer.impossible(), "no-such-input"
@@ -69,9 +70,14 @@ def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementB
     about = stated(statement)
     head = (f"{statement.title}", "", *about.lines(), "", "Written by tcsmt from a certificate.")
     return StatementBook(
-        path.stem, statement.title, tuple(books.values()),
-        (*derivation.events, *events), theorem, head, values,
-    )  # fmt: skip
+        path.stem,
+        statement.title,
+        tuple(books.values()),
+        (*derivation.events, *events),
+        theorem,
+        head,
+        values,
+    )
 
 
 @dataclass
@@ -80,12 +86,13 @@ class _Sides:
 
     statement: Statement
     derivation: Derivation
-    functions: list[str]
+    units: list[UnitBook]
 
     def __post_init__(self) -> None:
         statement = self.statement
         outputs = expand([call.output for call in statement.calls])
         self.outputs = outputs
+        self.functions = [unit.function for unit in self.units]
         self.operands = [expand(call.operands.flat()) for call in statement.calls]
         self.formals = list(self.derivation.inputs.values())
 
@@ -109,7 +116,15 @@ class _Sides:
                 call = f"(side-{place} {args})"
             sides.append(call)
         claim = f"(equal {' '.join(sides)})"
-        return events + self._conclusion("same-word", f"(in-domain {args})", claim)
+        where = f"(in-domain {args})"
+        reordered = self._reordered()
+        if reordered:
+            return [
+                *events,
+                *reordered,
+                self._theorem("same-word", f"(in-domain {args})", claim, "any-order"),
+            ]
+        return events + self._conclusion("same-word", where, claim)
 
     def impossible(self) -> list[BookEvent]:
         derivation, args = self.derivation, self.derivation.args
@@ -122,13 +137,25 @@ class _Sides:
         widths = {derivation.inputs[n]: width for n, width in self.statement.widths.items()}
         goal = derivation.holds(self.statement.goal)
         says = f"(implies (and {where} (not {claim}))\n    {goal})"
-        theorem = (
-            f"(defthm {name}\n  (implies (and (words-p {derivation.args}) {where})\n    {claim})\n"
-            "  :rule-classes nil\n"
-            "  :hints ((\"Goal\" :in-theory (union-theories (theory 'minimal-theory) '(words-p))\n"
-            "    :use (reading refuted))))"
-        )
-        return [BookEvent(simulated("reading", widths, says), "reading"), BookEvent(theorem)]
+        theorem = self._theorem(name, where, claim, ["reading", "refuted"])
+        return [BookEvent(simulated("reading", widths, says), "reading"), theorem]
+
+    def _theorem(self, name: str, where: str, claim: str, uses: Sequence[str]) -> BookEvent:
+        return proved(name, [f"(words-p {self.derivation.args})", where], claim, ["words-p"], uses)
+
+    def _reordered(self) -> list[BookEvent] | None:
+        """Where both sides are one unit, and the second has the inputs in another order."""
+        first, second = self.statement.record["differ"]
+        if self.statement.goal.value != 0 or self.functions[first] != self.functions[second]:
+            return None
+        if any(operand.op != "var" for operand in self.operands[first] + self.operands[second]):
+            return None
+        names = [self.derivation.inputs[str(operand.data)] for operand in self.operands[first]]
+        others = [self.derivation.inputs[str(operand.data)] for operand in self.operands[second]]
+        if names != self.formals or sorted(others) != sorted(names) or others == names:
+            return None
+        widths = {self.derivation.inputs[name]: width for name, width in self.statement.widths.items()}
+        return any_order(self.units[first], dict(zip(names, others, strict=True)), widths)
 
     def _call(self, number: int) -> tuple[list[tuple[str, str]], str]:
         """What must be bound before a call, and the call."""

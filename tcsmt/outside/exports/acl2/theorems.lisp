@@ -6,6 +6,18 @@
 (include-book "ihs/basic-definitions" :dir :system)
 (include-book "std/basic/arith-equivs" :dir :system)
 
+; Words may be added, and compared, in any order.
+(defthmd natural-when-word
+  (implies (unsigned-byte-p n x) (natp x)))
+(defthmd max-commutes
+  (implies (and (natp x) (natp y)) (equal (max y x) (max x y))))
+(defthmd max-commutes-2
+  (implies (and (natp x) (natp y) (natp z)) (equal (max y (max x z)) (max x (max y z)))))
+(defthmd natural-max
+  (implies (and (natp x) (natp y)) (natp (max x y))))
+(defthmd plus-commutes-2
+  (equal (+ y (+ x z)) (+ x (+ y z))))
+
 ; The refutation in a file of the book's folder, for the theorem that comes next.
 (defun refutation-event (name state)
   (declare (xargs :mode :program :stobjs state))

@@ -10,16 +10,34 @@ from tcsmt.language.terms import Term, expand, operands_first
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["UnitBook", "unit_book"]
+__all__ = ["StageCall", "UnitBook", "unit_book"]
 
 
 @dataclass(frozen=True)
 class UnitBook:
-    """A unit's book. name: of its file. function: what computes the unit's word. text: of the file."""
+    """A unit's book. name: of its file. function: what computes the unit's word. text: of the file.
+
+    calls: of the stages' functions, in order, which the unit is made of.
+    """
 
     name: str
     function: str
     text: str
+    calls: tuple[StageCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class StageCall:
+    """A stage. label: the variable with its value. args: inputs of the unit, and earlier stages.
+
+    sums: whether it is the sum, or the maximum, of its arguments.
+    """
+
+    label: str
+    width: int
+    function: str
+    args: tuple[str, ...]
+    sums: bool
 
 
 def unit_book(model: Model, file: str) -> UnitBook:
@@ -38,7 +56,7 @@ def unit_book(model: Model, file: str) -> UnitBook:
     labels = _exponents(labels, writer) | labels
     functions: dict[tuple[str, str], str] = {}
     texts: list[str] = []
-    calls: list[tuple[str, str]] = []
+    calls: list[StageCall] = []
     for node in (node for node in operands_first([*labels, output]) if node in labels):
         below = _boundary(node, labels)
         formals = _formals(below, labels)
@@ -52,10 +70,12 @@ def unit_book(model: Model, file: str) -> UnitBook:
             functions[base, body] = name
             texts.append(defined(name, list(formals.values()), bindings, result))
         args = [labels.get(one) or inputs[str(one.data)] for one in below]
-        calls.append((labels[node], f"({' '.join([name, *args])})"))
+        sums = any(len(one.args) > 2 for one in operands_first([node], formals) if one.op in ("add", "umax"))
+        calls.append(StageCall(labels[node], node.width, name, tuple(args), sums))
     value = labels.get(output) or writer.bindings([output], {})[1][0]
     function = f"unit.{mark}"
-    texts.append(defined(function, list(inputs.values()), calls, value))
+    lines = [(call.label, f"({' '.join([call.function, *call.args])})") for call in calls]
+    texts.append(defined(function, list(inputs.values()), lines, value))
     parameters = [f"; {line}" for line in ("", f"{model.kind}, model {file}", f"graph {model.digest}")]
     head = [
         f"; A unit written by tcsmt from its model: {model.title}.",
@@ -64,7 +84,7 @@ def unit_book(model: Model, file: str) -> UnitBook:
         '(in-package "ACL2")',
     ]
     head.append('(include-book "../theorems" :ttags ((:fast-cons-memo) (:aig-vars)))')
-    return UnitBook(f"unit-{mark}", function, "\n".join([*head, "", "\n\n".join(texts), ""]))
+    return UnitBook(f"unit-{mark}", function, "\n".join([*head, "", "\n\n".join(texts), ""]), tuple(calls))
 
 
 def _exponents(labels: Mapping[Term, str], writer: Acl2Writer) -> dict[Term, str]:

@@ -23,9 +23,13 @@ def test_files(certificates: Path, tmp_path: Path) -> None:
     book = book_of(certificates, "2 carry bits")
     files = files_of(book)
     assert set(files) == {
-        "Makefile", "certify.sh", "clauses.lisp", "theorems.lisp", f"statements/{book.name}.lisp",
+        "Makefile",
+        "certify.sh",
+        "clauses.lisp",
+        "theorems.lisp",
+        f"statements/{book.name}.lisp",
         *(f"units/{unit.name}.lisp" for unit in book.units),
-    }  # fmt: skip
+    }
     for name, text in files.items():
         if name.endswith(".lisp"):
             code = re.sub(r'(?m);.*$|"[^"]*"|#\\.', "", text)
@@ -217,5 +221,9 @@ def test_another_title(books: tuple[Path, list[StatementBook]], tmp_path: Path) 
 def test_as_data() -> None:
     refused = CertifiedBook("one", "One", "no refutation", 1.25)
     assert refused.as_json() == {
-        "file": "one.json", "title": "One", "certified": False, "flaw": "no refutation", "seconds": 1.2,
-    }  # fmt: skip
+        "file": "one.json",
+        "title": "One",
+        "certified": False,
+        "flaw": "no refutation",
+        "seconds": 1.2,
+    }
