@@ -32,7 +32,7 @@ from tcsmt.matrix_units.catalogue.digests import models_named
 from tests.support.browser import Tab, opened, why_not
 
 #: How often a time is taken.
-TIMES = 7
+TIMES = 5
 
 SEARCH = """
 const [left, right, limit, seed] = arguments;

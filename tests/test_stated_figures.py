@@ -118,6 +118,26 @@ STATED = [
     ),
     Stated(
         BENCHMARKS,
+        "Its first view takes {} kB, compressed; the whole page has {} units of {} different functions in {} MB",
+        of.page_bytes,
+    ),
+    Stated(
+        BENCHMARKS,
+        "after {} s in a new profile and after {} s once it was loaded; writing it takes {} s of a processor's time",
+        of.page_times,
+    ),
+    Stated(
+        BENCHMARKS,
+        "finds one for {} of the {} pairs of classes for which the atlas has one, each within {} s (the median is {} inputs)",
+        of.page_search,
+    ),
+    Stated(
+        BENCHMARKS,
+        "{}, {} and {} thousand inputs per second of Volta's FP16 unit, Hopper's, and Blackwell's NVFP4 unit",
+        of.page_rates,
+    ),
+    Stated(
+        BENCHMARKS,
         "third carry bit: an input | {} s | {} s | {} s | {} s (cvc5), {} s (Z3)",
         lambda: (*(of.carry_bit_inputs(solver)[0] for solver in of.SOLVERS), *of.published_third_carry_bit()),
     ),

@@ -370,6 +370,42 @@ def kernels_kept() -> tuple[str, str]:
     return ends([100 * one["ratio"] for one in others])
 
 
+# -- the page ----------------------------------------------------------------------------------------------
+
+
+def page_bytes() -> tuple[str, ...]:
+    """kB of the first view, compressed; of the whole page the units, their functions and MB."""
+    held = result("benchmarks/page")
+    page = held["page"]
+    first = held["bytes of the first view, compressed"]
+    counts = (str(page["units"]), str(page["modules"]))
+    return digits(first / 1000), *counts, digits(page["bytes"] / 1e6, 1)
+
+
+def page_times() -> tuple[str, str, str]:
+    """Seconds to the first result, in a new profile and again, and of a processor to write the page."""
+    held = result("benchmarks/page")
+    first = held["milliseconds to the first result"]
+    seconds_to_build = held["seconds to build"]["processor"]
+    return (
+        digits(first["new profile"] / 1000, 2),
+        digits(first["again"] / 1000, 2),
+        digits(seconds_to_build, 1),
+    )
+
+
+def page_search() -> tuple[str, ...]:
+    """Pairs for which it finds a difference, of how many, and until when; the median of inputs."""
+    held = result("benchmarks/page")["search"]
+    longest = digits(held["longest in milliseconds"] / 1000, 1)
+    return str(held["found"]), str(held["pairs"]), longest, digits(held["median of inputs"])
+
+
+def page_rates() -> tuple[str, ...]:
+    """Inputs a second of the search, in thousands, of each unit that is measured."""
+    return tuple(digits(rate / 1000) for rate in result("benchmarks/page")["inputs a second"].values())
+
+
 # -- algorithms ---------------------------------------------------------------------------------------------
 
 

@@ -283,3 +283,21 @@ function readWord(format, text) {
   if (lower.includes("x")) throw new RangeError(`not exact in ${format.name}; the nearest is ${became}`);
   return { word, note: `rounded to the nearest ${format.name} value` };
 }
+
+/** The exact dot product plus c; null where an input is not finite. unit: its names, formats and about.k. */
+function exactSum(unit, words) {
+  const values = new Map(unit.names.map((name, index) => [name, valueOf(unit.formats[index], words[index])]));
+  if ([...values.values()].some((value) => typeof value === "string")) return null;
+  const k = unit.about.k,
+    scales = unit.names.filter((name) => name.startsWith("sa")).length;
+  let sum = values.get("c");
+  for (let lane = 0; lane < k; lane++) {
+    let product = times(values.get(`a${lane}`), values.get(`b${lane}`));
+    if (scales) {
+      const block = Math.floor((lane * scales) / k);
+      product = times(product, times(values.get(`sa${block}`), values.get(`sb${block}`)));
+    }
+    sum = plus(sum, product);
+  }
+  return sum;
+}

@@ -50,20 +50,58 @@ class Rows {
     this.middles = new Map();
   }
 
-  /** The next row of words. In one of 32 an input is any word, so that some are NaNs and infinities. */
+  /**
+   * The next row of words: of 32, in one an input is any word, so that some are NaNs and infinities; in three c is
+   * about what the products cancel; in two a product cancels another one.
+   */
   next() {
-    const { random, formats } = this;
-    const row = this.blocks > 1 && random.chance(0.3) ? this.cancelling() : this.directed();
-    if (random.chance(1 / 32)) {
-      const place = random.below(row.length);
-      const format = formats[place];
-      const infinity = specialWord(format, "inf");
-      row[place] =
-        infinity !== undefined && random.chance(0.5)
-          ? infinity | (this.fraction(format.fraction_bits) << BigInt(format.ignored_low_bits))
-          : random.word(format.width);
-    }
+    const row = this.blocks > 1 && this.random.chance(0.3) ? this.cancelling() : this.directed();
+    const kind = this.random.below(32);
+    if (kind === 0) this.putSpecial(row);
+    else if (kind < 4) this.cancelWithC(row);
+    else if (kind < 6) this.cancelProduct(row);
     return row;
+  }
+
+  putSpecial(row) {
+    const { random } = this;
+    const place = random.below(row.length);
+    const format = this.formats[place];
+    const infinity = specialWord(format, "inf");
+    row[place] =
+      infinity !== undefined && random.chance(0.5)
+        ? infinity | (this.fraction(format.fraction_bits) << BigInt(format.ignored_low_bits))
+        : random.word(format.width);
+  }
+
+  /** c becomes the nearest to the negated sum of the products, or a neighbour of it. */
+  cancelWithC(row) {
+    const place = this.names.indexOf("c");
+    const format = this.formats[place];
+    row[place] = 0n;
+    const sum = exactSum({ names: this.names, formats: this.formats, about: { k: this.k } }, row);
+    if (sum === null || isZero(sum)) return;
+    const shifted = (power) => 1n << BigInt(Math.max(power, 0));
+    const over = magnitude(sum.numerator) * shifted(sum.exponent);
+    try {
+      const { word } = nearestWord(format, sum.numerator > 0n, over, shifted(-sum.exponent));
+      const step =
+        BigInt(this.random.below(3) - 1) << BigInt(isInteger(format) ? 0 : format.ignored_low_bits);
+      row[place] = BigInt.asUintN(format.width, word + step);
+    } catch {
+      // the format ends before
+    }
+  }
+
+  /** The product of one lane becomes that of the lane before, with the other sign. */
+  cancelProduct(row) {
+    const lane = 1 + this.random.below(this.k - 1);
+    const [a, b, before, factor] = [`a${lane}`, `b${lane}`, `a${lane - 1}`, `b${lane - 1}`].map((name) =>
+      this.names.indexOf(name),
+    );
+    if (before < 0 || a < 0 || isInteger(this.formats[b]) || !this.formats[b].signed) return;
+    row[a] = row[before];
+    row[b] = row[factor] ^ (1n << BigInt(this.formats[b].width - 1));
   }
 
   directed() {

@@ -98,24 +98,6 @@ function firstDifference(left, right) {
   );
 }
 
-/** The exact dot product plus c; null where an input is not finite. */
-function exactSum(unit, words) {
-  const values = new Map(unit.names.map((name, index) => [name, valueOf(unit.formats[index], words[index])]));
-  if ([...values.values()].some((value) => typeof value === "string")) return null;
-  const k = unit.about.k,
-    scales = unit.names.filter((name) => name.startsWith("sa")).length;
-  let sum = values.get("c");
-  for (let lane = 0; lane < k; lane++) {
-    let product = times(values.get(`a${lane}`), values.get(`b${lane}`));
-    if (scales) {
-      const block = Math.floor((lane * scales) / k);
-      product = times(product, times(values.get(`sa${block}`), values.get(`sb${block}`)));
-    }
-    sum = plus(sum, product);
-  }
-  return sum;
-}
-
 /** The weight of the last place of the larger of two values in a format. */
 function lastPlace(format, x, y) {
   const [wide] = [x, y].filter((value) => value.numerator).sort((p, q) => leading(q) - leading(p));
