@@ -12,6 +12,7 @@ from tcsmt.face.api.statements import StatementFacts
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.outside.exports.refuted_formulas import Refuted, refuted_formulas
+from tcsmt.outside.exports.statement_lean import statement_theorem
 from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
@@ -80,7 +81,8 @@ def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -
 
     path: the certificate's folder. language: ``smtlib``: of each statement a script that has no model, with
     the models' stages and what the proof shows on its way as definitions; and a script of each lemma,
-    whose words are called what they are. Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
+    whose words are called what they are; ``lean``: a theorem of Lean 4 for each statement, by ``bv_decide``,
+    which no Lean has run. Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
     files that cannot be read.
 
     >>> import tcsmt, tempfile
@@ -113,6 +115,21 @@ def _smtlib(path: Path) -> ExportedStatement:
     return ExportedStatement(path.name, title, files | _lemmas(path.stem, refuted, StageNames(statement)))
 
 
+def _lean(path: Path) -> ExportedStatement:
+    """A statement's theorem."""
+    record = record_of(path)
+    title = one_line(str(record["statement"].get("title")))
+    if "about" in record["statement"]:
+        return ExportedStatement(path.name, title, {}, _CODE)
+    try:
+        statement, _ = opened(path, record)
+    except InvalidProof as why:
+        raise TcsmtError(f"{path}: {why}") from None
+    about = [f"{title} (what its author calls it)", *StatementFacts(statement).lines()]
+    text = statement_theorem(statement, about)
+    return ExportedStatement(path.name, title, {f"{path.stem}/Statement.lean": text})
+
+
 def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedStatement:
     """Its lemmas, whose formulas the argument has when it is gone through again."""
     from tcsmt.analysis.certified import THEOREMS
@@ -123,8 +140,7 @@ def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedSt
     formulas = _Formulas(folder, frozenset(map(str, record["lemmas"])))
     theorem.check(about.values, formulas)
     refuted = [Refuted(formula, {}) for formula in formulas.asked]
-    why = f"its argument is code of tcsmt, not a formula ({content['about']})"
-    return ExportedStatement(path.name, title, _lemmas(path.stem, refuted, {}), why)
+    return ExportedStatement(path.name, title, _lemmas(path.stem, refuted, {}), _CODE)
 
 
 class _Formulas(LemmaFiles):
@@ -152,5 +168,6 @@ def _lemmas(folder: str, formulas: list[Refuted], names: Mapping[Term, str]) -> 
     }
 
 
+_CODE = "its argument is code of tcsmt, not a formula"
 #: What writes a statement's file in each language, by the names that ``--as`` takes.
-FORMATS: Mapping[str, Callable[[Path], ExportedStatement]] = {"smtlib": _smtlib}
+FORMATS: Mapping[str, Callable[[Path], ExportedStatement]] = {"smtlib": _smtlib, "lean": _lean}

@@ -14,7 +14,7 @@ from tcsmt.prove.certificates.derivation import Proof, conjuncts
 from tcsmt.prove.certificates.lemma_files import lemma_of
 from tcsmt.prove.certificates.statement import Statement, input_words
 
-__all__ = ["StageNames", "lemma_script", "statement_script"]
+__all__ = ["StageNames", "asserted", "lemma_script", "statement_script"]
 
 #: The status is what the certificate says: whether it is right is for its check, and for the solver.
 _INFO = [
@@ -56,18 +56,18 @@ def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -
     What the proof shows on its way is defined as ``lemma_1``, ``lemma_2``, … and not assumed: each holds
     wherever the assertions do, so that a solver may be told so. about: lines of comment.
     """
-    asserted = _asserted(statement)
+    conditions = asserted(statement)
     lemmas = list(steps_of(proof))
-    roots = [term for _, term in (*asserted, *lemmas)]
+    roots = [term for _, term in (*conditions, *lemmas)]
     lines, texts = definitions(roots, StageNames(statement))
     unused = {var(name, width) for name, width in statement.widths.items()} - set(_variables(roots))
     lines = [*declarations(sorted(unused, key=lambda x: str(x.data))), *lines]
     defined = [
         f"(define-fun {name} () Bool {text})"
-        for (name, _), text in zip(asserted, texts[: len(asserted)], strict=True)
+        for (name, _), text in zip(conditions, texts[: len(conditions)], strict=True)
     ]
     shown = []
-    for number, ((kind, _), text) in enumerate(zip(lemmas, texts[len(asserted) :], strict=True), 1):
+    for number, ((kind, _), text) in enumerate(zip(lemmas, texts[len(conditions) :], strict=True), 1):
         shown += [f"; {kind}", f"(define-fun lemma_{number} () Bool {text})"]
     if shown:
         note = "; Shown by the certificate's proof: each holds wherever the assertions do."
@@ -79,7 +79,7 @@ def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -
             *lines,
             *defined,
             *shown,
-            *(f"(assert {name})" for name, _ in asserted),
+            *(f"(assert {name})" for name, _ in conditions),
             "(check-sat)",
             "(exit)",
             "",
@@ -111,7 +111,7 @@ def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[st
     )
 
 
-def _asserted(statement: Statement) -> list[tuple[str, Term]]:
+def asserted(statement: Statement) -> list[tuple[str, Term]]:
     """The conditions that no input satisfies together, by their names."""
     if statement.domain is None:
         parts = sorted(

@@ -56,6 +56,14 @@ def test_arguments_in_code_have_lemmas_alone(tmp_path: Path) -> None:
     assert {ask_bitwuzla(text) for text in shortest} == {"unsat"}
 
 
+def test_lean(certificates: Path) -> None:
+    export = tcsmt.export_certificate(certificates, "lean")
+    assert all(len(one.files) == 1 and not one.missing for one in export.statements)
+    for one in export.statements:
+        (text,) = one.files.values()
+        assert text.startswith("-- NOT RUN: ") and f"-- {one.title} (what its author calls it)\n" in text
+
+
 def test_refused(certificates: Path, tmp_path: Path) -> None:
     with pytest.raises(TcsmtError, match="did you mean smtlib"):
         tcsmt.export_certificate(certificates, "smt")

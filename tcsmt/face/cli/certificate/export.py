@@ -13,7 +13,9 @@ from tcsmt.face.cli.printing import show
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--as", "language", required=True, metavar="LANGUAGE", help="smtlib (scripts for SMT solvers).")
+@click.option(
+    "--as", "language", required=True, metavar="LANGUAGE", help="smtlib (scripts for SMT solvers) or lean."
+)
 @click.option(
     "--output",
     required=True,
@@ -27,7 +29,8 @@ def export(folder: Path, language: str, output: Path, as_json: bool) -> None:
 
     As smtlib, each statement is a script that has no model: the inputs, the stages of the models by their
     names, what is assumed, and what is to differ. What the proof shows on its way is defined, and not
-    assumed. Each lemma is a script of its own, whose words are called what they are. Nothing is checked.
+    assumed. Each lemma is a script of its own, whose words are called what they are. As lean, each
+    statement is a theorem of Lean 4 by bv_decide, which no Lean has run. Nothing is checked.
 
     \b
     Examples:
