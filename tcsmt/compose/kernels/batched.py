@@ -25,7 +25,7 @@ __all__ = ["batched", "stack_of"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Dimensions of one product's array of each name; the others are those of the stack.
-_OWN = {"a": 2, "b": 2, "c": 2, "bias": 1, "random": 2, "scale_a": 2, "scale_b": 2}
+_OWN = {"a": 2, "b": 2, "c": 2, "bias": 1, "alpha": 1, "random": 2, "scale_a": 2, "scale_b": 2}
 
 
 def batched(
@@ -38,6 +38,7 @@ def batched(
     epilogue: Epilogue = PLAIN,
     bias: Any = None,
     random: Any = None,
+    alpha: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
     operands: str | None = None,
@@ -45,10 +46,10 @@ def batched(
 ) -> Array:
     """D of every product of a stack: an array (..., M, N) of the dtype of the result's format.
 
-    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N). The rest is as for
-    :func:`.gemm`, with the dimensions of the stack before; these broadcast. operands: how a, b, c and the
-    bias are rounded that their formats do not hold (:data:`.OPERAND_RULES`). progress(done, all): called now
-    and then, with numbers of dot-adds.
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N). alpha: (..., M), or None. The
+    rest is as for :func:`.gemm`, with the dimensions of the stack before; these broadcast. operands: how
+    a, b, c and the bias are rounded that their formats do not hold (:data:`.OPERAND_RULES`).
+    progress(done, all): called now and then, with numbers of dot-adds.
     Raises :class:`.TcsmtError` for shapes, dtypes and values that do not fit.
     """
     schedule = Schedule(model, reduction, epilogue)
@@ -58,6 +59,7 @@ def batched(
         "c": c if c is None or epilogue.beta == 0 else operand_words(model.c_format, c, "C", operands),
         "bias": bias,
         "random": random,
+        "alpha": alpha,
         "scale_a": scale_a,
         "scale_b": scale_b,
     }

@@ -34,6 +34,7 @@ def gemm(
     epilogue: Epilogue = PLAIN,
     bias: Any = None,
     random: Any = None,
+    alpha: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
     progress: Callable[[int, int], None] | None = None,
@@ -45,6 +46,8 @@ def gemm(
     :func:`tcsmt.simulate.rows.simulate`.
     model: of the unit. reduction, epilogue: see :class:`.Reduction` and :class:`.Epilogue`.
     bias: (N,), binary32 (binary64 where the sum is), where the epilogue has one.
+    alpha: (M,), a number for each row of the result, in place of the epilogue's; as the bias. C is added
+    after the products then: the epilogue says ``c=epilogue``.
     random: (M, N), unsigned integers of as many bits as the epilogue's stochastic rounding takes.
     scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N), where block is
     k / model.scales.
@@ -60,7 +63,7 @@ def gemm(
     if c is not None and np.shape(c) != (m, n):
         raise TcsmtError(f"C has shape {np.shape(c)}: must be {(m, n)}, the shape of A·B")
     c_words = None if c is None or epilogue.beta == 0 else to_words(model.c_format, c, "C")
-    extra = _extra(schedule, (m, n), bias, random)
+    extra = {**_extra(schedule, (m, n), bias, random), "alpha": _row_alpha(schedule, (m, n), alpha)}
     scales = _Scales.of(model, (m, length, n), scale_a, scale_b)
     regions = list(reduction.on(m, n, length))
     seen = Progress(0, progress)
@@ -118,6 +121,20 @@ def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -
             raise TcsmtError(f"random: must be integers of {epilogue.stochastic} bits")
         operands["random"] = bits.astype(np.uint32)
     return operands
+
+
+def _row_alpha(schedule: Schedule, shape: tuple[int, int], alpha: Any) -> Array | None:
+    """The words of a factor of each row, to the shape of the result."""
+    if alpha is None:
+        return None
+    if schedule.epilogue.alpha != 1 or schedule.epilogue.c != "epilogue":
+        raise TcsmtError(
+            f"alpha is given for each row: the epilogue ({schedule.epilogue}) must have none, and c=epilogue"
+        )
+    words = to_words(schedule.working_format, alpha, "alpha")
+    if words.shape != shape[:1]:
+        raise TcsmtError(f"alpha has shape {words.shape}: must be {shape[:1]}, one for each row, or a number")
+    return np.broadcast_to(words[:, None], shape)
 
 
 @dataclass(frozen=True)

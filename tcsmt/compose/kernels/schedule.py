@@ -191,16 +191,20 @@ class Schedule:
         c: Words | None = None,
         bias: Words | None = None,
         random: Words | None = None,
+        alpha: Words | None = None,
     ) -> FormattedWords[Words]:
         """What the epilogue makes of the sum. c, bias, random: None: there is none.
+
+        alpha: one for each element, in place of the epilogue's, in the format in which it computes; C must
+        enter after the products then.
 
         Raises :class:`.TcsmtError` as :meth:`check_numbers` does.
         """
         epilogue = self.epilogue
         self.check_numbers(bias=bias is not None, random=random is not None)
         added = None if epilogue.c_first else self._given(c)
-        if epilogue.alpha != 1 or added is not None:
-            total = self._scaled(steps, total, added)
+        if alpha is not None or epilogue.alpha != 1 or added is not None:
+            total = self._scaled(steps, total, added, alpha)
         if bias is not None:
             fmt = self.working_format
             total = _converted(steps, total, fmt)
@@ -225,7 +229,11 @@ class Schedule:
         return None if c is None or self.epilogue.beta == 0 else FormattedWords(self.unit.c_format, c)
 
     def _scaled(
-        self, steps: KernelSteps[Words], total: FormattedWords[Words], c: FormattedWords[Words] | None
+        self,
+        steps: KernelSteps[Words],
+        total: FormattedWords[Words],
+        c: FormattedWords[Words] | None,
+        alpha: Words | None = None,
     ) -> FormattedWords[Words]:
         """fma(sum, alpha, beta·C); without a C the product alone, whose zeros keep their signs."""
         fmt = self.working_format
@@ -241,7 +249,8 @@ class Schedule:
             if self.epilogue.beta != 1:
                 added = steps.multiply_add(fmt, added, number(self.epilogue.beta), nothing)
         words = _converted(steps, total, fmt).words
-        return FormattedWords(fmt, steps.multiply_add(fmt, words, number(self.epilogue.alpha), added))
+        factor = number(self.epilogue.alpha) if alpha is None else alpha
+        return FormattedWords(fmt, steps.multiply_add(fmt, words, factor, added))
 
 
 def reduced(

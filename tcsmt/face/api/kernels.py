@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from tcsmt.compose.kernels.batched import batched
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
@@ -11,6 +14,7 @@ from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["epilogue", "gemm", "reduction"]
 
@@ -50,7 +54,7 @@ def gemm(
     c: Any = None,
     *,
     unit: UnitLike,
-    alpha: float | None = None,
+    alpha: Any = None,
     beta: float | None = None,
     bias: Any = None,
     random: Any = None,
@@ -62,17 +66,19 @@ def gemm(
 ) -> Any:
     """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
 
-    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None: nothing is added then, and chains begin with +0.
-    The leading dimensions are those of a stack of products, and broadcast, as in NumPy's ``matmul``. Dtypes
-    and ``operands`` as for :class:`tcsmt.Unit`. What is returned has the dtype of the last conversion's
-    format, or of the sum's. reduction: how K is cut into parts and their sums are added up, as data or text
-    (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows, as
-    data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the first
-    instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
-    beta·C) in binary32 (binary64 where the sum is); with beta 0 nothing is added. bias: (..., N), random:
-    (..., M, N) integers, where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a,
-    scale_b: for units with block scales, (..., M, K / block) and (..., K / block, N). unit: without an
-    instruction, the most used of those that take the formats of A's and B's dtypes is meant.
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None: nothing is added then, and chains begin with
+    +0. The leading dimensions are those of a stack of products, and broadcast, as in NumPy's ``matmul``.
+    Dtypes and ``operands`` as for :class:`tcsmt.Unit`. What is returned has the dtype of the last
+    conversion's format, or of the sum's. reduction: how K is cut into parts and their sums are added up,
+    as data or text (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue:
+    what follows, as data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's; alpha
+    may be an array (..., M) of a number for each row, as cuBLASLt's vectors are: C is added after the
+    products then. With both 1, C is the first instruction's c, or is added before the first part;
+    otherwise the epilogue computes fma(sum, alpha, beta·C) in binary32 (binary64 where the sum is); with
+    beta 0 nothing is added. bias: (..., N), random: (..., M, N) integers, where the epilogue takes them;
+    the bias is rounded by ``operands``, too. scale_a, scale_b: for units with block scales, (..., M, K /
+    block) and (..., K / block, N). unit: without an instruction, the most used of those that take the
+    formats of A's and B's dtypes is meant.
     Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
 
     >>> import numpy as np, tcsmt
@@ -81,12 +87,15 @@ def gemm(
     array([[16., 16.],
            [16., 16.]], dtype=float32)
     """
+    by_row = np.ndim(alpha) > 0
     inputs = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
+    if by_row:
+        inputs["alpha"], alpha = alpha, None
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in inputs.items()}
     schedule = Schedule(
         rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True)[0].model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
-        (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
+        _after(epilogue, by_row).with_numbers(alpha, beta),
     )
     library = library_of(inputs)
     library.check(schedule.d_format)
@@ -98,3 +107,15 @@ def gemm(
         epilogue=schedule.epilogue,
     )
     return library.array(result)
+
+
+def _after(epilogue: Epilogue | str, by_row: bool) -> Epilogue:
+    """The epilogue that is meant; where alpha is one of each row, C enters in it."""
+    data = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
+    if not by_row:
+        return data
+    if data.c == "first" or data.alpha != 1:
+        raise TcsmtError(
+            f"epilogue {data}: alpha is given for each row, so that neither c=first nor alpha fits"
+        )
+    return replace(data, c="epilogue")

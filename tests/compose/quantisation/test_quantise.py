@@ -129,13 +129,20 @@ def torchao() -> Any:
     version = importlib.metadata.version("torchao")
     if version != TORCHAO:
         pytest.skip(f"torchao {version}: its prototypes change, and these are the steps of {TORCHAO}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import torchao.float8.float8_scaling_utils as float8
-        import torchao.prototype.blockwise_fp8_training.kernels as blocks
-        import torchao.prototype.mx_formats.mx_tensor as mx
-        import torchao.prototype.mx_formats.nvfp4_tensor as nvfp4
-    return {"float8": float8, "blocks": blocks, "mx": mx, "nvfp4": nvfp4}
+    homes = {
+        "float8": "float8.float8_scaling_utils",
+        "blocks": "prototype.blockwise_fp8_training.kernels",
+        "mx": "prototype.mx_formats.mx_tensor",
+        "nvfp4": "prototype.mx_formats.nvfp4_tensor",
+    }
+
+    def module(name: str) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reason = "torchao's module needs Triton, which is not installed"
+            return pytest.importorskip(f"torchao.{homes[name]}", reason=reason, exc_type=ImportError)
+
+    return module
 
 
 def tensor_words(tensor: Any) -> Array:
@@ -159,17 +166,17 @@ def by_torchao(modules: Any, name: str, role: str, x: Any) -> tuple[Any, Any]:
             if name[4:] == "row"
             else {}
         )
-        result = modules["float8"].hp_tensor_to_float8_dynamic(x, dtype, LinearMMConfig(), **row)
+        result = modules("float8").hp_tensor_to_float8_dynamic(x, dtype, LinearMMConfig(), **row)
         return result._data, result._scale.reciprocal()
     if name == "fp8-block":
         kind = "weight_quant" if role == "weight" else "act_quant_lhs"
-        return getattr(modules["blocks"], f"torch_blockwise_scale_{kind}")(x)
+        return getattr(modules("blocks"), f"torch_blockwise_scale_{kind}")(x)
     if name == "nvfp4":
-        scale = modules["nvfp4"].per_tensor_amax_to_scale(x.abs().max())
-        return modules["nvfp4"].nvfp4_quantize(x, 16, scale)[::-1]
-    mode = modules["mx"].ScaleCalculationMode["RCEIL" if name == "mxfp8-up" else "FLOOR"]
+        scale = modules("nvfp4").per_tensor_amax_to_scale(x.abs().max())
+        return modules("nvfp4").nvfp4_quantize(x, 16, scale)[::-1]
+    mode = modules("mx").ScaleCalculationMode["RCEIL" if name == "mxfp8-up" else "FLOOR"]
     dtype = torch.float4_e2m1fn_x2 if name == "mxfp4" else torch.float8_e4m3fn
-    return modules["mx"].to_mx(x, dtype, 32, mode)[::-1]
+    return modules("mx").to_mx(x, dtype, 32, mode)[::-1]
 
 
 CASES = [

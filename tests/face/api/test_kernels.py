@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -40,3 +41,38 @@ def test_shapes_and_names_that_do_not_fit_are_refused(changed: dict[str, object]
     given = {"a": A, "b": B, "unit": "volta"} | changed
     with pytest.raises(tcsmt.TcsmtError, match=message):
         tcsmt.gemm(**given)
+
+
+def test_alpha_of_each_row() -> None:
+    """fma(sum, alpha of the row, beta·C), as one product for each row gives it; a bias in any format."""
+    rng = np.random.default_rng(11)
+    a, b = rng.standard_normal((2, 5, 32)).astype(np.float16), rng.standard_normal((32, 4)).astype(np.float16)
+    c = rng.standard_normal((2, 5, 4)).astype(np.float32)
+    alpha, bias = (
+        rng.standard_normal((2, 5)).astype(np.float32),
+        np.array([1, 2, -3, 0.5], ml_dtypes.bfloat16),
+    )
+    whole = tcsmt.gemm(a, b, c, unit="h100", alpha=alpha, beta=0.5, bias=bias, epilogue="bias")
+    for i, j in np.ndindex(2, 5):
+        row = tcsmt.gemm(
+            a[i, j : j + 1],
+            b,
+            c[i, j : j + 1],
+            unit="h100",
+            alpha=float(alpha[i, j]),
+            beta=0.5,
+            bias=bias.astype(np.float32),
+            epilogue="bias,c=epilogue",
+        )
+        assert np.array_equal(row[0], whole[i, j])
+    ones = tcsmt.gemm(a[0], b, unit="h100", alpha=np.ones(5))
+    assert np.array_equal(ones, tcsmt.gemm(a[0], b, unit="h100"))
+    assert np.array_equal(
+        tcsmt.gemm(a, b, unit="h100", alpha=np.float32(2)), tcsmt.gemm(a, b, unit="h100", alpha=2)
+    )
+    for given, match in (
+        (np.ones(4), r"alpha has shape \(4,\): must be \(5,\)"),
+        (np.ones(5), "nor alpha fits"),
+    ):
+        with pytest.raises(tcsmt.TcsmtError, match=match):
+            tcsmt.gemm(a[0], b, unit="h100", alpha=given, epilogue="" if len(given) == 4 else "alpha=2")
