@@ -563,6 +563,9 @@ QUOTED = (
             ),
             CERTIFICATES: (
                 "The exit code is 0 if every statement is proved, 1 if some statement is not, and 2 if a file cannot be read",
+                "The exit code is 1 if no statement says so",
+                "a theorem of Lean 4 for each statement",
+                "a tool chain of Lean 4",
                 "1. It reads the models",
                 "2. It goes through",
                 "3. It turns each formula",
