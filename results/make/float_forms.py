@@ -1,11 +1,12 @@
 """Prove forms in floating-point operations equal to their models' graphs, and keep the digests.
 
-    python results/make/float_forms.py [--only TEXT]
+    python results/make/float_forms.py [--only TEXT] [--certificates FOLDER]
 
 Each unit of the catalogue that has a form is asked about, and one link of each that is a chain of a
 processor's instructions but for the words of its NaNs. Bitwuzla has to refute every lemma, and CaDiCaL its
-clauses, by a refutation that is checked; with --certificates they are kept in a folder. The digests of what
-is proved are written to ``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays.
+clauses, by a refutation that is checked. The digests of what is proved are written to
+``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays. With --certificates, the proofs
+that are there already, too, are written as certificates, which ``tcsmt certificate check`` accepts.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models.proved_forms import PROVED
+from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.deduction import NotDeduced
 from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
@@ -45,7 +47,7 @@ def forms() -> Iterator[tuple[str, FormProof]]:
 def proved(solving: Solving, proof: FormProof, refuted: set[Term]) -> str:
     """What is missing from the proof; "" if nothing is. refuted: goals, which many forms have in common."""
     try:
-        lemmas = proof.deduced()
+        lemmas = proof.deduced().lemmas.values()
     except NotDeduced as why:
         return f"not deduced: {why}"
     for lemma in lemmas:
@@ -64,19 +66,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="", help="only units whose names contain this")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each lemma")
-    parser.add_argument("--certificates", type=Path, help="a folder for the refutations")
+    parser.add_argument("--certificates", type=Path, help="a folder for certificates of all proofs")
     options = parser.parse_args()
     entries = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"] if PROVED.is_file() else []
     with tempfile.TemporaryDirectory() as folder:
-        solving = Solving(
-            SolvingOptions(
-                timeout=options.limit, confirm=True, certificate=options.certificates or Path(folder)
-            )
-        )
+        solving = Solving(SolvingOptions(timeout=options.limit, confirm=True, certificate=Path(folder)))
+        certificates = None
+        if options.certificates is not None:
+            certificates = Certificates(options.certificates, SolvingOptions(timeout=options.limit))
         refuted: set[Term] = set()
         for name, proof in forms():
             kept = {(entry["model"], entry["form"]) for entry in entries}
-            if options.only not in name or proof.digests in kept:
+            if options.only not in name:
+                continue
+            if certificates is not None:
+                print(f"{name}: {certificates.add(*proof.certificate(name))}", flush=True)
+            if proof.digests in kept:
                 continue
             start = time.perf_counter()
             missing = proved(solving, proof, refuted)

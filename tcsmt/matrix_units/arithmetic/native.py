@@ -19,6 +19,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 __all__ = [
     "add", "from_half", "from_integer", "multiply", "product", "through_half", "to_integer", "unspecified",
+    "written_out",
 ]  # fmt: skip
 
 _WIDE, _HALF = FORMATS["f32"], FORMATS["f16"]
@@ -115,11 +116,22 @@ def through_half(word: Term, fmt: Format) -> Term | None:
     return number if fmt.bias == _HALF.bias else multiply(number, const(power, _WIDE.width))
 
 
+#: All operations on floating-point words.
+_FLOATS = frozenset(
+    {macro.name for macro in (add, from_half, from_integer, multiply, to_integer)} | {"fma.f32", "fma.f64"}
+)
+
+
 def unspecified(roots: Iterable[Term]) -> list[Term]:
     """The roots, with a free variable for each result that is left open; no macro is left.
 
     What holds of them for all values of all variables holds on every processor.
     """
+    return expand(written_out(roots))
+
+
+def written_out(roots: Iterable[Term]) -> list[Term]:
+    """The same, but that macros which are no operations on floating-point words are left."""
     roots = list(roots)
     open_words: dict[Term, Term] = {}
     for node in operands_first(roots):
@@ -128,6 +140,6 @@ def unspecified(roots: Iterable[Term]) -> list[Term]:
         macro = MACROS[str(node.data)]
         args = substitute(node.args, open_words)
         if macro.unspecified is not None:
-            free = var(f"open {len(open_words)}", node.width)
+            free = var(f"open{len(open_words)}", node.width)
             open_words[node] = macro.unspecified(*args).ite(free, macro.definition(*args))
-    return expand(substitute(roots, open_words))
+    return expand(substitute(roots, open_words), lambda name: name not in _FLOATS)

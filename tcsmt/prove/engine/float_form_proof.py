@@ -6,8 +6,8 @@ significands is taken apart by the leading zeros of its factors, as binary32 has
 proved about, for any grid; what holds of it holds of the others. Where every product is zero, c alone is the
 result.
 
-:func:`deduced` returns the lemmas; the form gives the model's words if none of them has a solution. Every
-step is checked by :mod:`.deduction`.
+:func:`deduced` returns the deduction; the form gives the model's words if none of its lemmas has a solution.
+Every step is checked by :mod:`.deduction`.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class _Graphs:
         return own.eq(counted) | own.ult(floor) & counted.slt(const(floor, _BITS))
 
 
-def deduced(model: FusedDotAdd, form: FloatForm) -> list[Obligation]:
-    """The lemmas by which a form gives the model's words wherever its guard is 0.
+def deduced(model: FusedDotAdd, form: FloatForm) -> Deduction:
+    """That a form gives the model's words wherever its guard is 0.
 
     Raises :class:`.NotDeduced` where the argument does not go through.
     """
@@ -149,14 +149,16 @@ def deduced(model: FusedDotAdd, form: FloatForm) -> list[Obligation]:
     same = form.result.eq(model.trace.output)
     proof.by_cases(cases, same, lambda case, number: (_counted, _c_alone)[number](case, graphs))
     proof.theorem(same)
-    return list(proof.lemmas.values())
+    return proof
 
 
-def deduced_last_addition(form: LastAdditionForm) -> list[Obligation]:
-    """The lemma by which the form of a last addition gives the model's words wherever its guard is 0."""
+def deduced_last_addition(form: LastAdditionForm) -> Deduction:
+    """That the form of a last addition gives the model's words wherever its guard is 0."""
     proof = Deduction((~form.guard,))
-    proof.lemma("the last addition", form.result.eq(form.expected), [~form.guard])
-    return list(proof.lemmas.values())
+    same = form.result.eq(form.expected)
+    proof.lemma("the last addition", same, [~form.guard])
+    proof.theorem(same)
+    return proof
 
 
 # --- exponents

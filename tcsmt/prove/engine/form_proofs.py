@@ -9,21 +9,33 @@ from functools import partial
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import digests, digests_of_last, fused_block, one_lane
+from tcsmt.prove.certificates.derivation import Proof
 from tcsmt.prove.engine import float_form_proof, nan_words_proof
-from tcsmt.prove.engine.deduction import Obligation
+from tcsmt.prove.engine.deduction import Deduction
+from tcsmt.prove.statements.question import Question, Side
 
 __all__ = ["FormProof", "form_proofs"]
 
 
 @dataclass(frozen=True)
 class FormProof:
-    """That one graph gives another's words: the digests of both, and what gives the lemmas.
+    """That one graph gives another's words. what: says it. digests: of both graphs. model: whose graph is
+    proved about; None: that of an operation.
 
-    ``deduced`` raises :class:`.NotDeduced` where the argument does not go through.
+    ``deduced`` makes the deduction, and raises :class:`.NotDeduced` where the argument does not go through.
     """
 
+    what: str
     digests: tuple[str, str]
-    deduced: Callable[[], list[Obligation]]
+    model: Model | None
+    deduced: Callable[[], Deduction]
+
+    def certificate(self, unit: str) -> tuple[Question, Proof]:
+        """What a certificate states, and its proof. Raises :class:`.NotDeduced`."""
+        goal, proof = self.deduced().certificate()
+        sides = () if self.model is None else (Side(unit, self.model, self.model.trace),)
+        formats = {} if self.model is None else self.model.input_formats
+        return Question(title=f"{unit}: {self.what}", sides=sides, goal=goal, formats=formats), proof
 
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
@@ -32,10 +44,13 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     form = None if block is None else float_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None
     if block is not None and form is not None:
-        lemmas = partial(float_form_proof.deduced, block, form)
-        yield FormProof(digests(block, form.result, form.guard), lemmas)
+        sums = partial(float_form_proof.deduced, block, form)
+        names = digests(block, form.result, form.guard)
+        yield FormProof("a form in floating-point operations", names, block, sums)
     if form is not None and last is not None:
-        yield FormProof(digests_of_last(last), partial(float_form_proof.deduced_last_addition, last))
+        addition = partial(float_form_proof.deduced_last_addition, last)
+        yield FormProof("the last addition", digests_of_last(last), None, addition)
     if steps is not None:
-        lemmas = partial(nan_words_proof.deduced, *steps)
-        yield FormProof(digests(steps[0], steps[1].trace.output), lemmas)
+        links = partial(nan_words_proof.deduced, *steps)
+        names = digests(steps[0], steps[1].trace.output)
+        yield FormProof("an operation but for the words of NaNs", names, steps[0], links)

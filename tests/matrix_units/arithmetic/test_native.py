@@ -44,7 +44,7 @@ def test_a_sum_is_the_processors(x: int, y: int) -> None:
         whole = np.add(*floats(x, y))
     (result,) = evaluate([native.add(X, Y)], {"x": x, "y": y})
     (opened,) = native.unspecified([native.add(X, Y)])
-    (other,) = evaluate([opened], {"x": x, "y": y, "open 0": 5})
+    (other,) = evaluate([opened], {"x": x, "y": y, "open0": 5})
     assert other == (5 if np.isnan(whole) else word(whole))
     assert np.isnan(whole) or result == word(whole)
 
@@ -99,7 +99,7 @@ def test_what_is_left_open_is_a_free_variable() -> None:
         (nan, one, (7, 9), [7, 0]),
         (nan, one, (nan, 9), [nan, 9]),
     ):
-        values = {"x": x, "y": y} | {f"open {number}": value for number, value in enumerate(open_words)}
+        values = {"x": x, "y": y} | {f"open{number}": value for number, value in enumerate(open_words)}
         assert evaluate(roots, values) == expected
 
 

@@ -14,7 +14,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm, float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import fused_block, proved_form
-from tcsmt.prove.engine.deduction import NotDeduced, Obligation
+from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.float_form_proof import deduced, deduced_last_addition
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -44,9 +44,9 @@ def refuted(goal: Term) -> bool:
     return Solving(SolvingOptions(timeout=60)).ask(goal).answer == "unsat"
 
 
-def open_lemmas(lemmas: list[Obligation]) -> list[str]:
+def open_lemmas(deduction: Deduction) -> list[str]:
     """What solvers do not refute."""
-    return [lemma.what for lemma in lemmas if not refuted(lemma.goal)]
+    return [lemma.what for lemma in deduction.lemmas.values() if not refuted(lemma.goal)]
 
 
 @pytest.mark.parametrize("name", mostly_long([E4M3, BF16, F16, TO_F16, SCALED, LAST, LAST_F16], [E4M3]))
@@ -132,12 +132,12 @@ OTHER_FAULTS: dict[str, tuple[str, Callable[[FloatForm], tuple[Term, Term]]]] = 
 def refused(model: FusedDotAdd, form: FloatForm) -> bool:
     """Whether the argument stops, or a lemma has a solution: first those that the right form has not."""
     right = float_form(model)
-    usual = set() if right is None else {lemma.goal for lemma in deduced(model, right)}
+    usual = set() if right is None else set(deduced(model, right).lemmas)
     try:
-        lemmas = deduced(model, form)
+        lemmas = deduced(model, form).lemmas
     except NotDeduced:
         return True
-    return not all(refuted(lemma.goal) for lemma in sorted(lemmas, key=lambda lemma: lemma.goal in usual))
+    return not all(refuted(goal) for goal in sorted(lemmas, key=lambda goal: goal in usual))
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))

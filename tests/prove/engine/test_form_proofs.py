@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tcsmt.language.terms import Term
+from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import PROVED
+from tcsmt.prove.certificates.checker import check_certificate
+from tcsmt.prove.certificates.derivation import InvalidProof, check
+from tcsmt.prove.engine import float_form_proof
+from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.refutations import available
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
+from tests.support.sampling import mostly_long
 
 ENTRIES = [
     (entry["unit"], (entry["model"], entry["form"]))
@@ -37,12 +48,72 @@ def test_what_is_kept_is_of_the_graphs_of_today(name: str, digests: tuple[str, s
     assert proof_of(name, digests)
 
 
+def two_lanes() -> FusedDotAdd:
+    """A unit of FP8 with two products in a sum."""
+    model = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model.varied(k=2, n_fma=2)
+    assert isinstance(model, FusedDotAdd)
+    return model
+
+
+def test_the_checker_of_certificates_takes_every_step() -> None:
+    """All formulas are left to refutations; a step that is missing, or another goal, stops it."""
+    model = two_lanes()
+    form = float_form(model)
+    assert form is not None
+    goal, proof = float_form_proof.deduced(model, form).certificate()
+    formulas: list[Term] = []
+    check(goal, proof, formulas.append)
+    assert len(formulas) > 100
+    for part in (proof[-1:], (*proof[:-2], proof[-1])):
+        with pytest.raises(InvalidProof, match="not among the facts"):
+            check(goal, part, formulas.append)
+    with pytest.raises(InvalidProof):
+        check(const(1, 1), proof, formulas.append)
+
+
+needs_solver = pytest.mark.skipif(not available(), reason="the extra `certificates` is not installed")
+UNITS = (
+    "hopper/mma.m8n8k4.f64.f64.f64.f64",
+    "volta/mma.m8n8k4.f32.f16.f16.f32",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+)
+
+
+@needs_solver
+@pytest.mark.parametrize("name", mostly_long(UNITS, UNITS[2:]))
+def test_a_certificate_is_accepted(name: str, tmp_path: Path) -> None:
+    """By the checker, which knows nothing of forms; and not where the statement is another one."""
+    *_, proof = form_proofs(row_named(name).model)
+    written = Certificates(tmp_path, SolvingOptions(timeout=120)).add(*proof.certificate(name))
+    assert written.path is not None, written.why
+    (checked,) = check_certificate(tmp_path)
+    assert not checked.flaw
+    record = json.loads(written.path.read_text())
+    statement = record["statement"]
+    other = {**statement, "goal": statement["goal"] - 1}
+    written.path.write_text(json.dumps({**record, "statement": other}))
+    (checked,) = check_certificate(tmp_path)
+    assert checked.flaw
+
+
+@needs_solver
+def test_a_faulty_form_has_no_certificate(tmp_path: Path) -> None:
+    model = row_named(UNITS[2]).model
+    assert isinstance(model, FusedDotAdd)
+    form = last_addition_form(model)
+    assert form is not None
+    faulty = replace(form, result=form.result ^ 1)
+    proof = FormProof("a fault", ("", ""), None, lambda: float_form_proof.deduced_last_addition(faulty))
+    written = Certificates(tmp_path).add(*proof.certificate("a unit"))
+    assert written.path is None and "sat" in written.why
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "digests"), ENTRIES)
 def test_what_is_kept_is_proved_again(name: str, digests: tuple[str, str]) -> None:
     """By a solver, and by a refutation of the clauses that is checked."""
     solving = Solving(SolvingOptions(timeout=300, confirm=True))
-    for lemma in proof_of(name, digests).deduced():
+    for lemma in proof_of(name, digests).deduced().lemmas.values():
         if lemma.goal in REFUTED:
             continue
         answer = solving.ask(lemma.goal)
