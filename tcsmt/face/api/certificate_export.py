@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcsmt.face.api.certified_books import CertifiedStatement, book_of
 from tcsmt.face.api.statements import StatementFacts
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
+from tcsmt.outside.exports.acl2.certification import files_of
 from tcsmt.outside.exports.refuted_formulas import Refuted, refuted_formulas
 from tcsmt.outside.exports.statement_lean import statement_theorem
 from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
@@ -82,7 +84,8 @@ def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -
     path: the certificate's folder. language: ``smtlib``: of each statement a script that has no model, with
     the models' stages and what the proof shows on its way as definitions; and a script of each lemma,
     whose words are called what they are; ``lean``: a theorem of Lean 4 for each statement, by ``bv_decide``,
-    which no Lean has run. Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
+    which no Lean has run; ``acl2``: books of ACL2, without their refutations, which
+    :func:`tcsmt.check_with_acl2` makes. Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
     files that cannot be read.
 
     >>> import tcsmt, tempfile
@@ -130,6 +133,14 @@ def _lean(path: Path) -> ExportedStatement:
     return ExportedStatement(path.name, title, {f"{path.stem}/Statement.lean": text})
 
 
+def _acl2(path: Path) -> ExportedStatement:
+    """A statement's book, and those that it includes."""
+    book = book_of(path)
+    if isinstance(book, CertifiedStatement):
+        return ExportedStatement(path.name, book.title, {}, book.flaw)
+    return ExportedStatement(path.name, book.title, files_of(book))
+
+
 def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedStatement:
     """Its lemmas, whose formulas the argument has when it is gone through again."""
     from tcsmt.analysis.certified import THEOREMS
@@ -170,4 +181,8 @@ def _lemmas(folder: str, formulas: list[Refuted], names: Mapping[Term, str]) -> 
 
 _CODE = "its argument is code of tcsmt, not a formula"
 #: What writes a statement's file in each language, by the names that ``--as`` takes.
-FORMATS: Mapping[str, Callable[[Path], ExportedStatement]] = {"smtlib": _smtlib, "lean": _lean}
+FORMATS: Mapping[str, Callable[[Path], ExportedStatement]] = {
+    "smtlib": _smtlib,
+    "lean": _lean,
+    "acl2": _acl2,
+}

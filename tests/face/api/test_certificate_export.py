@@ -79,3 +79,15 @@ def test_json(certificates: Path) -> None:
     data = json.loads(json.dumps(tcsmt.export_certificate(certificates).as_json()))
     assert data["language"] == "smtlib" and len(data["statements"]) == 4
     assert all(one["missing"] is None and len(one["files"]) > 1 for one in data["statements"])
+
+
+def test_books_of_acl2(certificates: Path, tmp_path: Path) -> None:
+    """Each statement's book, with the books that it includes, below one folder."""
+    export = tcsmt.export_certificate(certificates, "acl2")
+    export.save(tmp_path)
+    for one in export.statements:
+        book = tmp_path / "statements" / one.file.replace(".json", ".lisp")
+        included = re.findall(r'\(include-book "([^"]+)"', book.read_text(encoding="utf-8"))
+        assert included
+        assert all((book.parent / f"{name}.lisp").is_file() for name in included)
+    assert (tmp_path / "certify.sh").is_file()

@@ -14,7 +14,11 @@ from tcsmt.face.cli.printing import show
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--as", "language", required=True, metavar="LANGUAGE", help="smtlib (scripts for SMT solvers) or lean."
+    "--as",
+    "language",
+    required=True,
+    metavar="LANGUAGE",
+    help="smtlib (scripts for SMT solvers), lean or acl2.",
 )
 @click.option(
     "--output",
@@ -32,10 +36,14 @@ def export(folder: Path, language: str, output: Path, as_json: bool) -> None:
     assumed. Each lemma is a script of its own, whose words are called what they are. As lean, each
     statement is a theorem of Lean 4 by bv_decide, which no Lean has run. Nothing is checked.
 
+    As acl2, each statement is a book of that theorem prover, with the units' books and a Makefile;
+    `tcsmt certificate check --with acl2 --books DIR` writes them with the refutations that they need.
+
     \b
     Examples:
       tcsmt certificate export proofs --as smtlib --output scripts
       tcsmt certificate export proofs --as smtlib --output scripts --json
+      tcsmt certificate export proofs --as acl2 --output books
     """
     exported = export_certificate(folder, language)
     exported.save(output)
