@@ -122,7 +122,7 @@ class _Sides:
             return [
                 *events,
                 *reordered,
-                self._theorem("same-word", f"(in-domain {args})", claim, "any-order"),
+                self._theorem("same-word", where, claim, ["any-order"]),
             ]
         return events + self._conclusion("same-word", where, claim)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,7 @@ import pytest
 from tcsmt.outside.exports.acl2.certification import write_book
 from tcsmt.outside.exports.acl2.statements import StatementBook
 from tests.support.acl2_books import book_of
-from tests.support.acl2_text import Session
+from tests.support.acl2_text import Session, forms
 
 COMMITTED = Path(__file__).parents[4] / "results" / "certificates"
 
@@ -69,3 +70,19 @@ def test_what_it_says_stands_in_its_head(certificates: Path) -> None:
     head = text.partition("(in-package")[0]
     assert "; 2 carry bits against 3 carry bits" in head
     assert "; statement: on inputs that are finite, models 1 and 2 give the same word, read in f16" in head
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["3 against 4 carry bits", "N = 4: products in order against shuffled", "N = 4: the sum of 29-bit"],
+)
+def test_a_theorem_uses_those_before_it(title: str) -> None:
+    """By their names, which are of events of the same book."""
+    known: set[str] = set()
+    for event in book_of(COMMITTED, title).events:
+        for form in forms(event.text):
+            hints = form[form.index(":hints") + 1][0] if ":hints" in form else []
+            uses = hints[hints.index(":use") + 1] if ":use" in hints else []
+            assert {use[1] if isinstance(use, list) else use for use in uses} <= known, event.text[-200:]
+        known |= set(re.findall(r"\((?:gl::def-gl-thm|defthm) (\S+)", event.text))
+    assert "same-word" in known or "no-such-input" in known
