@@ -214,3 +214,25 @@ def test_same_bits_as_torchao(torchao: Any, name: str, role: str) -> None:
                 own = pack(ours.format, own)
             assert np.array_equal(own, tensor_words(values)), (trial, dtype)
             assert ours.scales is not None and np.array_equal(words(ours.scales), tensor_words(scales))
+
+
+@pytest.mark.parametrize(("name", "elements"), [("mxfp8", "fp8_e4m3"), ("mxfp4", "fp4_e2m1")])
+def test_same_numbers_as_microxcaling(name: str, elements: str) -> None:
+    """Its reference in PyTorch, of its repository (it is in no registry): ``mx`` on the path."""
+    torch = pytest.importorskip("torch", reason="the extra `torch` is not installed")
+    mx = pytest.importorskip("mx.mx_ops", reason="microxcaling is not on the path")
+    rng = np.random.default_rng(8)
+    for trial in range(8):
+        spread = np.exp2(rng.integers(-12, 12, (64, 128))) if trial % 2 else 1.0
+        size = 2.0 ** int(rng.integers(-40, 40))
+        matrix = (rng.standard_normal((64, 128)) * spread * size).astype(np.float32)
+        theirs = mx._quantize_mx(
+            torch.from_numpy(matrix.copy()),
+            scale_bits=8,
+            elem_format=elements,
+            shared_exp_method="max",
+            axes=[-1],
+            block_size=32,
+            round="even",
+        )
+        assert np.array_equal(quantise(matrix, RECIPES[name]).numbers(), theirs.numpy().astype(np.float64))
