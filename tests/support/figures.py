@@ -176,6 +176,17 @@ def certificates_kept() -> str:
     return digits(len(list((ROOT / "results" / "certificates").rglob("*.lrat*"))))
 
 
+def whole_statements() -> tuple[str, ...]:
+    """Decided and asked whole statements: by Bitwuzla, Z3 and cvc5; the limit in seconds."""
+    data = result("benchmarks/statements")
+    answers = [answer for one in data["statements"] for answer in one["answers"]]
+    counts = []
+    for solver in ("bitwuzla", "z3", "cvc5"):
+        own = [answer["answer"] for answer in answers if answer["solver"] == solver]
+        counts += [str(own.count("unsat")), str(len(own))]
+    return (*counts, f"{data['limit_seconds']:.0f}")
+
+
 def unseen_neighbours() -> tuple[str, ...]:
     """Of the units that differ from Volta's in one parameter: those that classical probes do not see."""
     (row,) = result("identify/classical")["rows"]
