@@ -175,7 +175,7 @@ class TorchEmulation:
         self._others[name, why] += 1
 
 
-class _Mode(TorchDispatchMode):  # type: ignore[misc]  # PyTorch is not read by mypy
+class _Mode(TorchDispatchMode):
     """Hands each operation to an emulation."""
 
     def __init__(self, emulation: TorchEmulation) -> None:
