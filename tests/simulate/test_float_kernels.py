@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.models.proved_forms import proved_block
 from tcsmt.simulate.rows import _columns, _program
+from tests.support import aarch64
 from tests.support.sampling import mostly_long
 
 pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
@@ -27,8 +29,8 @@ from tcsmt.language.run import jit
 from tcsmt.language.run.jit import functions
 from tcsmt.language.write.llvm import Emitter, declared, over_groups, schedule
 from tcsmt.simulate import compiled, matmul
-from tcsmt.simulate.compiled import MachineCode
-from tcsmt.simulate.float_kernels import FloatColumns
+from tcsmt.simulate.compiled import MachineCode, Trial
+from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
 
 ROWS = (
     "hopper/mma.m16n8k16.f32.f16.f16.f32",
@@ -166,3 +168,54 @@ def test_integers_serve_where_a_form_fails(share: float, monkeypatch: pytest.Mon
         assert sum(tried) == 2 * 640
     if share == 1:
         assert sum(tried) < 640
+
+
+@pytest.mark.skipif(not aarch64.available(), reason="qemu-aarch64 is not installed")
+@pytest.mark.parametrize("name", mostly_long(ROWS, [ROWS[1]]))
+def test_rows_and_products_on_aarch64(name: str, tmp_path: Path) -> None:
+    """The code for another processor runs under an emulator and gives the model's words."""
+    model, count = row_named(name).model, 64
+    block = proved_block(model)
+    assert block is not None
+    a, b, c = words_of(model, count, 3, 0.05)
+    c[: count // 2] = 0x3F800000
+    source = FloatRows(model, block)
+    results, flags = np.zeros(count, np.uint32), np.zeros(count // source.width, f"u{source.width // 8}")
+    text = declared(source.rows())
+    for first in (results, flags):
+        arguments = [count // source.width, results, a, b, c, flags]
+        first[:] = np.frombuffer(aarch64.run(text, "rows", arguments, first, tmp_path), first.dtype)
+    fails = np.unpackbits(flags.view(np.uint8), bitorder="little").view(np.bool_)
+    expected = _program(model).run(_columns(model, Operands(a, b, c)))[0]
+    assert 0 < fails.sum() < count
+    assert np.array_equal(results[~fails], expected[~fails])
+
+
+@pytest.mark.skipif(not aarch64.available(), reason="qemu-aarch64 is not installed")
+@pytest.mark.parametrize("name", mostly_long(ROWS, [ROWS[0]]))
+def test_products_on_aarch64(name: str, tmp_path: Path) -> None:
+    """Two chained steps for rows of A and a vector of columns, of words that this processor prepares."""
+    model = row_named(name).model
+    block = proved_block(model)
+    assert block is not None
+    source = FloatColumns.of(block)
+    assert source is not None
+    made, rows, steps, width = MachineCode(model).columns(), 8, 2, source.width
+    length = steps * made.k
+    a, b, _ = words_of(model, max(rows, width), 7, 0.0)
+    a, b = np.resize(a, (rows, length)), np.resize(b, (length, width))
+    d, c = np.zeros((2, rows, width), np.uint32)
+    flags = np.zeros(rows, np.uint8)
+    strided = [a, 1, length, b, width, 0, c, 0, width]
+    columns = [*made.prepare("a", a), *made.prepare("b", b)]
+    arguments = [rows, steps, d, width, *strided, flags, *columns]
+    text = declared(source.outer())
+    for first in (d, flags):
+        found = np.frombuffer(aarch64.run(text, "outer", arguments, first, tmp_path), first.dtype)
+        first[:] = found.reshape(first.shape)
+    expected = np.empty_like(d)
+    MachineCode(block.model)._columns_by_integers.run(
+        rows, steps, expected, [(a, 1, length), (b, width, 0), (c, 0, width)], [], Trial(1, 1.0)
+    )
+    assert not flags.all()
+    assert np.array_equal(d[flags == 0], expected[flags == 0])
