@@ -42,7 +42,8 @@ def bound(
     to K times the largest numbers of A's row and B's column.
 
     ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, without --arch: then the error is relative
-    to |alpha|·Σ|a·b| + |beta·c| + |bias|, in units of 2^-p of a result with p significand bits.
+    to the sum of all magnitudes, of the products times alpha, of beta times c, and of the bias, in units of
+    2^-p of a result with p significand bits.
 
     The answer comes first, then the inputs with the largest errors found, briefly.
 

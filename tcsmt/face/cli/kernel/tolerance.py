@@ -57,9 +57,9 @@ def tolerance(
     """Bound how far each element of KERNEL's product of A and B can be from the exact one: proved.
 
     KERNEL is UNIT+REDUCTION+EPILOGUE, as `tcsmt gemm` takes them: h100+split-k:6,parts=bf16+out=bf16. The
-    bounds are an array atol of D's shape: |D - exact| <= atol for each element, on these matrices. The
-    command says whether the tolerance is vacuous, and how large an error a search finds beside it. With --d
-    it says whether a result is within its bounds; if it is not, the worst element, and what kind of bug
+    bounds are an array atol of D's shape: each element is within atol of the exact one, for these matrices.
+    The command says whether the tolerance is vacuous, and how large an error a search finds beside it. With
+    --d it says whether a result is within its bounds; if it is not, the worst element, and what kind of bug
     looks like that. NumPy stores bfloat16 and 8-bit floats without their names: give --a-format and
     --b-format.
 
