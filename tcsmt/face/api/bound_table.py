@@ -36,10 +36,12 @@ class BoundTable(Result):
     cells: one for each unit, algorithm and length, in order: ``unit``, ``algorithm``, ``k``, ``domain``,
     ``found`` (the largest error found; None: infinite), ``proved`` (None: no bound, see ``reason``) and
     ``certificate`` (the digest in the name of its file; "": none). failed: why others are missing, by key.
+    models: the digest of each unit's graph, by its name.
     """
 
     cells: tuple[Mapping[str, Any], ...]
     failed: Mapping[str, str]
+    models: Mapping[str, str]
 
     def text(self, form: str = "markdown") -> str:
         """The table as ``markdown``, ``latex``, ``csv`` or ``json``. Raises :class:`tcsmt.TcsmtError`."""
@@ -71,7 +73,8 @@ class BoundTable(Result):
         yield from (f"missing: {key}: {why}" for key, why in self.failed.items())
 
     def _facts(self) -> dict[str, Any]:
-        return {"in": "2^-24", "cells": [dict(cell) for cell in self.cells], "failed": dict(self.failed)}
+        cells = [dict(cell) for cell in self.cells]
+        return {"in": "2^-24", "models": {**self.models}, "cells": cells, "failed": {**self.failed}}
 
     @property
     def _title(self) -> str:
@@ -120,8 +123,10 @@ def table(
     subjects += [BoundSubject.of_algorithm(name, domain) for name in algorithms]
     lines = list(lines_of(subjects, units, lengths, Effort(options, search / 4)))
     path = None if output is None else Path(output)
-    records, failed = write(path, tasks_of(lines), options, progress)
-    return BoundTable(tuple(_cells(lines, records)), failed)
+    tasks = tasks_of(lines)
+    records, failed = write(path, tasks, options, progress)
+    models = {unit: digest for task in tasks for unit, digest in task.models.items()}
+    return BoundTable(tuple(_cells(lines, records)), failed, models)
 
 
 def _cells(lines: Sequence[TableLine], records: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

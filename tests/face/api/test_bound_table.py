@@ -15,7 +15,7 @@ CELL = {
     "proved": 8.0, "reason": "", "certificate": "1234abcd",
 }  # fmt: skip
 OPEN = CELL | {"k": 64, "found": None, "proved": None, "reason": "a sum may overflow", "certificate": ""}
-TABLE = BoundTable((CELL, OPEN), {"a key": "its process died"})
+TABLE = BoundTable((CELL, OPEN), {"a key": "its process died"}, {"volta/mma_x": "0123"})
 
 
 def test_forms_have_the_same_cells() -> None:
