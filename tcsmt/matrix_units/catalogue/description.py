@@ -54,7 +54,7 @@ def description(row: Row) -> str:
             f"    final rounding: {m.final.rounding} at fraction bit {kept} of {out.name}",
         ]
     how = simulation(m)
-    lines += [f"  simulator: products of matrices by {_FORMS[how['form']]}: {how['reason']}", "  parameters:"]
+    lines += [f"  simulator: {_FORMS[how['form']]}: {how['reason']}", "  parameters:"]
     lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
     return "\n".join(lines)
 

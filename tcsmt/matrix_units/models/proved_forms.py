@@ -144,8 +144,8 @@ def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict
 
 
 def simulation(model: Model) -> dict[str, str]:
-    """On which form of a unit products of matrices are computed: ``floats``, ``processor`` (its own IEEE
-    operations) or ``integers``; and the reason.
+    """On which form of a unit the simulator computes, where it is faster: ``floats``, ``processor`` (its own
+    IEEE operations) or ``integers``; and the reason.
     """
     if proved_block(model) is not None:
         return {"form": "floats", "reason": "proved to give the same words"}

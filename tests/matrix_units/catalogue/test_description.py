@@ -62,4 +62,4 @@ def test_a_unit_with_a_form_in_floating_point_operations_says_so() -> None:
         "volta/mma.m8n8k4.f32.f16.f16.f32@valpey": "integer instructions: products = normalised",
         "hopper/wgmma.m64nNk32.s32.s8.s8": "integer instructions: an exact sum of integer products and c",
     }.items():
-        assert f"\n  simulator: products of matrices by {text}" in description(row_named(name))
+        assert f"\n  simulator: {text}" in description(row_named(name))
