@@ -104,8 +104,8 @@ def table(
     >>> import tcsmt
     >>> domain = tcsmt.Domain(exponents=(0, 0))
     >>> shown = tcsmt.accuracy.table(["volta"], formats=["f16"], lengths=[4], domain=domain, search=0.2)
-    >>> [(cell["k"], cell["proved"]) for cell in shown.cells]
-    [(4, 7.0)]
+    >>> [(cell["k"], round(cell["proved"], 3)) for cell in shown.cells]
+    [(4, 8.0)]
 
     units: names of architectures, GPUs or ``ARCH/INSTRUCTION``. formats: of operands, for the unit by itself
     on numbers of the format. algorithms: as for :func:`bound`, on binary32 numbers. lengths: K, up to 65536.
