@@ -146,6 +146,21 @@ def test_a_thousand_rows_of_each_of_twenty_units(row: Row, browser: Tab, page: P
             assert int(total[0], 16) * Fraction(2) ** total[1] == sum_of_products
 
 
+@pytest.mark.long
+def test_every_model_of_the_catalogue_in_chromium(browser: Tab, tmp_path: Path) -> None:
+    """40 rows of each: results against the evaluator, the texts of stages of one of them."""
+    models = {row.model.digest: row for row in rows(claims=True)}
+    names = [row.name for row in models.values()]
+    browser.open(tcsmt.page(tmp_path / "whole", names).path)
+    for row in models.values():
+        drawn = drawn_rows(row.model, 40, seed=sum(map(ord, row.name)))
+        computed = browser.run(COMPUTED, row.name, hex_rows(drawn), 1)
+        assert computed["results"] == expected(row.model, drawn), row.name
+        values = dict(zip(row.model.input_names, drawn[0], strict=True))
+        assert computed["stages"] == [[step.text for step in steps(row.model.trace, values)]], row.name
+    assert browser.errors() == []
+
+
 def exact_sum_by_fractions(model: Model, values: dict[str, int]) -> Fraction | None:
     formats = model.input_formats
     if any(fmt.is_special(values[name]) for name, fmt in formats.items()):
