@@ -56,42 +56,32 @@ def _recipe(products: EmulatedProducts, a: Any, b: Any) -> OperandRecipe:
     return recipe
 
 
-def _mm(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
-    return products.multiply("mm", a, b, _recipe(products, a, b), out=out_dtype)
+def _product(operation: str) -> Operation:
+    """A product of two matrices, or of two stacks of them."""
+
+    def product(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
+        return products.multiply(operation, a, b, _recipe(products, a, b), out=out_dtype)
+
+    return product
 
 
-def _bmm(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
-    return products.multiply("bmm", a, b, _recipe(products, a, b), out=out_dtype)
+def _added_product(operation: str) -> Operation:
+    """The same times alpha, added to beta times c."""
 
+    def product(
+        products: EmulatedProducts,
+        c: Any,
+        a: Any,
+        b: Any,
+        out_dtype: Any = None,
+        *,
+        beta: Any = 1,
+        alpha: Any = 1,
+    ) -> Any:
+        recipe = _recipe(products, a, b)
+        return products.multiply(operation, a, b, recipe, c=c, alpha=alpha, beta=beta, out=out_dtype)
 
-def _addmm(
-    products: EmulatedProducts,
-    c: Any,
-    a: Any,
-    b: Any,
-    out_dtype: Any = None,
-    *,
-    beta: Any = 1,
-    alpha: Any = 1,
-) -> Any:
-    return products.multiply(
-        "addmm", a, b, _recipe(products, a, b), c=c, alpha=alpha, beta=beta, out=out_dtype
-    )
-
-
-def _baddbmm(
-    products: EmulatedProducts,
-    c: Any,
-    a: Any,
-    b: Any,
-    out_dtype: Any = None,
-    *,
-    beta: Any = 1,
-    alpha: Any = 1,
-) -> Any:
-    return products.multiply(
-        "baddbmm", a, b, _recipe(products, a, b), c=c, alpha=alpha, beta=beta, out=out_dtype
-    )
+    return product
 
 
 def _convolution(
@@ -233,10 +223,10 @@ def _grouped_mm(
 
 #: By the names of ``torch.ops.aten``.
 OPERATIONS: dict[str, Operation] = {
-    "mm": _mm,
-    "bmm": _bmm,
-    "addmm": _addmm,
-    "baddbmm": _baddbmm,
+    "mm": _product("mm"),
+    "bmm": _product("bmm"),
+    "addmm": _added_product("addmm"),
+    "baddbmm": _added_product("baddbmm"),
     "convolution": _convolution,
     "convolution_backward": _convolution_backward,
     "_grouped_mm": _grouped_mm,

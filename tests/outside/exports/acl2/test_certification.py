@@ -94,22 +94,19 @@ def _refutation(folder: Path, book: StatementBook) -> Path:
 
 def _text(change: Callable[[str], str]) -> Callable[[Path, StatementBook], None]:
     """A change to the book of the statement."""
-
-    def tamper(folder: Path, book: StatementBook) -> None:
-        path = folder / "statements" / f"{book.name}.lisp"
-        text = path.read_text(encoding="utf-8")
-        changed = change(text)
-        assert changed != text
-        path.write_text(changed, encoding="utf-8")
-
-    return tamper
+    return _changed(lambda book: Path("statements") / f"{book.name}.lisp", change)
 
 
 def _unit(change: Callable[[str], str]) -> Callable[[Path, StatementBook], None]:
     """A change to the book of the second unit."""
+    return _changed(lambda book: Path("units") / f"{book.units[1].name}.lisp", change)
 
+
+def _changed(
+    file: Callable[[StatementBook], Path], change: Callable[[str], str]
+) -> Callable[[Path, StatementBook], None]:
     def tamper(folder: Path, book: StatementBook) -> None:
-        path = folder / "units" / f"{book.units[1].name}.lisp"
+        path = folder / file(book)
         text = path.read_text(encoding="utf-8")
         changed = change(text)
         assert changed != text
