@@ -1,25 +1,37 @@
 """The time of a PyTorch program under ``tcsmt.torch.emulate``, and that of its products alone.
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/emulation.py [--rounds 5]
+    python benchmarks/emulation.py [--rounds 9] [--output results/benchmarks/emulation.json]
 
 A transformer block, 128 wide, of 32 sequences of 16, forward and backward. "products" is the time inside of
 the calls that simulate the unit, on operands that are quantised already; what remains is quantisation,
 scales, the other operations of PyTorch, and, with 64 rows of each product, the measurement of errors.
-Both are of one run, and the run with the least ratio is printed. With one thread for PyTorch and NumPy, as
+Each round runs every recipe, with and without errors, and each run is compared with its own products; the
+median of the rounds is printed. Times are the processor's, of all threads; and PyTorch and NumPy have one, as
 other threads of theirs would wait for the simulator's.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import statistics
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+# isort: off
 import torch
-from torch.nn import functional
+from machine import machine
 
 import tcsmt.torch
 from tcsmt.compose.quantisation import product
+from tests.support.tensors import Block
 
 RECIPES = [
     ("h100", "bf16"),
@@ -32,53 +44,45 @@ RECIPES = [
 ]
 
 
-class Block(torch.nn.Module):
-    """Attention of four heads, and two linear layers."""
-
-    def __init__(self, width: int = 128, heads: int = 4) -> None:
-        super().__init__()
-        self.heads = heads
-        self.into, self.out = torch.nn.Linear(width, 3 * width), torch.nn.Linear(width, width)
-        self.up, self.down = torch.nn.Linear(width, 4 * width), torch.nn.Linear(4 * width, width)
-
-    def forward(self, x: Any) -> Any:
-        batch, length, width = x.shape
-        parts = self.into(functional.layer_norm(x, (width,))).chunk(3, -1)
-        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in parts)
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.out(mixed.transpose(1, 2).reshape(x.shape))
-        return x + self.down(functional.gelu(self.up(functional.layer_norm(x, (width,)))))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--output", type=Path, help="JSON")
+    asked = parser.parse_args()
     torch.manual_seed(0)
-    net, x = Block(), torch.randn(32, 16, 128)
+    net, x = Block(128, 4), torch.randn(32, 16, 128)
     spent = 0.0
     simulated = product.batched
 
     def timed(*args: Any, **named: Any) -> Any:
         nonlocal spent
-        start = time.perf_counter()
+        start = time.process_time()
         result = simulated(*args, **named)
-        spent += time.perf_counter() - start
+        spent += time.process_time() - start
         return result
 
     product.batched = timed
-    for unit, recipe in RECIPES:
-        for rows in (0, 64):
-            runs = []
-            for _ in range(rounds):
-                spent, start = 0.0, time.perf_counter()
-                with tcsmt.torch.emulate(unit, recipe, rows=rows):
-                    net(x).square().mean().backward()
-                whole = time.perf_counter() - start
-                runs.append((whole / spent, whole, spent))
-            ratio, whole, products = min(runs)
-            times = f"{whole:.2f} s, products {products:.2f} s"
-            print(f"{unit} {recipe}, errors of {rows:2} rows: {ratio:.2f} ({times})")
+    kinds = [(unit, recipe, rows) for unit, recipe in RECIPES for rows in (0, 64)]
+    runs: dict[tuple[str, str, int], list[tuple[float, float]]] = {kind: [] for kind in kinds}
+    for number in range(asked.rounds + 1):
+        for unit, recipe, rows in kinds:
+            spent, start = 0.0, time.process_time()
+            with tcsmt.torch.emulate(unit, recipe, rows=rows):
+                net(x).square().mean().backward()
+            if number:  # the first round compiles
+                runs[unit, recipe, rows].append((time.process_time() - start, spent))
+    results = []
+    for (unit, recipe, rows), times in runs.items():
+        whole, products = (statistics.median(column) for column in zip(*times, strict=True))
+        ratio = statistics.median(one / two for one, two in times)
+        figures = {"ratio": ratio, "seconds": whole, "products": products}
+        rounded = {name: round(value, 3) for name, value in figures.items()}
+        results.append({"unit": unit, "recipe": recipe, "rows": rows, **rounded})
+        seconds = f"{whole:.2f} s, products {products:.2f} s"
+        print(f"{unit} {recipe}, errors of {rows:2} rows: {ratio:.2f} ({seconds})")
+    if asked.output:
+        about = {"machine": machine(), "rounds": asked.rounds, "runs": results}
+        asked.output.write_text(json.dumps(about, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import numpy as np
 
 from tcsmt.compose.kernels.epilogue import multiply_add, randomly_rounded, rounded
 from tcsmt.language.run.arrays import Program
+from tcsmt.language.run.floats import usual_floats
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
@@ -28,6 +29,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
 #: Formats whose additions NumPy rounds once to nearest even (binary16 by way of binary32).
 _NUMPY = ("f16", "f32", "f64")
+#: Formats of whose products NumPy takes no detour.
+_NATIVE = ("f32", "f64")
 #: Conversions that NumPy and ml_dtypes round once to nearest even, fast on few words too.
 _BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f32"), ("f32", "f64")}
 
@@ -48,16 +51,31 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
         return multiplied_and_added(fmt, x, ones, y)
     with np.errstate(all="ignore"):
         total = from_words(fmt, x) + from_words(fmt, y)
-    words: Array = total.view(unsigned(fmt))
-    nan = np.isnan(total)
-    if nan.any():
-        words[nan] = fmt.nan_word
-    return words
+    return _with_own_nan(float_format(fmt), total)
 
 
 def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
     """x·y + z, rounded once to nearest even: words of one shape and of ``unsigned(fmt)``."""
+    zero = np.asarray(1 << fmt.sign_bit, unsigned(fmt))
+    if fmt.name in _NATIVE and not (z & ~zero).any() and usual_floats():
+        first, second, none = (from_words(fmt, words) for words in (x, y, z))
+        with np.errstate(all="ignore"):
+            product = first * second
+            total = product + none
+        zeros = np.flatnonzero(product == 0)
+        if zeros.size:  # what only rounding made zero keeps its sign
+            own = np.array([side.flat[zeros] for side in (first, second)]).all(axis=0)
+            total.flat[zeros[own]] = product.flat[zeros[own]]
+        return _with_own_nan(fmt, total)
     return _run(multiply_add(fmt), x, y, z)
+
+
+def _with_own_nan(fmt: Format, values: Array) -> Array:
+    words: Array = values.view(unsigned(fmt))
+    nan = np.isnan(values)
+    if nan.any():
+        words[nan] = fmt.nan_word
+    return words
 
 
 def converted(
@@ -78,12 +96,7 @@ def converted(
     target = float_format(target)
     if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
-            values = from_words(source, words).astype(dtype_of(target))
-        result: Array = values.view(unsigned(target))
-        nan = np.isnan(values)
-        if nan.any():
-            result[nan] = target.nan_word
-        return result
+            return _with_own_nan(target, from_words(source, words).astype(dtype_of(target)))
     (output,) = _conversion(source, target, rounding, saturate).run({"x": words.reshape(-1)})
     return output.astype(unsigned(target), copy=False).reshape(words.shape)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.quantisation.narrow import narrowed, wide
 from tcsmt.compose.quantisation.recipe import OperandRecipe, Role
 from tcsmt.compose.quantisation.scales import Scales
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
@@ -19,6 +20,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _F32 = np.dtype(np.float32)
 #: Bits of binary32 below those of TF32.
 _BELOW_TF32 = 13
+#: Numbers of a block that is halved, instead of reduced at once.
+_SHORT = 64
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Quantised:
 
         Three factors may be rounded once: an element, its scale and the whole factor have 1 + 4 + 24 bits.
         """
-        result = self.values.astype(np.float64)
+        result = wide(self.values)
         if self.scales is not None:
             result *= self.scales_of_numbers().astype(np.float64)
         return result if self.whole is None else result * np.float64(self.whole)
@@ -108,24 +111,31 @@ def _tf32(matrix: Array) -> Array:
 
 def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
     *stack, rows, columns = matrix.shape
-    high, wide = scales.rows or max(rows, 1), scales.columns or max(columns, 1)
-    blocks = _cut(matrix, high, wide)
-    most_of: dict[str, Any] = {"axis": (-3, -1), "initial": 0.0, "keepdims": True}
-    largest = np.maximum(blocks.max(**most_of), -blocks.min(**most_of))
+    high, long = scales.rows or max(rows, 1), scales.columns or max(columns, 1)
+    blocks = _cut(matrix, high, long)
+    largest = _largest(blocks)
     whole = scales.rows == scales.columns == 0
     if whole:
         largest = largest.max(initial=0.0)
     scaled = scales.of(blocks, largest, fmt)
     most = np.float32(fmt.largest_finite)
-    with np.errstate(all="ignore"):
-        values = np.clip(scaled.values, -most, most).astype(dtype_of(fmt))
+    values = narrowed(scaled.values, fmt)
     beyond, saturated = most + _half_unit(fmt), 0
-    if scaled.values.max(initial=0.0) > beyond or scaled.values.min(initial=0.0) < -beyond:
+    if not (scaled.values.max(initial=0.0) <= beyond and scaled.values.min(initial=0.0) >= -beyond):
         saturated = int(np.count_nonzero(np.abs(scaled.values) > beyond))
     flushed = _flushed(values, fmt, blocks)
-    joined = values.reshape(*stack, values.shape[-4] * high, values.shape[-2] * wide)[..., :rows, :columns]
+    joined = values.reshape(*stack, values.shape[-4] * high, values.shape[-2] * long)[..., :rows, :columns]
     kept = scaled.scales if whole else scaled.scales[..., :, 0, :, 0]
     return Quantised(joined, fmt, kept, (scales.rows, scales.columns), scaled.whole, saturated, flushed)
+
+
+def _largest(blocks: Array) -> Array:
+    """The largest magnitude of each block, NaN where it has one: the order of words without their signs."""
+    words = blocks.view(np.uint32) & np.uint32(0x7FFF_FFFF)
+    while words.shape[-1] % 2 == 0 and words.shape[-1] <= _SHORT:  # NumPy reduces short rows one by one
+        words = np.maximum(words[..., ::2], words[..., 1::2])
+    largest: Array = words.max(axis=(-3, -1), initial=0, keepdims=True).view(np.float32)
+    return largest
 
 
 def _magnitudes(values: Array, fmt: Format) -> Array:
@@ -134,9 +144,9 @@ def _magnitudes(values: Array, fmt: Format) -> Array:
     return words & words.dtype.type((1 << fmt.sign_bit) - 1) if fmt.has_negative_zero else words
 
 
-def _flushed(values: Array, fmt: Format, wide: Array) -> int:
+def _flushed(values: Array, fmt: Format, numbers: Array) -> int:
     """How many numbers became zero; no zero became another number."""
-    return int(np.count_nonzero(wide)) - int(np.count_nonzero(_magnitudes(values, fmt)))
+    return int(np.count_nonzero(numbers != 0)) - int(np.count_nonzero(_magnitudes(values, fmt)))
 
 
 def _half_unit(fmt: Format) -> np.float32:
@@ -144,11 +154,11 @@ def _half_unit(fmt: Format) -> np.float32:
     return np.float32(2.0 ** (fmt.e_max - fmt.fraction_bits - 1))
 
 
-def _cut(matrix: Array, high: int, wide: int) -> Array:
+def _cut(matrix: Array, high: int, long: int) -> Array:
     """(..., blocks of rows, rows of a block, blocks along K, columns of a block), filled up with zeros."""
     *stack, rows, columns = matrix.shape
-    down, across = -(-rows // high), -(-columns // wide)
-    missing = down * high - rows, across * wide - columns
+    down, across = -(-rows // high), -(-columns // long)
+    missing = down * high - rows, across * long - columns
     if any(missing):
         matrix = np.pad(matrix, [*[(0, 0)] * len(stack), (0, missing[0]), (0, missing[1])])
-    return np.ascontiguousarray(matrix).reshape(*stack, down, high, across, wide)
+    return np.ascontiguousarray(matrix).reshape(*stack, down, high, across, long)

@@ -10,6 +10,7 @@ import torch
 
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
 from tcsmt.compose.names import is_kernel
+from tcsmt.compose.quantisation.narrow import wide
 from tcsmt.compose.quantisation.product import ScaledSum, finished, scaled_sum
 from tcsmt.compose.quantisation.quantise import Quantised, quantise
 from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
@@ -185,21 +186,21 @@ class EmulatedProducts:
         items, rows = sampled(stack, m, self.rows)
 
         def some(array: Array, own: int, *, all_rows: bool = False) -> Array:
-            wide = np.broadcast_to(array, (*stack, *array.shape[array.ndim - own :]))
-            flat = wide.reshape(-1, *wide.shape[len(stack) :])[items]
+            every = np.broadcast_to(array, (*stack, *array.shape[array.ndim - own :]))
+            flat = every.reshape(-1, *every.shape[len(stack) :])[items]
             sample: Array = flat if all_rows else flat[:, rows]
             return sample
 
         a, b = quantised
         numbers = _numbers(a, items, rows, stack), _numbers(b, items, slice(None), stack)
-        wide = np.broadcast_to(added, (*stack, m, n)) if added.ndim else added
+        addends = np.broadcast_to(added, (*stack, m, n)) if added.ndim else added
         losses.measure(
             (some(given[0], 2).astype(np.float64), some(given[1], 2, all_rows=True).astype(np.float64)),
             numbers,
             some(total.values, 2).astype(np.float64) * (1.0 if total.factor is None else float(total.factor)),
             some(result, 2).astype(np.float64),
             alpha,
-            some(wide, 2) if added.ndim else 0.0,
+            some(addends, 2) if added.ndim else 0.0,
         )
 
     @staticmethod
@@ -218,7 +219,7 @@ def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -
     """Some of the numbers of a stack of matrices."""
     values = np.broadcast_to(matrix.values, (*stack, *matrix.values.shape[-2:]))
     scales = matrix.scales_of_numbers()
-    flat: Array = values.reshape(-1, *values.shape[-2:])[items][:, rows].astype(np.float64)
+    flat = wide(values.reshape(-1, *values.shape[-2:])[items][:, rows])
     if matrix.scales is not None:
         scales = np.broadcast_to(scales, (*stack, *(scales.shape[-2:] if scales.ndim else (1, 1))))
         own = scales.reshape(-1, *scales.shape[-2:])[items]

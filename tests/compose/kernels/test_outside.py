@@ -127,6 +127,28 @@ def test_multiply_adds_round_once(name: str) -> None:
     assert lost > 200
 
 
+@pytest.mark.parametrize("name", ["f32", "f64"])
+def test_multiply_adds_of_zeros(name: str) -> None:
+    """With +0 and with -0 added: special words, and products that underflow; as the graph has them."""
+    fmt = FORMATS[name]
+    dtype = {"f32": np.float32, "f64": np.float64}[name]
+    least, most = (float(getattr(np.finfo(dtype), end)) for end in ("smallest_subnormal", "max"))
+    special = np.array([0, 1, 1.5, least, 3 * least, 0.5, 2.0**-70, np.inf, np.nan, most])
+    sides = np.concatenate([special, -special]).astype(dtype).view(unsigned(fmt))
+    x, y = (side.ravel() for side in np.meshgrid(sides, sides))
+    own = oracle_format(fmt)
+    oracle = rationals.IEEE(
+        a_format=own, b_format=own, c_format=own, d_format=own, k=1, n_fma=1, method="fma",
+        product_format=None, product_rounding="RNE", sum_format=own, c_first=True, d_rounding="RNE",
+        rounding="RNE", nan=fmt.nan_word,
+    )  # fmt: skip
+    for zero in (0, 1 << fmt.sign_bit):
+        results = multiplied_and_added(fmt, x, y, np.full(x.shape, zero, unsigned(fmt)))
+        for one, other, result in zip(x.tolist(), y.tolist(), results.tolist(), strict=True):
+            expected = rationals.ieee_dot(oracle, [one], [other], zero)
+            assert result == expected, (hex(one), hex(other), hex(zero))
+
+
 @pytest.mark.parametrize("bits", [1, 4, 8])
 def test_stochastic_rounding_adds_and_truncates(bits: int) -> None:
     """Below the last kept bit, to the magnitude; each word with the least and the largest random bits."""
