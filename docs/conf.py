@@ -48,7 +48,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"tcsmt {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["units.js", "atlas.js"]
+html_js_files = ["filters.js", "units.js", "atlas.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
