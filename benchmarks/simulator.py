@@ -96,53 +96,50 @@ def operations(row: Row) -> int:
     return count + sum(1 for node in nodes if container(node.width) > 32)
 
 
-def peak() -> float:
-    """Vector additions and exclusive ors of 32-bit elements in a second, in millions of elements."""
-    kind, chains, rounds = "<16 x i32>", 12, 1 << 20
-    names = range(chains)
-    lines = [f"  %x{i} = phi {kind} [%s, %entry], [%z{i}, %loop]" for i in names]
-    lines += [f"  %y{i} = add {kind} %x{i}, %s" for i in names]
-    lines += [f"  %z{i} = xor {kind} %y{i}, %s" for i in names]
-    out = ["  %r0 = add <16 x i32> %z0, %s"]
-    out += [f"  %r{i} = xor {kind} %r{i - 1}, %z{i}" for i in names if i]
-    text = "\n".join([
-        "define void @loop(ptr %p) {", "entry:", f"  %s = load {kind}, ptr %p, align 4", "  br label %loop",
-        "loop:", "  %n = phi i64 [0, %entry], [%m, %loop]", *lines, "  %m = add i64 %n, 1",
-        f"  %c = icmp ult i64 %m, {rounds}", "  br i1 %c, label %loop, label %exit", "exit:", *out,
-        f"  store {kind} %r{chains - 1}, ptr %p, align 4", "  ret void", "}",
-    ])  # fmt: skip
-    address = jit.functions(text, ["loop"])["loop"]
-    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-    data = np.arange(16, dtype=np.uint32)
-    return rate(lambda: call(data.ctypes.data), 2 * chains * 16 * rounds)
+#: Chains of operations in a loop that measures a peak, enough to hide their latency, and few enough for the
+#: sixteen registers of a processor with short vectors.
+CHAINS, ROUNDS = 12, 1 << 20
 
 
-def float_peak() -> float:
-    """Vector multiply-adds of binary32 in a second, in millions of elements."""
-    kind, chains, rounds = "<16 x float>", 12, 1 << 19
-    names = range(chains)
-    lines = [f"  %x{i} = phi {kind} [%s, %entry], [%y{i}, %loop]" for i in names]
-    lines += [
-        f"  %y{i} = call {kind} @llvm.fmuladd.v16f32({kind} %x{i}, {kind} %s, {kind} %s)" for i in names
-    ]
-    out = [f"  %r0 = fadd {kind} %y0, %s"]
-    out += [f"  %r{i} = fadd {kind} %r{i - 1}, %y{i}" for i in names if i]
+def peak(element: str, *steps: str) -> float:
+    """Operations of a loop of independent chains in a second, in millions of elements of 32 bits.
+
+    steps: of a chain, one after the other, of a vector {x}, with another one, %s. One operation each.
+    """
+    size = jit.vector_bits() // 32
+    kind, names = f"<{size} x {element}>", range(CHAINS)
+    starts, phis, body, stores = [], [], [], []
+    for i in names:
+        starts += [
+            f"  %p{i} = getelementptr {kind}, ptr %p, i64 {i}",
+            f"  %s{i} = load {kind}, ptr %p{i}, align 4",
+        ]
+        phis.append(f"  %x{i}.0 = phi {kind} [%s{i}, %entry], [%x{i}.{len(steps)}, %loop]")
+        stores.append(f"  store {kind} %x{i}.{len(steps)}, ptr %p{i}, align 4")
+    for number, step in enumerate(steps):
+        body += [
+            f"  %x{i}.{number + 1} = {step.format(kind=kind, x=f'%x{i}.{number}', size=size)}" for i in names
+        ]
     text = "\n".join([
-        f"declare {kind} @llvm.fmuladd.v16f32({kind}, {kind}, {kind})",
-        "define void @loop(ptr %p) {", "entry:", f"  %s = load {kind}, ptr %p, align 4", "  br label %loop",
-        "loop:", "  %n = phi i64 [0, %entry], [%m, %loop]", *lines, "  %m = add i64 %n, 1",
-        f"  %c = icmp ult i64 %m, {rounds}", "  br i1 %c, label %loop, label %exit", "exit:", *out,
-        f"  store {kind} %r{chains - 1}, ptr %p, align 4", "  ret void", "}",
+        f"declare <{size} x float> @llvm.fmuladd.v{size}f32({', '.join([f'<{size} x float>'] * 3)})",
+        "define void @loop(ptr %p) {", "entry:", f"  %s = load {kind}, ptr %p, align 4", *starts,
+        "  br label %loop", "loop:", "  %n = phi i64 [0, %entry], [%m, %loop]", *phis, *body,
+        "  %m = add i64 %n, 1", f"  %c = icmp ult i64 %m, {ROUNDS}", "  br i1 %c, label %loop, label %exit",
+        "exit:", *stores, "  ret void", "}",
     ])  # fmt: skip
-    address = jit.functions(text, ["loop"])["loop"]
-    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-    data = np.empty(16, dtype=np.float32)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(jit.functions(text, ["loop"])["loop"])
+    data = np.empty((CHAINS, size), dtype=np.float32)
 
     def run() -> None:
         data[:] = 0.5
         call(data.ctypes.data)
 
-    return rate(run, chains * 16 * rounds)
+    return rate(run, CHAINS * size * len(steps) * ROUNDS)
+
+
+#: Additions and exclusive ors of integers; multiply-adds of binary32.
+INTEGERS = ("i32", "add {kind} {x}, %s", "xor {kind} {x}, %s")
+FLOATS = ("float", "call {kind} @llvm.fmuladd.v{size}f32({kind} {x}, {kind} %s, {kind} %s)")
 
 
 def target(row: Row) -> float:
@@ -298,7 +295,7 @@ def main() -> None:
     product = whole_gemm(1024)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    most, most_floats = peak(), float_peak()
+    most, most_floats = peak(*INTEGERS), peak(*FLOATS)
     found: dict[str, Any] = {
         "machine": machine(), "tcsmt": tcsmt.__version__, "peak": round(most),
         "float_peak": round(most_floats),

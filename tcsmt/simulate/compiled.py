@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tcsmt.language.run.floats import check_floats, usual_floats
-from tcsmt.language.run.jit import functions, require_compiler
+from tcsmt.language.run.jit import functions, require_compiler, vector_bits
 from tcsmt.language.write.llvm import declared
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.proved_forms import proved_block
 from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
 from tcsmt.simulate.integer_kernels import IntegerSource
-from tcsmt.simulate.kernel_source import KernelSource
+from tcsmt.simulate.kernel_source import COLUMNS, KernelSource
 from tcsmt.support.errors import TcsmtError
 
 __all__ = [
@@ -39,9 +39,9 @@ Strided: TypeAlias = tuple[Array, int, int]
 
 #: Rows of a thread's share, at least.
 _SHARE = 1 << 16
-#: Of rows on which a form is tried first: how many, and which share of them may fail, as to gather one
-#: of them takes longer than to compute many.
-_FIRST, _FAILING = 1024, 1 / 64
+#: Of rows on which a form is tried first: how many, and which share of them may fail. To gather one and
+#: compute it by integers takes five to eight times what the form takes.
+_FIRST, _FAILING = 1024, 1 / 8
 #: How many times the first rows integers serve for, where a form failed for more, before it is tried again.
 _WAIT = 128
 #: Words that a thread prepares, at least.
@@ -77,12 +77,9 @@ class MachineCode:
         return (by_floats or self._rows_by_integers).run(arrays)
 
     @cached_property
-    def _integers(self) -> IntegerSource:
-        return IntegerSource(self._model)
-
-    @cached_property
     def _rows_by_integers(self) -> RowCode:
-        return RowCode(self._integers, self._integers.rows(), self._model)
+        source = IntegerSource(self._model, vector_bits())
+        return RowCode(source, source.rows(), self._model)
 
     @cached_property
     def _rows_by_floats(self) -> RowCode | None:
@@ -93,7 +90,8 @@ class MachineCode:
 
     @cached_property
     def _columns_by_integers(self) -> ColumnCode:
-        return ColumnCode(self._integers, self._integers.outer(), self._model.k)
+        source = IntegerSource(self._model, COLUMNS)
+        return ColumnCode(source, source.outer(), self._model.k)
 
     @cached_property
     def _columns_by_floats(self) -> ColumnCode | None:

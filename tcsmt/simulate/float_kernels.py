@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import TypeAlias
 
 from tcsmt.language.graphs.limbs import fitted
-from tcsmt.language.run.jit import converts_half
+from tcsmt.language.run.jit import converts_half, vector_bits
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
 from tcsmt.language.write.llvm import Emitter, container, from_half, native, over_groups, schedule
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -22,8 +23,9 @@ from tcsmt.simulate.prepared import PreparedWords, prepared
 __all__ = ["FloatColumns", "FloatRows"]
 
 #: A loop goes over the lanes of a step where there are more than the first number, and takes up to the second
-#: in one turn: LLVM keeps more values of a large block at a time than there are registers.
-_FEW_LANES, _TURN = 4, 8
+#: in one turn, or the third where it prepares them, too: LLVM keeps more values of a large block at a time
+#: than there are registers.
+_FEW_LANES, _TURN, _TURN_OF_ROWS = 4, 8, 4
 
 
 class FloatRows(KernelSource):
@@ -34,12 +36,19 @@ class FloatRows(KernelSource):
     """
 
     def __init__(self, model: Model, block: ProvedBlock) -> None:
-        super().__init__(model)
+        super().__init__(model, vector_bits())
         factors = [operand for operand in self.inputs if operand.name in ("a", "b")]
         roots = without_specials(_chained(model, block), factors)
         (plain, *guards) = (root for (root,) in fitted(roots, _native))
         self._plain = plain
-        self._failures = _Failures(any_of([*guards, *map(some_special, factors)]))
+        steps = range(0, model.k, block.model.k)
+        lanes = [block.lanes[first : first + block.model.k] for first in steps]
+        special = [
+            some_special(operand.format, [operand.terms[lane] for lane in own])
+            for own in lanes
+            for operand in factors
+        ]
+        self._failures = _Failures(any_of([*guards, *special]))
 
     @staticmethod
     def pays(block: ProvedBlock) -> bool:
@@ -52,17 +61,34 @@ class FloatRows(KernelSource):
 
         The array ``%failed`` has a bit for each row, the lowest one first: whether its result says nothing.
         """
-        failures = self._failures
+        failures, emitter = self._failures, self._emitter()
+        sources = {
+            term: _Prepared(operand.name, 0, lane, emitter.container(term.width))
+            for operand in self.inputs
+            if operand.name in ("a", "b")
+            for lane, term in enumerate(operand.terms)
+        }
+        loops, roots = _over_lanes([self._plain, *failures.words], sources)
+        if not loops:
+            sources = {}
+        rooms = {source.name: f"[{self.width * self.k} x i{source.bits}]" for source in sources.values()}
 
         def write(e: Emitter) -> str:
-            self._read_rows(e)
-            e.run(schedule([self._plain, *failures.words], self._lanes))
-            flags = e.emit(f"bitcast {e.type(1)} {failures.flags(e, failures.registers(e))} to i{e.rows}")
+            def read(variable: Term, first: str) -> str:
+                source = sources[variable]
+                lane = e.emit(f"add i64 {first}, {source.lane}")
+                return e.load(f"%{source.name}.lanes", source.bits, e.emit(f"mul i64 {lane}, {self.width}"))
+
+            self._read_rows(e, rooms)
+            result, *words = _computed(e, loops, roots, sources, self._lanes, read, _TURN_OF_ROWS)
+            flags = failures.flags(e, failures.registers(e, words))
+            flags = e.emit(f"bitcast {e.type(1)} {flags} to i{e.rows}")
             address = e.emit(f"getelementptr i{e.rows}, ptr %failed, i64 %g")
             e.lines.append(f"  store i{e.rows} {flags}, ptr {address}, align {e.rows // 8}")
-            return e.register[self._plain]
+            return result
 
-        return self._over_rows(write, ", ptr noalias %failed")
+        entry = "".join(f"  %{name}.lanes = alloca {room}, align 64\n" for name, room in rooms.items())
+        return self._over_rows(write, ", ptr noalias %failed", entry)
 
 
 def _native(name: str) -> bool:
@@ -135,7 +161,7 @@ class FloatColumns(KernelSource):
         plain, guard = substitute([self._plain, self._guard], inputs)
         failures = _Failures(guard)
         lanes = {variable: source.lane for variable, source in sources.items()}
-        loops, (result, *words) = _over_lanes([plain, *failures.words], sources)
+        loops, roots = _over_lanes([plain, *failures.words], sources)
         carried = failures.carried(self._emitter())
 
         def write(e: Emitter, starts: Mapping[str, str]) -> str:
@@ -146,19 +172,11 @@ class FloatColumns(KernelSource):
                 source = sources[variable]
                 return self._read_prepared(e, source, place[source.name], first, variable.width)
 
-            for total, op, args in loops:
-                e.run(schedule(_besides(args[0], sources), self._lanes))
-                e.register[total] = e.loop(op, args, _turn(len(args)), read)
-            for variable in operands_first([result, *words]):
-                if variable in sources:
-                    e.register[variable] = read(variable, "0")
-            e.run(schedule([result, *words], lanes | self._lanes))
-            for part, word in zip(failures.parts, words, strict=True):
-                e.register[part.word] = e.register[word]
-            registers = failures.registers(e, before=[before for before, _, _ in carried])
+            result, *words = _computed(e, loops, roots, sources, lanes | self._lanes, read, _TURN)
+            registers = failures.registers(e, words, before=[before for before, _, _ in carried])
             for (_, after, kind), register in zip(carried, registers, strict=True):
                 e.lines.append(f"  {after} = freeze {kind} {register}")
-            return e.register[result]
+            return result
 
         pointers = "".join(
             f", ptr noalias %{own.name}.{number}" for own in self.prepared for number in range(len(own.terms))
@@ -229,22 +247,57 @@ class _Prepared:
     bits: int
 
 
+#: A variable for a sum or a maximum, the operation, and what it is of, lane by lane.
+_Reduction: TypeAlias = tuple[Term, str, list[Term]]
+
+
+def _computed(
+    e: Emitter,
+    loops: Sequence[Sequence[_Reduction]],
+    roots: Sequence[Term],
+    sources: Mapping[Term, _Prepared],
+    lanes: Mapping[Term, int],
+    read: Callable[[Term, str], str],
+    turn: int,
+) -> list[str]:
+    """The registers of roots. loops: what they need, as :func:`_over_lanes` has it. read: as ``Emitter.loop``
+    takes it. turn: lanes of a loop's turn, at most.
+    """
+    for together in loops:
+        needed = [part for _, _, args in together for part in _besides(args[0], sources)]
+        e.run(schedule(needed, lanes))
+        reductions = [(op, args) for _, op, args in together]
+        registers = e.loop(reductions, _turn(len(together[0][2]), turn), read)
+        e.register |= dict(zip((variable for variable, _, _ in together), registers, strict=True))
+    for variable in operands_first(roots):
+        if variable in sources:
+            e.register[variable] = read(variable, "0")
+    e.run(schedule(roots, lanes))
+    return [e.register[root] for root in roots]
+
+
 def _over_lanes(
     roots: Sequence[Term], sources: Mapping[Term, _Prepared]
-) -> tuple[list[tuple[Term, str, list[Term]]], list[Term]]:
-    """Sums and maxima of what is alike in neighbouring lanes: for each a variable, the operation and what it
-    is of, lane by lane; and the roots of these variables.
+) -> tuple[list[list[_Reduction]], list[Term]]:
+    """Sums and maxima of what is alike in neighbouring lanes, those together that one loop can make; and the
+    roots of their variables.
     """
-    loops: list[tuple[Term, str, list[Term]]] = []
+    loops: dict[tuple[int, int, int], list[_Reduction]] = {}
     replaced: dict[Term, Term] = {}
+    depth: dict[Term, int] = {}
     for node in operands_first(roots):
-        if node.op not in ("add", "umax") or node.width not in (16, 32, 64) or len(node.args) <= _FEW_LANES:
+        whole = node.op == "add" and node.width in (16, 32, 64)
+        if not (whole or node.op == "umax") or len(node.args) <= _FEW_LANES:
             continue
         args = _alike(substitute(node.args, replaced), sources)
         if args is not None:
-            replaced[node] = var(f"total {len(loops)}", node.width)
-            loops.append((replaced[node], node.op, args))
-    return loops, substitute(roots, replaced)
+            inner = operands_first(args[:1])
+            replaced[node] = var(f"total {len(replaced)}", node.width)
+            depth[replaced[node]] = 1 + max((depth.get(term, 0) for term in inner), default=0)
+            first = min(sources[term].lane for term in inner if term in sources)
+            key = depth[replaced[node]], first, len(args)
+            loops.setdefault(key, []).append((replaced[node], node.op, args))
+    return [loops[key] for key in sorted(loops)], substitute(roots, replaced)
 
 
 def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term] | None:
@@ -278,9 +331,9 @@ def _besides(arg: Term, sources: Mapping[Term, _Prepared]) -> list[Term]:
     return [part for node in inner for part in node.args if part not in inner and part.op != "const"]
 
 
-def _turn(count: int) -> int:
+def _turn(count: int, most: int) -> int:
     """Lanes in one turn of a loop over so many, with two turns at least."""
-    return next(size for size in range(min(_TURN, count // 2), 0, -1) if count % size == 0)
+    return next(size for size in range(min(most, count // 2), 0, -1) if count % size == 0)
 
 
 class _Failures:
@@ -310,13 +363,14 @@ class _Failures:
             for number, part in enumerate(self._kept)
         ]
 
-    def registers(self, e: Emitter, before: Sequence[str] = ()) -> list[str]:
-        """What is kept after a step."""
+    def registers(self, e: Emitter, words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
+        """What is kept after a step. words: the registers of what was computed in it."""
         registers = []
         for number, kept in enumerate(self._kept):
-            words = [*before[number : number + 1]]
-            words += [part.register(e) for part in self.parts if part.key == kept.key]
-            registers.append(reduce(partial(kept.together, e), words))
+            own = [*before[number : number + 1]]
+            parts = zip(self.parts, words, strict=True)
+            own += [part.fitted(e, word) for part, word in parts if part.key == kept.key]
+            registers.append(reduce(partial(kept.together, e), own))
         return registers
 
     def flags(self, e: Emitter, registers: Sequence[str]) -> str:
@@ -352,8 +406,8 @@ class _Part:
             return e.binary("or", self.bits, word, other)
         return e.call("umax", self.bits, word, other)
 
-    def register(self, e: Emitter) -> str:
-        register = e.register[self.word]
+    def fitted(self, e: Emitter, register: str) -> str:
+        """The word, in a register, as it is kept."""
         if self.word.width == 1:
             return e.convert("sext", 1, self.bits, register)
         return e.fitted(e.container(self.word.width), self.bits, register)

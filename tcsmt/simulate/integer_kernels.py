@@ -20,11 +20,11 @@ class IntegerSource(KernelSource):
     is read and computed once more.
     """
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
+    def __init__(self, model: Model, vector: int) -> None:
+        super().__init__(model, vector)
         ((self._root,),) = fitted([model.trace.output], native)
         (self._plain,) = without_specials([self._root], self.inputs)
-        self._guard = any_of(some_special(operand) for operand in self.inputs)
+        self._guard = any_of(some_special(operand.format, operand.terms) for operand in self.inputs)
         self.uses_floats = uses_floats(operands_first([self._root, self._plain, self._guard]))
 
     def rows(self) -> str:

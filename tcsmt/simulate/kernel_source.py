@@ -5,7 +5,7 @@ What is computed in them is in :mod:`.integer_kernels` and :mod:`.float_kernels`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tcsmt.language.terms import FALSE, TRUE, Term, substitute, umax
@@ -17,11 +17,12 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 
 __all__ = [
-    "KernelSource", "OperandArray", "lanes", "load", "operands", "some", "some_special", "without_specials",
+    "COLUMNS", "KernelSource", "OperandArray", "lanes", "load", "operands", "some", "some_special",
+    "without_specials",
 ]  # fmt: skip
 
-#: Bits of a vector of input words: as many rows are computed side by side.
-VECTOR = 512
+#: Bits of a vector of words of B: as many columns are computed side by side, with the same words of A.
+COLUMNS = 512
 #: Bits of a part of a vector in which processors shuffle.
 _SHUFFLED = 128
 
@@ -59,16 +60,16 @@ def lanes(model: Model) -> dict[Term, int]:
 class KernelSource:
     """What the functions of a kernel are written from.
 
-    inputs: the model's arrays. width: rows, or columns, in a vector. uses_floats: whether the state of the
-    floating-point unit can change the results.
+    inputs: the model's arrays. k: lanes. width: rows, or columns, in a vector. uses_floats: whether the state
+    of the floating-point unit can change the results. vector: bits of a vector of input words.
     """
 
     uses_floats = True
 
-    def __init__(self, model: Model) -> None:
-        self.inputs = operands(model)
+    def __init__(self, model: Model, vector: int = COLUMNS) -> None:
+        self.inputs, self.k = operands(model), model.k
         operand_bits = container(max(model.a_format.width, model.b_format.width))
-        self.width = VECTOR // operand_bits
+        self.width = vector // operand_bits
         self._least = min(operand_bits, 32)
         self._bits = unsigned(model.d_format).itemsize * 8
         self._lanes = lanes(model)
@@ -77,19 +78,25 @@ class KernelSource:
     def _emitter(self, prefix: str = "v", block: str = "group") -> Emitter:
         return Emitter(self.width, self._least, prefix, block=block)
 
-    def _read_rows(self, e: Emitter) -> None:
+    def _read_rows(self, e: Emitter, rooms: Collection[str] = ()) -> None:
+        """The words of some rows. rooms: names of operands that go to memory, one lane after the other."""
         for operand in self.inputs:
-            base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
-            bits, vectors = self._gathered(e, operand, base)
-            for term, vector in zip(operand.terms, vectors, strict=True):
-                e.register[term] = e.fitted(bits, e.container(term.width), vector)
+            for lane, (bits, vector) in enumerate(self._gathered(e, operand)):
+                term = operand.terms[lane]
+                held = e.container(term.width)
+                word = e.fitted(bits, held, vector)
+                if operand.name in rooms:
+                    e.store(f"%{operand.name}.lanes", held, str(lane * self.width), word)
+                else:
+                    e.register[term] = word
 
-    def _over_rows(self, write: Callable[[Emitter], str], parameters: str = "") -> str:
-        """write: gives the register of the results."""
+    def _over_rows(self, write: Callable[[Emitter], str], parameters: str = "", entry: str = "") -> str:
+        """write: gives the register of the results. entry: what comes before all rows."""
         e = self._emitter()
         self._store(e, write(e), e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
-        return over_groups("rows", f"ptr noalias %d{pointers}{parameters}", e.text, last=e.block)
+        signature = f"ptr noalias %d{pointers}{parameters}"
+        return over_groups("rows", signature, e.text, last=e.block, entry=entry)
 
     def _read_step(self, e: Emitter, starts: Mapping[str, str], besides: Sequence[str]) -> None:
         """The words of a step of each operand but those ``besides``. starts: of the rows' words."""
@@ -151,50 +158,65 @@ finish:
         signature = f"i64 %steps, ptr noalias %d, i64 %d.group{strided}{parameters}"
         return over_groups("outer", signature, body, last="finish")
 
-    def _gathered(self, e: Emitter, operand: OperandArray, base: str) -> tuple[int, list[str]]:
+    def _gathered(self, e: Emitter, operand: OperandArray) -> Iterator[tuple[int, str]]:
         """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
         bits, lanes = operand.bits, len(operand.terms)
+        base = e.emit(f"mul i64 %g, {self.width * lanes}")
         if lanes == 1:
-            return bits, [load(e, operand, base)]
-        if lanes & (lanes - 1) == 0:
+            yield bits, load(e, operand, base)
+        elif lanes & (lanes - 1) == 0:
             pair = 2 if bits == 8 else 1  # bytes travel in pairs: half as many shuffles
-            vectors = self._transposed(e, operand, base, bits * pair, lanes // pair)
-            if pair == 2:
-                vectors = [
-                    e.binary(op, 16, vector, e.constant(by, 16))
-                    for vector in vectors
-                    for op, by in (("and", 255), ("lshr", 8))
-                ]
-            return bits * pair, vectors
-        kind, vectors = e.type(bits), []
-        for lane in range(lanes):
-            vector = "poison"
-            for row in range(self.width):
-                place = e.emit(f"add i64 {base}, {row * lanes + lane}")
-                word = load(e, operand, place, f"i{bits}")
-                vector = e.emit(f"insertelement {kind} {vector}, i{bits} {word}, i64 {row}")
-            vectors.append(vector)
-        return bits, vectors
+            for vector in self._transposed(e, operand, base, bits * pair, lanes // pair):
+                if pair == 1:
+                    yield bits, vector
+                else:
+                    yield 16, e.binary("and", 16, vector, e.constant(255, 16))
+                    yield 16, e.binary("lshr", 16, vector, e.constant(8, 16))
+        else:
+            for lane in range(lanes):
+                vector = "poison"
+                for row in range(self.width):
+                    place = e.emit(f"add i64 {base}, {row * lanes + lane}")
+                    word = load(e, operand, place, f"i{bits}")
+                    vector = e.emit(f"insertelement {e.type(bits)} {vector}, i{bits} {word}, i64 {row}")
+                yield bits, vector
 
-    def _transposed(self, e: Emitter, operand: OperandArray, base: str, bits: int, columns: int) -> list[str]:
-        """The columns of a matrix of ``width`` rows, of elements of so many bits.
+    def _transposed(
+        self, e: Emitter, operand: OperandArray, base: str, bits: int, columns: int
+    ) -> Iterator[str]:
+        """The columns of a matrix of ``width`` rows, of elements of so many bits: as many at a time as a
+        part of a vector holds.
 
         Vectors are made of parts in which a processor shuffles with one instruction, and each part has rows
         of its own: the first ones in the first part, and so on. Every interleaving of two vectors brings one
         bit of the rows' numbers, the highest first, to where the last place of a part is counted.
         """
         if columns == 1:
-            return [load(e, operand, base, e.type(bits))]
+            yield load(e, operand, base, e.type(bits))
+            return
+        size = _SHUFFLED // bits
+        for column in range(0, columns, size):
+            vectors = self._parts(e, operand, base, bits, columns, column)
+            bit = size // 2
+            while bit:
+                vectors = self._interleaved(e, bits, vectors, bit)
+                bit //= 2
+            for lane in range(column, min(column + size, columns)):
+                yield vectors[tuple((row, lane) for row in range(size))]
+
+    def _parts(
+        self, e: Emitter, operand: OperandArray, base: str, bits: int, columns: int, column: int
+    ) -> dict[tuple[tuple[int, int], ...], str]:
+        """Vectors as they lie in memory, of the columns from one on: by row and column of the elements of
+        their first parts.
+        """
         size = _SHUFFLED // bits
         vectors: dict[tuple[tuple[int, int], ...], str] = {}
-        for number in range(columns):
-            starts, parts = [], []
+        for number in range(min(size, columns)):
+            first = number * columns + column if columns > size else number * size
+            parts = []
             for part in range(self.width // size):
-                row, column = divmod(number * size, columns)
-                if columns > size:
-                    row, column = number % size, number // size * size
-                starts.append((row, column))
-                moved = ((part * size + row) * columns + column) * bits // operand.bits
+                moved = (part * size * columns + first) * bits // operand.bits
                 place = e.emit(f"add i64 {base}, {moved}")
                 parts.append(load(e, operand, place, f"<{size} x i{bits}>"))
             length = size
@@ -202,13 +224,8 @@ finish:
                 pairs = zip(parts[::2], parts[1::2], strict=True)
                 parts = [_joined(e, f"<{length} x i{bits}>", 2 * length, *pair) for pair in pairs]
                 length *= 2
-            first = starts[0][0] * columns + starts[0][1]
             vectors[tuple(divmod(first + place, columns) for place in range(size))] = parts[0]
-        bit = size // 2
-        while bit:
-            vectors = self._interleaved(e, bits, vectors, bit)
-            bit //= 2
-        return [vectors[tuple((row, column) for row in range(size))] for column in range(columns)]
+        return vectors
 
     def _interleaved(
         self, e: Emitter, bits: int, vectors: Mapping[tuple[tuple[int, int], ...], str], bit: int
@@ -250,15 +267,15 @@ def without_specials(roots: Sequence[Term], inputs: Sequence[OperandArray]) -> l
     return substitute(roots, dict.fromkeys(special, FALSE))
 
 
-def some_special(operand: OperandArray) -> Term:
+def some_special(fmt: AnyFormat, words: Iterable[Term]) -> Term:
     """Whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
-    fmt = operand.format
     if not isinstance(fmt, Format) or fmt.nan_word is None:
         return FALSE
-    magnitudes = [term[fmt.sign_bit - 1 if fmt.signed else fmt.width - 1 : 0] for term in operand.terms]
+    last = fmt.sign_bit - 1 if fmt.signed else fmt.width - 1
+    magnitudes = [word[last:0] for word in words]
     least = fmt.infinity_word if fmt.has_infinity else fmt.nan_word
     if fmt.specials is Specials.NEGATIVE_ZERO_NAN:  # all bits flipped but the sign: the largest word
-        magnitudes = [term ^ (fmt.nan_word - 1) for term in operand.terms]
+        magnitudes = [word ^ (fmt.nan_word - 1) for word in words]
         least = (1 << fmt.width) - 1
     return ~umax(*magnitudes).ult(least)
 

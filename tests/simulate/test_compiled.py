@@ -228,7 +228,7 @@ def test_wide_words(name: str) -> None:
         a_format=name, b_format=name, c_format="f32", d_format="f32", k=2, method="exact", sum_format="f32",
     )  # fmt: skip
     made = MachineCode(model)
-    assert IntegerSource(model).width > 1
+    assert IntegerSource(model, 256).width > 1
     words = random_words(model, 300, 5)
     got = made.rows(words)
     for row in range(len(got)):
@@ -343,7 +343,7 @@ except TcsmtError as error:
 def test_the_fast_path_never_meets_a_special_value(fmt: Format) -> None:
     """Exhaustively: where a word is a NaN or an infinity, the vector takes the whole graph."""
     word = var("x", fmt.width)
-    taken = kernel_source.some_special(kernel_source.OperandArray("a", (word,), fmt))
+    taken = kernel_source.some_special(fmt, [word])
     x = decode(fmt, word)
     words = np.arange(1 << fmt.width, dtype=np.uint32)
     guard, special = Program([taken, x.infinite | x.nan]).run({"x": words})

@@ -26,9 +26,9 @@ def test_lanes_of_rows(name: str, k: int) -> None:
     source = KernelSource(model)
     operand = operands(model)[0]
     e = Emitter(source.width)
-    bits, vectors = source._gathered(e, operand, e.emit(f"mul i64 %g, {source.width * k}"))
+    vectors = list(source._gathered(e, operand))
     assert len(vectors) == k
-    for lane, vector in enumerate(vectors):
+    for lane, (bits, vector) in enumerate(vectors):
         place = e.emit(f"add i64 {e.emit(f'mul i64 %g, {source.width * k}')}, {lane * source.width}")
         e.store("%d", bits, place, vector)
     text = over_groups("gather", "ptr noalias %d, ptr noalias %a", e.text)

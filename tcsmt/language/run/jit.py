@@ -17,7 +17,7 @@ from typing import Any
 from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["available", "converts_half", "functions", "require_compiler", "version"]
+__all__ = ["available", "converts_half", "functions", "require_compiler", "vector_bits", "version"]
 
 #: Features of the processor that the code must not use, as LLVM names them.
 _WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
@@ -105,6 +105,12 @@ def _processor() -> tuple[str, str]:
     names = re.split(r"[\s,]+", os.environ.get(_WITHOUT, "").strip(" ,"))
     without = [f"-{choose(f'feature in {_WITHOUT}', name, features)}" for name in names if name]
     return llvm.get_host_cpu_name(), ",".join([features.flatten(), *without])  # what comes last counts
+
+
+def vector_bits() -> int:
+    """Bits of the vectors of rows for which the registers of this processor suffice."""
+    features = re.findall(r"[+-]avx512f\b", _processor()[1])
+    return 512 if features[-1:] == ["+avx512f"] else 256
 
 
 def converts_half() -> bool:

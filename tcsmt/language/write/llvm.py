@@ -206,42 +206,49 @@ class Emitter:
             for reduction in waiting.get(node, ()):
                 self._grow(reduction, node)
 
-    def loop(self, op: str, args: Sequence[Term], turn: int, read: Callable[[Term, str], str]) -> str:
-        """A maximum or a sum as a loop over its arguments, so many in one turn; gives its register.
+    def loop(
+        self, reductions: Sequence[tuple[str, Sequence[Term]]], turn: int, read: Callable[[Term, str], str]
+    ) -> list[str]:
+        """Maxima and sums as one loop over their arguments, so many in one turn; gives their registers.
 
-        All arguments are the first one with other variables, and what they need besides is in registers.
-        The number of arguments in a turn divides that of all. read: writes how a variable of the first turn's
-        arguments is loaded in the turn whose first argument has its number in a register, and gives its
-        register.
+        reductions: operations and as many arguments each. All arguments are the first one with other
+        variables, and what they need besides is in registers. The number of arguments in a turn divides that
+        of all. read: writes how a variable of the first turn's arguments is loaded in the turn whose first
+        argument has its number in a register, and gives its register.
         """
-        bits, registers, signed = self.container(args[0].width), dict(self.register), dict(self._signed)
+        registers, signed, count = dict(self.register), dict(self._signed), len(reductions[0][1])
         self.count += 1
-        kind, name, before = self.type(bits), f"%{self.prefix}{self.count}.loop", self.block
-        word, self.block = f"{name}.kept", name[1:]
+        name, before = f"%{self.prefix}{self.count}.loop", self.block
+        bits = [self.container(args[0].width) for _, args in reductions]
+        words = [f"{name}.kept.{number}" for number in range(len(reductions))]
+        nexts = [f"{name}.next.{number}" for number in range(len(reductions))]
+        self.block = name[1:]
         self.lines += [
             f"  br label {name}",
             f"{self.block}:",
             f"  {name}.i = phi i64 [0, %{before}], [{name}.more, {name}]",
-            f"  {word} = phi {kind} [zeroinitializer, %{before}], [{name}.next, {name}]",
         ]
-        for arg in args[:turn]:
-            own = operands_first([arg], registers)
+        for word, after, size in zip(words, nexts, bits, strict=True):
+            self.lines.append(
+                f"  {word} = phi {self.type(size)} [zeroinitializer, %{before}], [{after}, {name}]"
+            )
+        for place in range(turn):
+            own = operands_first([args[place] for _, args in reductions], registers)
             for variable in own:
                 if variable.op == "var" and variable not in self.register:
                     self.register[variable] = read(variable, f"{name}.i")
             self.run(own)
-            value = self.register[arg]
-            together = partial(self.call, "umax") if op == "umax" else partial(self.binary, op)
-            word = together(bits, word, value)
-        self.lines += [
-            f"  {name}.next = freeze {kind} {word}",
-            f"  {name}.more = add i64 {name}.i, {turn}",
-        ]
-        again = self.emit(f"icmp ult i64 {name}.more, {len(args)}")
+            for number, (op, args) in enumerate(reductions):
+                together = partial(self.call, "umax") if op == "umax" else partial(self.binary, op)
+                words[number] = together(bits[number], words[number], self.register[args[place]])
+        for word, after, size in zip(words, nexts, bits, strict=True):
+            self.lines.append(f"  {after} = freeze {self.type(size)} {word}")
+        self.lines.append(f"  {name}.more = add i64 {name}.i, {turn}")
+        again = self.emit(f"icmp ult i64 {name}.more, {count}")
         self.block = f"{name[1:]}.done"
         self.lines += [f"  br i1 {again}, label {name}, label %{self.block}", f"{self.block}:"]
         self.register, self._signed = registers, signed
-        return f"{name}.next"
+        return nexts
 
     def _grow(self, node: Term, arg: Term) -> None:
         """One more argument of a reduction."""
@@ -536,14 +543,14 @@ def _arguments(kind: str, name: str) -> str:
     return _ARGUMENTS[name.split(".")[1]].format(kind)
 
 
-def over_groups(name: str, parameters: str, body: str, *, last: str = "group") -> str:
+def over_groups(name: str, parameters: str, body: str, *, last: str = "group", entry: str = "") -> str:
     """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
 
-    last: the block in which the body ends; it starts in the block ``group``.
+    last: the block in which the body ends; it starts in the block ``group``. entry: what comes before.
     """
     return f"""define void @{name}(i64 %groups, {parameters}) {{
 entry:
-  br label %group
+{entry}  br label %group
 group:
   %g = phi i64 [0, %entry], [%g.next, %{last}]
 {body}
