@@ -11,10 +11,9 @@ from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run.jit import converts_half, vector_bits
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
 from tcsmt.language.write.llvm import Emitter, container, from_half, native, over_groups, schedule
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.arithmetic.native import through_half
+from tcsmt.matrix_units.arithmetic.native import half_word, through_half
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.proved_forms import ProvedBlock
 from tcsmt.simulate.kernel_source import KernelSource, load, some, some_special, without_specials
@@ -41,11 +40,10 @@ class FloatRows(KernelSource):
         roots = without_specials(_chained(model, block), factors)
         (plain, *guards) = (root for (root,) in fitted(roots, _native))
         self._plain = plain
-        steps = range(0, model.k, block.model.k)
-        lanes = [block.lanes[first : first + block.model.k] for first in steps]
+        self._order = [lane for lanes in block.sums for lane in lanes]
         special = [
-            some_special(operand.format, [operand.terms[lane] for lane in own])
-            for own in lanes
+            some_special(operand.format, [operand.terms[lane] for lane in lanes])
+            for lanes in block.sums
             for operand in factors
         ]
         self._failures = _Failures(any_of([*guards, *special]))
@@ -53,8 +51,7 @@ class FloatRows(KernelSource):
     @staticmethod
     def pays(block: ProvedBlock) -> bool:
         """Whether operands are converted with few instructions."""
-        formats = (block.model.a_format, block.model.b_format)
-        return converts_half() or all(_through_half(var("x", fmt.width), fmt) is None for fmt in formats)
+        return converts_half() or all(through_half(var("x", f.width), f) is None for f in _formats(block))
 
     def rows(self) -> str:
         """A function ``rows`` over arrays (rows, lanes) in memory order.
@@ -63,10 +60,10 @@ class FloatRows(KernelSource):
         """
         failures, emitter = self._failures, self._emitter()
         sources = {
-            term: _Prepared(operand.name, 0, lane, emitter.container(term.width))
+            operand.terms[lane]: _Prepared(operand.name, 0, place, emitter.container(operand.format.width))
             for operand in self.inputs
             if operand.name in ("a", "b")
-            for lane, term in enumerate(operand.terms)
+            for place, lane in enumerate(self._order)
         }
         loops, roots = _over_lanes([self._plain, *failures.words], sources)
         if not loops:
@@ -79,7 +76,7 @@ class FloatRows(KernelSource):
                 lane = e.emit(f"add i64 {first}, {source.lane}")
                 return e.load(f"%{source.name}.lanes", source.bits, e.emit(f"mul i64 {lane}, {self.width}"))
 
-            self._read_rows(e, rooms)
+            self._read_rows(e, rooms, self._order)
             result, *words = _computed(e, loops, roots, sources, self._lanes, read, _TURN_OF_ROWS)
             flags = failures.flags(e, failures.registers(e, words))
             flags = e.emit(f"bitcast {e.type(1)} {flags} to i{e.rows}")
@@ -91,12 +88,12 @@ class FloatRows(KernelSource):
         return self._over_rows(write, ", ptr noalias %failed", entry)
 
 
+def _formats(block: ProvedBlock) -> list[Format]:
+    return [float_format(fmt) for fmt in (block.model.a_format, block.model.b_format)]
+
+
 def _native(name: str) -> bool:
     return native(name) or (from_half(name) and converts_half())
-
-
-def _through_half(word: Term, fmt: AnyFormat) -> Term | None:
-    return through_half(word, fmt) if isinstance(fmt, Format) else None
 
 
 def _chained(model: Model, block: ProvedBlock) -> list[Term]:
@@ -107,11 +104,14 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
     own, words, k = block.model.trace, model.trace, block.model.k
     result, guards = words.c, []
     short: dict[Term, Term] = {}
-    for words_of_operand, fmt in ((own.a, block.model.a_format), (own.b, block.model.b_format)):
-        for word in words_of_operand:
-            half = _through_half(word, fmt)
+    formats = zip(_formats(block), block.model.factor_formats, strict=True)
+    for side, (fmt, factor) in zip((own.a, own.b), formats, strict=True):
+        for word in side:
+            half = through_half(word, fmt)
             if half is not None:
-                short[widen(word, fmt, FORMATS["f32"])] = half
+                short[widen(widen(word, fmt, factor), factor, FORMATS["f32"])] = half
+            if factor == FORMATS["f16"] != fmt and (narrow := half_word(word, fmt)) is not None:
+                short[widen(word, fmt, factor)] = narrow
     result_of_words, guard_of_words = substitute([block.form.result, block.form.guard], short)
     for first in range(0, model.k, k):
         values = {own.c: result}

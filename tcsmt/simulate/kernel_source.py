@@ -78,15 +78,15 @@ class KernelSource:
     def _emitter(self, prefix: str = "v", block: str = "group") -> Emitter:
         return Emitter(self.width, self._least, prefix, block=block)
 
-    def _read_rows(self, e: Emitter, rooms: Collection[str] = ()) -> None:
-        """The words of some rows. rooms: names of operands that go to memory, one lane after the other."""
+    def _read_rows(self, e: Emitter, rooms: Collection[str] = (), order: Sequence[int] = ()) -> None:
+        """The words of some rows. rooms: names of operands that go to memory. order: of their lanes there."""
         for operand in self.inputs:
             for lane, (bits, vector) in enumerate(self._gathered(e, operand)):
                 term = operand.terms[lane]
                 held = e.container(term.width)
                 word = e.fitted(bits, held, vector)
                 if operand.name in rooms:
-                    e.store(f"%{operand.name}.lanes", held, str(lane * self.width), word)
+                    e.store(f"%{operand.name}.lanes", held, str(order.index(lane) * self.width), word)
                 else:
                     e.register[term] = word
 

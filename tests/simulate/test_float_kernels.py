@@ -14,7 +14,7 @@ from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.arithmetic.native import from_half, through_half
+from tcsmt.matrix_units.arithmetic.native import from_half, half_word, through_half
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
@@ -113,6 +113,25 @@ def test_conversion_through_half(name: str) -> None:
     x = decode(fmt, word)
     words = np.arange(1 << fmt.width, dtype=np.uint32)
     short, usual, special = Program([half, widen(word, fmt, FORMATS["f32"]), x.nan | x.infinite]).run(
+        {"x": words}
+    )
+    assert np.array_equal(short[special == 0], usual[special == 0])
+
+
+@pytest.mark.parametrize("name", [name for name, fmt in FORMATS.items() if isinstance(fmt, Format)])
+def test_words_of_half(name: str) -> None:
+    """Exhaustively: of every number of a format, the word that it has in binary16."""
+    fmt = FORMATS[name]
+    assert isinstance(fmt, Format)
+    word = var("x", fmt.width)
+    half = half_word(word, fmt)
+    if name in ("e4m3", "e3m2", "e2m3", "e2m1"):
+        assert half is not None
+    if half is None:
+        return
+    x = decode(fmt, word)
+    words = np.arange(1 << fmt.width, dtype=np.uint32)
+    short, usual, special = Program([half, widen(word, fmt, FORMATS["f16"]), x.nan | x.infinite]).run(
         {"x": words}
     )
     assert np.array_equal(short[special == 0], usual[special == 0])

@@ -189,15 +189,18 @@ class Emitter:
 
     def run(self, nodes: Iterable[Term]) -> None:
         """Emit nodes; arguments come first. Reductions grow as soon as each argument is there."""
-        nodes = list(nodes)
+        nodes = dict.fromkeys(nodes)
         waiting: dict[Term, list[Term]] = {}
         for node in nodes:
-            if node.op in _REDUCTIONS:
+            if node.op in _REDUCTIONS and node not in self.register:
                 for arg in node.args:
                     waiting.setdefault(arg, []).append(node)
         for node in nodes:
             if node not in self.register:
                 if node.op in _REDUCTIONS:
+                    for arg in node.args:
+                        if arg not in nodes:
+                            self._grow(node, arg)
                     self.register[node] = self._reduced(node)
                 elif node.op == "const":
                     self.register[node] = self.constant(node.value or 0, self.container(node.width))

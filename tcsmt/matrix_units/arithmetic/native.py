@@ -18,8 +18,8 @@ from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, widen
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 __all__ = [
-    "add", "from_half", "from_integer", "multiply", "product", "through_half", "to_integer", "unspecified",
-    "written_out",
+    "add", "from_half", "from_integer", "half_word", "multiply", "product", "through_half", "to_integer",
+    "unspecified", "written_out",
 ]  # fmt: skip
 
 _WIDE, _HALF = FORMATS["f32"], FORMATS["f16"]
@@ -104,16 +104,39 @@ def through_half(word: Term, fmt: Format) -> Term | None:
 
     Of NaNs and infinities it is some word. The tests compare it with :func:`.widen` on every word.
     """
-    shift = _HALF.fraction_bits - fmt.fraction_bits
-    if fmt.ignored_bits or not (fmt.signed and fmt.has_subnormals and shift >= 0):
+    if not _in_half(fmt):
         return None
-    if fmt.exponent_bits > _HALF.exponent_bits or fmt.e_max + fmt.bias > _HALF.e_max + _HALF.bias:
+    number = _as_half(word, fmt)
+    return number if fmt.bias == _HALF.bias else _times(number, _HALF.bias - fmt.bias)
+
+
+def half_word(word: Term, fmt: Format) -> Term | None:
+    """The same in binary16; None, too, where numbers are subnormal there: they are in fewer instructions
+    without it, or it says nothing of them.
+    """
+    if not _in_half(fmt) or fmt.e_min - fmt.fraction_bits < _HALF.e_min:
         return None
+    # the number with binary16's bias: its fields lie where binary32's do
+    wide = _times(_as_half(word, fmt), 2 * _HALF.bias - fmt.bias - _WIDE.bias)
+    lost = _WIDE.fraction_bits - _HALF.fraction_bits
+    return wide[_WIDE.width - 1].concat(wide[lost + _HALF.width - 2 : lost])
+
+
+def _in_half(fmt: Format) -> bool:
+    usual = fmt.signed and fmt.has_subnormals and not fmt.ignored_bits
+    short = fmt.exponent_bits <= _HALF.exponent_bits and fmt.fraction_bits <= _HALF.fraction_bits
+    return usual and short and fmt.e_max + fmt.bias <= _HALF.e_max + _HALF.bias
+
+
+def _as_half(word: Term, fmt: Format) -> Term:
+    """The number that binary16 has where the format's fields are its own."""
     bits = fmt.exponent_bits + fmt.fraction_bits
-    magnitude = word[bits - 1 : 0].zext(_HALF.width - 1) << shift
-    number = from_half(word[bits].concat(magnitude))
-    power = _WIDE.word(Fraction(2) ** (_HALF.bias - fmt.bias))
-    return number if fmt.bias == _HALF.bias else multiply(number, const(power, _WIDE.width))
+    magnitude = word[bits - 1 : 0].zext(_HALF.width - 1) << (_HALF.fraction_bits - fmt.fraction_bits)
+    return from_half(word[bits].concat(magnitude))
+
+
+def _times(number: Term, exponent: int) -> Term:
+    return multiply(number, const(_WIDE.word(Fraction(2) ** exponent), _WIDE.width))
 
 
 #: All operations on floating-point words.

@@ -73,12 +73,14 @@ class ComposedForm:
 @dataclass(frozen=True)
 class ProvedBlock:
     """The form of a model's fused sums, which it chains. model: of one of them; or, where c is added last,
-    the whole. lanes: of the model's, in the order in which the blocks take them.
+    the whole. lanes: of the model's, in the order in which the blocks take them. sums: the lanes of each
+    fused sum.
     """
 
-    model: Model
+    model: FusedDotAdd
     form: FloatForm | ComposedForm
     lanes: tuple[int, ...]
+    sums: tuple[tuple[int, ...], ...]
 
 
 @cache
@@ -88,13 +90,13 @@ def proved_block(model: Model) -> ProvedBlock | None:
     form = None if block is None else proved_form(block)
     if not isinstance(model, FusedDotAdd) or block is None or form is None:
         return None
-    lanes = tuple(lane for lanes in model.blocks for lane in lanes)
+    sums = tuple(map(tuple, model.blocks))
     if isinstance(model.sum, CLast):
         whole = _with_last_addition(model, block, form)
-        return None if whole is None else ProvedBlock(model, whole, tuple(range(model.k)))
+        return None if whole is None else ProvedBlock(model, whole, tuple(range(model.k)), sums)
     if _chained(block, model, model.blocks) is not model.trace.output:
         return None
-    return ProvedBlock(block, form, lanes)
+    return ProvedBlock(block, form, sum(sums, ()), sums)
 
 
 def fused_block(model: Model) -> FusedDotAdd | None:
