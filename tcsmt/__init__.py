@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.pictures import Explanation, explain
     from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
     from tcsmt.face.api.properties import properties
+    from tcsmt.face.api.quantise import QuantisedMatrix, quantise
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
     from tcsmt.face.api.tolerance import Closeness, Tolerance, tolerance
@@ -89,6 +90,7 @@ _HOMES = {
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
     **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
     "properties": "tcsmt.face.api.properties",
+    **dict.fromkeys(("QuantisedMatrix", "quantise"), "tcsmt.face.api.quantise"),
     **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
     **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
     **dict.fromkeys(("Closeness", "Tolerance", "tolerance"), "tcsmt.face.api.tolerance"),
@@ -130,6 +132,7 @@ __all__ = [
     "PageLink",
     "Probe",
     "ProbeAnswers",
+    "QuantisedMatrix",
     "Reduction",
     "Report",
     "Reproduction",
@@ -171,6 +174,7 @@ __all__ = [
     "probe",
     "promoted",
     "properties",
+    "quantise",
     "read_model",
     "reduction",
     "reproduce",

@@ -16,7 +16,7 @@ from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["epilogue", "gemm", "reduction"]
+__all__ = ["after_rows", "epilogue", "gemm", "reduction"]
 
 #: The dimension of A and of B along which K runs.
 _K = {"a": -1, "b": -2}
@@ -87,6 +87,7 @@ def gemm(
     array([[16., 16.],
            [16., 16.]], dtype=float32)
     """
+    own = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
     by_row = np.ndim(alpha) > 0
     inputs = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
     if by_row:
@@ -95,7 +96,7 @@ def gemm(
     schedule = Schedule(
         rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True)[0].model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
-        _after(epilogue, by_row).with_numbers(alpha, beta),
+        (after_rows(own) if by_row else own).with_numbers(alpha, beta),
     )
     library = library_of(inputs)
     library.check(schedule.d_format)
@@ -109,13 +110,13 @@ def gemm(
     return library.array(result)
 
 
-def _after(epilogue: Epilogue | str, by_row: bool) -> Epilogue:
-    """The epilogue that is meant; where alpha is one of each row, C enters in it."""
-    data = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
-    if not by_row:
-        return data
-    if data.c == "first" or data.alpha != 1:
+def after_rows(epilogue: Epilogue) -> Epilogue:
+    """The epilogue that is meant where alpha is one of each row: C enters in it.
+
+    Raises :class:`tcsmt.TcsmtError` where it has an alpha of its own, or C enters first.
+    """
+    if epilogue.c == "first" or epilogue.alpha != 1:
         raise TcsmtError(
-            f"epilogue {data}: alpha is given for each row, so that neither c=first nor alpha fits"
+            f"epilogue {epilogue}: alpha is given for each row, so that neither c=first nor alpha fits"
         )
-    return replace(data, c="epilogue")
+    return replace(epilogue, c="epilogue")

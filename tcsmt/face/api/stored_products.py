@@ -16,6 +16,7 @@ from tcsmt.compose.kernels.batched import batched, stack_of
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
+from tcsmt.face.api.kernels import after_rows
 from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
@@ -77,6 +78,7 @@ def stored_product(
     c: Array | None = None,
     *,
     unit: UnitLike,
+    alpha: Array | None = None,
     bias: Array | None = None,
     random: Array | None = None,
     scale_a: Array | None = None,
@@ -92,7 +94,8 @@ def stored_product(
     """What :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from there.
 
     output: the file; beside it, until it is whole, are its columns so far and a note of how many there are.
-    a: (..., M, K). b: (..., K, N). c, random: (..., M, N). bias: (..., N). scale_a: (..., M, K / block).
+    a: (..., M, K). b: (..., K, N). c, random: (..., M, N). alpha: (..., M), or None: the
+    epilogue's. bias: (..., N). scale_a: (..., M, K / block).
     scale_b: (..., K / block, N). Dtypes, and what None means, are those of :func:`tcsmt.gemm`.
     a_format, b_format: of words of A and B whose dtypes do not say it. columns: so many are computed at a
     time; None: some gigabytes' worth. progress: called with columns done, and of how many.
@@ -104,9 +107,11 @@ def stored_product(
     m, n = a.shape[-2], b.shape[-1]
     if c is not None and c.shape[-2:] != (m, n):
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
+    if alpha is not None:
+        epilogue = after_rows(epilogue)
     formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
     row = rows_taking(unit, formats, scaled=scale_a is not None, values=True)[0]
-    stack = stack_of(a=a, b=b, c=c, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
+    stack = stack_of(a=a, b=b, c=c, alpha=alpha, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
     if reduction.tiled:  # where K is cut depends on the columns before
@@ -121,7 +126,7 @@ def stored_product(
         str(epilogue),
         portion,
         operands or "",
-        *map(_identity, (a, b, c, scale_a, scale_b, bias, random)),
+        *map(_identity, (a, b, c, alpha, scale_a, scale_b, bias, random)),
     ]
     started = time.perf_counter()
     kernel = Kernel(row, reduction, epilogue)
@@ -137,8 +142,8 @@ def stored_product(
             named = {"b": b, "c": c, "scale_b": scale_b, "bias": bias, "random": random}
             product = batched(
                 a, **{name: None if x is None else x[..., first:last] for name, x in named.items()},
-                model=row.model, reduction=reduction, epilogue=epilogue, scale_a=scale_a, operands=operands,
-                progress=report,
+                model=row.model, reduction=reduction, epilogue=epilogue, alpha=alpha, scale_a=scale_a,
+                operands=operands, progress=report,
             )  # fmt: skip
             partial.add(last, product)
         seconds = time.perf_counter() - started

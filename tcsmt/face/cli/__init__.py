@@ -22,6 +22,7 @@ _GROUPS = {
     "Simulate": {
         "run": "Simulate a unit on the rows of a file.",
         "gemm": "Multiply matrices as a kernel on the unit would.",
+        "quantise": "Round a matrix to narrow numbers with scales, as libraries do.",
         "kernel": "Explain results of matrix products.",
         "explain": "Draw one dot-add bit by bit.",
         "page": "Write a page that computes units in a browser.",

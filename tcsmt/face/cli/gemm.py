@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,7 +31,11 @@ from tcsmt.face.cli.printing import answer
 @click.option("--scale-a", "sa_path", type=click.Path(path_type=Path), help="A's scales, (M, K / block).")
 @click.option("--scale-b", "sb_path", type=click.Path(path_type=Path), help="B's scales, (K / block, N).")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="D, (M, N), .npy.")
-@click.option("--alpha", type=float, help="Instead of the epilogue's.  [default: 1]")
+@click.option(
+    "--alpha",
+    metavar="NUMBER|FILE",
+    help="Instead of the epilogue's; a file: one for each row, (M,), .npy.  [default: 1]",
+)
 @click.option("--beta", type=float, help="Instead of the epilogue's.  [default: 1]")
 @click.option("--bias", "bias_path", type=click.Path(path_type=Path), help="A bias, (N,), .npy.")
 @click.option(
@@ -66,7 +71,7 @@ def gemm(
     sa_path: Path | None,
     sb_path: Path | None,
     output: Path,
-    alpha: float | None,
+    alpha: str | None,
     beta: float | None,
     bias_path: Path | None,
     random_path: Path | None,
@@ -95,9 +100,11 @@ def gemm(
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --a-format bf16 --b-format bf16
       tcsmt gemm h100/wgmma.m64nNk8 --a A.npy --b B.npy --output D.npy --operands nearest-even
       tcsmt gemm h100 --a layer.safetensors:x --b layer.safetensors:w --output D.npy
+      tcsmt gemm h100 --a A.npy --b B.npy --alpha rows.npy --output D.npy
     """
     reduction = reduction_named(reduction_text)
-    epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)
+    factor, by_row = _factor(alpha)
+    epilogue = epilogue_named(epilogue_text).with_numbers(factor, beta)
     a, b = read_array(a_path), read_array(b_path)
     c, scale_a, scale_b, bias, random = (
         None if path is None else read_array(path)
@@ -107,8 +114,16 @@ def gemm(
         raise TcsmtError(f"--output {output}: the name must end in .npy")
     with shown(lines=False) as progress:
         product = stored_product(
-            output, a, b, c, unit=model, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b,
-            a_format=a_format, b_format=b_format, operands=operands, reduction=reduction, epilogue=epilogue,
-            columns=columns, progress=progress,
+            output, a, b, c, unit=model, alpha=by_row, bias=bias, random=random, scale_a=scale_a,
+            scale_b=scale_b, a_format=a_format, b_format=b_format, operands=operands, reduction=reduction,
+            epilogue=epilogue, columns=columns, progress=progress,
         )  # fmt: skip
     answer(product, as_json=as_json)
+
+
+def _factor(text: str | None) -> tuple[float | None, Any]:
+    """Alpha as one number, or one for each row."""
+    try:
+        return None if text is None else float(text), None
+    except ValueError:
+        return None, read_array(Path(str(text)))

@@ -9,16 +9,14 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from tcsmt.compose.quantisation.quantise import quantise as on_arrays
-from tcsmt.compose.quantisation.recipe import OperandRecipe, Role, recipe_named
+from tcsmt.compose.quantisation.recipe import OperandRecipe, Role
+from tcsmt.face.api.quantise import quantise as on_arrays
 from tcsmt.face.torch.tensors import array_of, tensor_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.packing import pack
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["QuantisedTensor", "quantise"]
-
-_ROLES = ("activation", "weight", "gradient")
 
 
 @dataclass(frozen=True)
@@ -57,18 +55,9 @@ def quantise(
     >>> quantised.values.dtype, quantised.scales.float().tolist()
     (torch.float8_e4m3fn, [[0.0625], [0.125]])
     """
-    rules = recipe_named(recipe) if isinstance(recipe, str) else recipe
-    choose("role", role, _ROLES)
-    form = format or rules.formats_of(role)[0]
-    choose(f"format of recipe {rules.name}", form, rules.formats_of(role))
-    array = array_of(tensor, "the tensor")
-    matrix = array[None] if array.ndim == 1 else array
-    if matrix.ndim < 2:
-        raise TcsmtError("the tensor has shape (): it must have at least one dimension, that of K")
-    result = on_arrays(matrix, rules, role, form)
-    values = result.values[0] if array.ndim == 1 else result.values
+    result = on_arrays(array_of(tensor, "the tensor"), recipe, role, format=format)
     return QuantisedTensor(
-        _values(values),
+        _values(result.values),
         None if result.scales is None else tensor_of(result.scales),
         None if result.whole is None else torch.tensor(float(result.whole)),
         result.saturated,

@@ -44,6 +44,26 @@ def test_tensors_by_name(tmp_path: Path) -> None:
     assert done.exit_code == 2 and "unknown tensor of" in done.output + done.stderr
 
 
+def test_alpha_of_each_row(tmp_path: Path) -> None:
+    """A file of numbers in place of one; C is added after the products then."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((20, 40), (40, 30)))
+    c = rng.standard_normal((20, 30)).astype(np.float32)
+    rows = rng.standard_normal(20).astype(np.float32)
+    files = saved(tmp_path, a=a, b=b, c=c, alpha=rows)
+    options = ["gemm", "h100", *files, "--output", str(tmp_path / "d.npy")]
+    done = CliRunner().invoke(main, [*options, "--columns", "16"])
+    assert done.exit_code == 0, done.output
+    expected = tcsmt.gemm(a, b, c, unit="h100", alpha=rows)
+    assert np.array_equal(np.load(tmp_path / "d.npy"), expected)
+    plain = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.allclose(expected, rows[:, None] * plain + c, atol=1e-3)
+    done = CliRunner().invoke(main, [*options, "--epilogue", "c=first"])
+    assert done.exit_code == 2 and "given for each row" in done.output + done.stderr
+    done = CliRunner().invoke(main, [*options[:-1], "d.npy", "--alpha", "one"])
+    assert done.exit_code == 2 and "cannot read one" in done.output + done.stderr
+
+
 def test_command(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     a = rng.standard_normal((20, 40)).astype(ml_dtypes.bfloat16)
