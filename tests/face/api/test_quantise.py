@@ -1,19 +1,15 @@
-"""Matrices in narrow numbers: the public call and the command, against ml_dtypes and products of units."""
+"""Matrices in narrow numbers: what they stand for, what is counted, what is refused."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import tcsmt
 from tcsmt.face.api.quantise import RECIPES
-from tcsmt.face.cli import main
 
 
 def matrix(*shape: int, seed: int = 0) -> np.ndarray:
@@ -62,51 +58,3 @@ def test_refusals() -> None:
             tcsmt.quantise(*arguments)
     with pytest.raises(tcsmt.TcsmtError, match="unknown side 'c'"):
         tcsmt.quantise(matrix(2, 2), "bf16", side="c")
-
-
-def test_command_and_the_product_of_its_files(tmp_path: Path) -> None:
-    """Values and scales go to ``tcsmt gemm`` as they are; D is the product of what they stand for."""
-    a, b = matrix(8, 64), matrix(64, 6, seed=1)
-    np.save(tmp_path / "a.npy", a)
-    np.save(tmp_path / "b.npy", b)
-    run = CliRunner()
-
-    def path(name: str) -> str:
-        return str(tmp_path / f"{name}.npy")
-
-    for side in "ab":
-        files = ["--output", path(f"q{side}"), "--scales", path(f"s{side}")]
-        done = run.invoke(main, ["quantise", "mxfp8", path(side), "--side", side, *files, "--json"])
-        assert done.exit_code == 0, done.output
-        facts = json.loads(done.stdout)
-        assert facts["scales"]["format"] == "ue8m0" and facts["format"] == "e4m3"
-        assert 0.01 < facts["error"] < 0.04
-    options = ["gemm", "b200", "--output", path("d")]
-    for side in "ab":
-        options += [
-            f"--{side}",
-            path(f"q{side}"),
-            f"--{side}-format",
-            "e4m3",
-            f"--scale-{side}",
-            path(f"s{side}"),
-        ]
-    done = run.invoke(main, options)
-    assert done.exit_code == 0, done.output
-    left, right = tcsmt.quantise(a, "mxfp8"), tcsmt.quantise(b, "mxfp8", side="b")
-    assert left.scales is not None and right.scales is not None
-    exact = (left.values.astype(float) * left.scales.astype(float).repeat(32, 1)) @ (
-        right.values.astype(float) * right.scales.astype(float).repeat(32, 0)
-    )
-    assert np.allclose(np.load(tmp_path / "d.npy"), exact, atol=1e-3)
-
-    def refused(*more: str) -> str:
-        done = run.invoke(main, ["quantise", *more])
-        assert done.exit_code == 2
-        return done.output + done.stderr
-
-    assert "has scales: name a file" in refused("mxfp8", path("a"), "--output", path("x"))
-    assert "has no scales" in refused("bf16", path("a"), "--output", path("x"), "--scales", path("y"))
-    assert "(--output)" in refused("mxfp8", path("a"), "--scales", path("y"))
-    assert "must end in .npy" in refused("bf16", path("a"), "--output", str(tmp_path / "x.bin"))
-    assert "mxfp8-up" in refused("mxfp7", path("a"))
