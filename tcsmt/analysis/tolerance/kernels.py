@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -158,6 +158,24 @@ def bounds_of_elements(
 
 
 def _bounded(
+    kernel: Kernel,
+    reduction: Reduction,
+    products: Summed,
+    shape: tuple[int, ...],
+    operands: MatrixWords,
+    loss: InstructionLoss,
+    together: int,
+) -> ElementBounds:
+    """Of parts that are added in any order: the largest bound of every order."""
+    orders = reduction.orders(operands.a.shape[1], kernel.unit.model.k, c=operands.c is not None)
+    first, *others = (_in_order(kernel, order, products, shape, operands, loss, together) for order in orders)
+    atol = first.atol
+    for bounds in others:
+        atol = np.maximum(atol, bounds.atol)
+    return replace(first, atol=atol)
+
+
+def _in_order(
     kernel: Kernel,
     reduction: Reduction,
     products: Summed,

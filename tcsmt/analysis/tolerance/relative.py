@@ -8,7 +8,7 @@ their sum: disjoint parts of the dot product share what the largest of their los
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -136,17 +136,19 @@ def _sum(x: _Share, y: _Share) -> _Share:
 def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain) -> Fraction:
     """The bound, a part of |alpha|·Σ|a·b| + |beta·c| + |bias|; its lemmas are added to the chain.
 
-    domain: of which a, b, c and the bias are; there is a C unless it is zero. Raises :class:`.Unbounded`
+    domain: of which a, b, c and the bias are; there is a C unless it is zero. Of parts that are added in any
+    order: the largest of all orders. Raises :class:`.Unbounded`
     where no lemma covers a step, or a step may overflow, and :class:`.TcsmtError` for exponents that are not
     restricted.
     """
     schedule, unit = kernel.schedule, kernel.unit.model
     formats = {name: fmt for name, fmt in unit.input_formats.items() if isinstance(fmt, Format)}
     low = max(domain.low, min((fmt.e_min for fmt in formats.values()), default=0))
-    if kernel.reduction.tiled or kernel.reduction.unordered:
-        raise Unbounded(
-            "where K is cut, or the order of the parts, hangs on more than K: give cuts, or order=1-0"
-        )
+    if kernel.reduction.tiled:
+        raise Unbounded(f"{kernel.reduction} cuts K elsewhere in each tile of D: give cuts:K1-K2-...")
+    if kernel.reduction.unordered:
+        orders = kernel.reduction.orders(k, unit.k, c=not domain.c_zero)
+        return max(relative_bound(chain, replace(kernel, reduction=order), k, domain) for order in orders)
     if domain.c_free and not domain.c_zero:
         raise Unbounded("c may be of any size: its exponents must be restricted, too")
     loss = instruction_loss(chain, unit, low)

@@ -223,11 +223,7 @@ class _Tried:
         for name in _NARROW:
             for text, reduction in self._narrower(FORMATS[name]):
                 other = replace(self.kernel, reduction=reduction)
-                try:
-                    words = results_of(other, self.elements, reduction)
-                except TcsmtError:
-                    continue
-                if np.array_equal(floats(float_format(other.schedule.d_format), words), self.d):
+                if any(np.array_equal(values, self.d) for values in self._results(other)):
                     where = counted(len(self.d), "element")
                     yield f"{text} in {name.upper()}: {reduction} gives the same bits, on all {where} tried"
                     return
@@ -239,6 +235,16 @@ class _Tried:
                 if texts:
                     yield texts[0]
                     return
+
+    def _results(self, kernel: Kernel) -> Iterator[Array]:
+        """A kernel's results in binary64, of every order in which it may add its parts."""
+        try:
+            length, c = self.elements.a.shape[1], self.elements.c is not None
+            for order in kernel.reduction.orders(length, kernel.unit.model.k, c=c):
+                words = results_of(kernel, self.elements, order)
+                yield floats(float_format(kernel.schedule.d_format), words)
+        except TcsmtError:
+            return
 
     def _held(self, fmt: Format) -> bool:
         """Whether the format has every element."""

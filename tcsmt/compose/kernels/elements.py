@@ -145,7 +145,7 @@ class SampledElements:
         The second value: None, or for each element the number of its order, of shape (elements,).
         """
         if not reduction.tiled or self.places is None:
-            return reduction.orders(self.a.shape[1], k), None
+            return reduction.orders(self.a.shape[1], k, c=self.c is not None), None
         own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
         ways = list(dict.fromkeys(own))
         return ways, np.array([ways.index(way) for way in own])

@@ -28,7 +28,8 @@ def expression(reduction: Reduction, length: int, k: int, *, c: bool = False) ->
     """
     start = FormattedWords[str](_OWN, "c") if c else None
     orders = (
-        reduced(_Digests(), order, np.arange(length), k, _OWN, start) for order in reduction.orders(length, k)
+        reduced(_Digests(), order, np.arange(length), k, _OWN, start)
+        for order in reduction.orders(length, k, c=c)
     )
     digests = [_digest(total.format.name, total.words) for total in orders]
     return digests[0] if len(digests) == 1 else _digest("any order", *sorted(digests))

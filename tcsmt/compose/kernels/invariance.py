@@ -87,17 +87,18 @@ class Invariance:
     narrower: tuple[DomainGroups, ...]
 
 
-def telling_k(unit: Row, reductions: Sequence[Reduction]) -> int:
+def telling_k(unit: Row, reductions: Sequence[Reduction], *, c: bool = False) -> int:
     """The shortest K at which as few of the reductions as possible are the same sums.
 
-    All chains are made of whole instructions there, where that can be.
+    c: whether a C may enter before the products. All chains are made of whole instructions there, where that
+    can be.
     """
     step = unit.model.k
 
     def score(count: int) -> tuple[int, int, int]:
         length = count * step
-        orders = _orders(reductions, length, step)
-        different = {expression(order, length, step) for order in orders}
+        orders = _orders(reductions, length, step, c=c)
+        different = {expression(order, length, step, c=c) for order in orders}
         chains = (
             part for order in orders for part, _ in Schedule(unit.model, order).chains(np.arange(length))
         )
@@ -130,12 +131,14 @@ def invariance(
             raise TcsmtError(f"reduction {reduction} is given twice")
     if any(reduction.tiled for reduction in reductions):
         raise TcsmtError("stream-k: where K is cut depends on the tile; give cuts:K1-K2-... instead")
-    length = telling_k(unit, reductions) if k is None else k
-    reductions = _orders(reductions, length, unit.model.k)
+    c = epilogue.c_first and epilogue.beta != 0 and not domain.c_zero
+    length = telling_k(unit, reductions, c=c) if k is None else k
+    reductions = _orders(reductions, length, unit.model.k, c=c)
     if len(reductions) < 2:
         raise TcsmtError(
             "reductions: give two or more, such as chained,split-k:2, or parts with several orders, such as "
-            "split-k:3,any (the order of two parts does not matter, as additions commute)"
+            "split-k:3,any (the order of two parts does not matter where no C comes first, and no total is "
+            "rounded: additions commute)"
         )
     made = tuple(Kernel(unit, reduction, epilogue) for reduction in reductions)
     _check_formats(made)
@@ -166,8 +169,8 @@ def _check_formats(kernels: Sequence[Kernel]) -> None:
         )
 
 
-def _orders(reductions: Sequence[Reduction], length: int, k: int) -> list[Reduction]:
-    return list(dict.fromkeys(order for reduction in reductions for order in reduction.orders(length, k)))
+def _orders(reductions: Sequence[Reduction], length: int, k: int, *, c: bool) -> list[Reduction]:
+    return list(dict.fromkeys(order for each in reductions for order in each.orders(length, k, c=c)))
 
 
 def _narrower(domain: Domain) -> Iterator[Domain]:

@@ -33,7 +33,7 @@ _KINDS = {
 }
 #: How parts can be added up.
 _ORDERS = ("order", "reversed", "pairs", "halves", "folded", "any")
-#: Parts whose orders are all looked at: 60 of five, where the first two are not told apart.
+#: Parts whose orders are all looked at: 120 of five, and 60 where the first two are not told apart.
 _MOST_ORDERED = 5
 
 
@@ -234,10 +234,11 @@ class Reduction:
         cut = [replace(first, kind="cuts", number=0, at=at, tile=(0, 0, 0))] if at else []
         return Reduction((*cut, *others))
 
-    def orders(self, length: int, k: int) -> list[Reduction]:
+    def orders(self, length: int, k: int, *, c: bool) -> list[Reduction]:
         """Of parts that are added in any order, every order; else the reduction alone.
 
-        length: products. k: the instruction's. Two orders that only swap the first two parts are one.
+        length: products. k: the instruction's. c: whether a C may enter before the products. Two orders that
+        only swap the first two parts are one, where nothing is added to the first one, and it is not rounded.
         Raises :class:`.TcsmtError` where there are too many, or where inner parts are not in order.
         """
         if not self.unordered:
@@ -250,7 +251,12 @@ class Reduction:
             raise TcsmtError(
                 f"reduction {self}: {parts} parts at K = {length}: at most {_MOST_ORDERED} in any order"
             )
-        orders = [order for order in permutations(range(parts)) if order[:2] == tuple(sorted(order[:2]))]
+        alike = not c and first.total is None
+        orders = [
+            order
+            for order in permutations(range(parts))
+            if not alike or order[:2] == tuple(sorted(order[:2]))
+        ]
         named = ["-".join(map(str, order)) for order in orders]
         return [Reduction((replace(first, order=name), *others)) for name in named]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -85,6 +85,9 @@ class KernelBound(Result):
         bits = float_format(self.kernel.schedule.d_format).precision
         yield f"{self.kernel.name}, K = {self.k}; domain: {self.domain}"
         found = "0" if self.found_error is None else f"{self.found_error:.6g}·2^-{bits}"
+        if self.found is None and self.proof is None:
+            yield f"no bound is proved, and no error was looked for: {self.reason}"
+            return
         if self.proof is None:
             yield f"found, not proved: at least {found}; no bound ({self.reason})"
         else:
@@ -130,10 +133,8 @@ def kernel_bound(
         proof = chain.verdict(time.monotonic() - start)
     except Unbounded as why:
         reason = str(why)
-    plain = (
-        not (kernel.reduction.tiled or kernel.reduction.unordered) and kernel.unit.model.scale_format is None
-    )
-    found = largest_found(kernel, k, domain, search) if plain else None
+    plain = not kernel.reduction.tiled and kernel.unit.model.scale_format is None
+    found = largest_found(_in_some_order(kernel, k), k, domain, search) if plain else None
     result = KernelBound(kernel, k, domain, found, bound, reason, proof)
     if bound is not None and found is not None and (found.relative is None or found.relative > bound):
         raise Contradiction(
@@ -141,3 +142,8 @@ def kernel_bound(
             f"an error of {result.found_error:.9g} units",
         )
     return result
+
+
+def _in_some_order(kernel: Kernel, k: int) -> Kernel:
+    """A kernel whose parts are added in any order as it may be: in one of them."""
+    return replace(kernel, reduction=kernel.reduction.orders(k, kernel.unit.model.k, c=False)[0])

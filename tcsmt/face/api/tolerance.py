@@ -27,6 +27,7 @@ from tcsmt.analysis.tolerance.kernels import (
 from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.analysis.tolerance.resemblance import looks_like
 from tcsmt.analysis.tolerance.search import LargestError, largest_errors
+from tcsmt.compose.kernels.batched import stack_of
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.taking import formats_of, kernel_taking
@@ -46,19 +47,34 @@ __all__ = ["Closeness", "Tolerance", "VacuousTolerance", "assert_close", "tolera
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+#: Products of a stack in which errors are looked for.
+_SEARCHED = 8
 #: What is said of a tolerance that checks next to nothing.
 _VACUOUS = "VACUOUS: the tolerance exceeds the signal: a result of zeros would pass where most elements are"
 
 
 @dataclass(frozen=True)
 class _Side:
-    """A kernel, its operands as words, and what is proved of it on them."""
+    """A kernel, the operands of each product of a stack as words, and what is proved of it on them.
+
+    stack: the dimensions before those of the matrices; () of one product. operands, bounds: of each product.
+    """
 
     kernel: Kernel
-    operands: MatrixWords
+    stack: tuple[int, ...]
+    operands: tuple[MatrixWords, ...]
     loss: InstructionLoss
-    bounds: ElementBounds
+    bounds: tuple[ElementBounds, ...]
     proof: Equivalent
+
+    def every(self, name: str) -> Array:
+        """One of the arrays of all bounds: (..., M, N)."""
+        arrays = [getattr(bounds, name) for bounds in self.bounds]
+        return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
+
+    def number(self, place: tuple[int, ...]) -> int:
+        """Of the product that an element is of."""
+        return int(np.ravel_multi_index(place[:-2], self.stack)) if self.stack else 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,11 +83,12 @@ class Tolerance(Result):
 
     kernel: its name. against: that of the second kernel, whose bounds are added; "" where there is none.
     largest: the largest error that a search found beside the bounds, in parts of them; None where nothing was
-    searched. proof: the lemmas.
+    searched. largest_place: of a stack of products, in which one. proof: the lemmas.
     """
 
     sides: tuple[_Side, ...] = field(compare=False)
     largest: LargestError | None
+    largest_place: tuple[int, ...] = ()
 
     @property
     def kernel(self) -> str:
@@ -85,27 +102,31 @@ class Tolerance(Result):
 
     @property
     def atol(self) -> Array:
-        """float64, (M, N): the proved bound of each element; infinity where a step may overflow.
+        """float64, (..., M, N): the proved bound of each element; infinity where a step may overflow.
 
         Of two kernels, how far their results can be from each other: the sum of both bounds.
         """
-        total = self.sides[0].bounds.atol
+        total = self.sides[0].every("atol")
         for side in self.sides[1:]:
-            total = np.nextafter(total + side.bounds.atol, np.inf)
+            total = np.nextafter(total + side.every("atol"), np.inf)
         return total
 
     @property
     def exact(self) -> Array:
-        """float64, (M, N): alpha·A·B + beta·C + bias, the exact result to within ``exact_error``.
+        """float64, (..., M, N): alpha·A·B + beta·C + bias, the exact result to within ``exact_error``.
 
         alpha, beta and the bias are the numbers that the kernel has: of binary32, or of binary64.
         """
-        return self.sides[0].bounds.exact
+        return self.sides[0].every("exact")
 
     @property
     def exact_error(self) -> Array:
-        """float64, (M, N): how far ``exact`` can be from the exact result, proved as well."""
-        return self.sides[0].bounds.error
+        """float64, (..., M, N): how far ``exact`` can be from the exact result, proved as well."""
+        return self.sides[0].every("error")
+
+    @property
+    def _k(self) -> int:
+        return int(self.sides[0].operands[0].a.shape[1])
 
     @property
     def signal(self) -> float:
@@ -138,19 +159,19 @@ class Tolerance(Result):
         replace_bytes(Path(path), content.getvalue())
 
     def check(self, d: Any) -> Closeness:
-        """Whether each element of a result, of shape (M, N), lies within its bound of the exact one.
+        """Whether each element of a result, of shape (..., M, N), lies within its bound of the exact one.
 
         d: an array of any floating-point dtype, or words of the kernel's format. Of two kernels' tolerance,
         d is the first one's result. Raises :class:`tcsmt.TcsmtError` for another shape.
         """
         side = self.sides[0]
-        values = _values(side.kernel, d)
-        if values.shape != side.bounds.exact.shape:
-            raise TcsmtError(
-                f"D has shape {values.shape}: must be {side.bounds.exact.shape}, the shape of A·B"
-            )
-        wrong = outside(side.kernel, side.operands, side.bounds, values)
-        return Closeness(self, values, wrong)
+        values, shape = _values(side.kernel, d), side.every("exact").shape
+        if values.shape != shape:
+            raise TcsmtError(f"D has shape {values.shape}: must be {shape}, the shape of A·B")
+        each = values.reshape(-1, *shape[-2:])
+        products = zip(side.operands, side.bounds, each, strict=True)
+        wrong = [outside(side.kernel, operands, bounds, d) for operands, bounds, d in products]
+        return Closeness(self, values, np.stack(wrong).reshape(shape))
 
     def _facts(self) -> dict[str, Any]:
         largest = self.largest
@@ -158,7 +179,7 @@ class Tolerance(Result):
             "kernel": self.kernel,
             "against": self.against or None,
             "shape": list(self.exact.shape),
-            "k": int(self.sides[0].operands.a.shape[1]),
+            "k": self._k,
             "atol": _quantiles(self.atol),
             "signal": self.signal,
             "above_signal": self.above_signal,
@@ -167,7 +188,7 @@ class Tolerance(Result):
             "searched": None
             if largest is None
             else {
-                "element": [largest.row, largest.column],
+                "element": [*self.largest_place, largest.row, largest.column],
                 "error": largest.error,
                 "atol": largest.atol,
                 "share": largest.share,
@@ -179,9 +200,9 @@ class Tolerance(Result):
         }
 
     def _lines(self) -> Iterator[str]:
-        m, n = self.exact.shape
+        size = " x ".join(map(str, self.exact.shape))
         names = f"{self.kernel} and {self.against}" if self.against else self.kernel
-        yield f"{names}, D = {m} x {n}, K = {self.sides[0].operands.a.shape[1]}"
+        yield f"{names}, D = {size}, K = {self._k}"
         atol, apart = _quantiles(self.atol), "|D1 - D2|" if self.against else "|D - exact|"
         least, median, most = (atol[name] for name in ("least", "median", "largest"))
         yield f"{apart} <= atol for each element, proved for these matrices"
@@ -194,7 +215,7 @@ class Tolerance(Result):
             yield _VACUOUS
         else:
             share = f"{median / self.signal:.2g}" if self.signal else "0"
-            within = f"{self.above_signal} of {m * n} exact results lie within their own atol"
+            within = f"{self.above_signal} of {self.exact.size} exact results lie within their own atol"
             yield f"the median is {share} of it; {within}"
         yield from self._search_lines()
         lemmas = {what: None for side in self.sides for what in side.proof.stage.split("; ")}
@@ -204,7 +225,8 @@ class Tolerance(Result):
         found = self.largest
         if found is None:
             return
-        where = f"[{found.row}, {found.column}] ({counted(found.elements, 'element')} simulated)"
+        place = ", ".join(map(str, (*self.largest_place, found.row, found.column)))
+        where = f"[{place}] ({counted(found.elements, 'element')} simulated)"
         sizes = f"{found.error:.4g} of {found.atol:.4g}"
         yield f"the largest error found is {found.share:.1%} of its bound: {sizes} at {where}"
         if found.variants:
@@ -222,7 +244,8 @@ class Tolerance(Result):
 class Closeness(Result):
     """Whether a result lies within a kernel's proved tolerance, and what it looks like where it does not.
 
-    values: D in float64, (M, N). wrong: booleans (M, N): the elements that are off by more than their bound.
+    values: D in float64, (..., M, N). wrong: booleans (..., M, N): the elements that are off by more than
+    their bound.
     """
 
     tolerance: Tolerance
@@ -240,24 +263,29 @@ class Closeness(Result):
         return Exit.of(self.close)
 
     @property
-    def worst(self) -> tuple[int, int]:
-        """Row and column of the element that is off by the largest part of its bound."""
-        error, atol = self._errors(), self.tolerance.sides[0].bounds.atol
+    def worst(self) -> tuple[int, ...]:
+        """Where the element is that is off by the largest part of its bound: row and column come last."""
+        error, atol = self._errors(), self.tolerance.sides[0].every("atol")
         with np.errstate(all="ignore"):
             share = np.where(np.isnan(error), np.inf, error / np.maximum(atol, 5e-324))
         share = np.where(np.isinf(atol), 0.0, share)
         if not self.close:
             share = np.where(self.wrong, share, -1.0)
-        row, column = np.unravel_index(int(np.argmax(share)), share.shape)
-        return int(row), int(column)
+        return tuple(int(at) for at in np.unravel_index(int(np.argmax(share)), share.shape))
 
     @property
     def looks_like(self) -> list[str]:
-        """Kinds of bugs that give such errors, the most specific first; empty where none is known."""
+        """Kinds of bugs that give such errors, the most specific first; empty where none is known.
+
+        Of a stack, in the product that has the worst element.
+        """
         side = self.tolerance.sides[0]
         if self.close:
             return []
-        return looks_like(side.kernel, side.operands, side.bounds, self.values, self.wrong, side.loss)
+        place = self.worst
+        number, own = side.number(place), place[:-2]
+        operands, bounds = side.operands[number], side.bounds[number]
+        return looks_like(side.kernel, operands, bounds, self.values[own], self.wrong[own], side.loss)
 
     def _errors(self) -> Array:
         with np.errstate(invalid="ignore"):
@@ -274,18 +302,21 @@ class Closeness(Result):
             "tolerance": self.tolerance.as_json(),
         }
 
-    def _of(self, place: tuple[int, int]) -> tuple[float, float, float]:
-        side = self.tolerance.sides[0]
-        exact = float(exact_element(side.kernel, side.operands, *place))
-        return abs(float(self.values[place]) - exact), float(side.bounds.atol[place]), exact
+    def _of(self, place: tuple[int, ...]) -> tuple[float, float, float]:
+        side, (row, column) = self.tolerance.sides[0], place[-2:]
+        number = side.number(place)
+        exact = float(exact_element(side.kernel, side.operands[number], row, column))
+        atol = float(side.bounds[number].atol[row, column])
+        return abs(float(self.values[place]) - exact), atol, exact
 
     def _lines(self) -> Iterator[str]:
         name, count = self.tolerance.kernel, int(self.wrong.sum())
         worst = self.worst
         error, atol, exact = self._of(worst)
+        place = ", ".join(map(str, worst))
         if self.close:
             yield f"D is within the proved tolerance of {name}"
-            yield f"worst: D[{worst[0]}, {worst[1]}] is off by {error:.4g}, at most {atol:.4g}"
+            yield f"worst: D[{place}] is off by {error:.4g}, at most {atol:.4g}"
         else:
             yield (
                 f"D is not what {name} can give: {count} of {counted(self.wrong.size, 'element')} "
@@ -293,7 +324,7 @@ class Closeness(Result):
             )
             times = f", {error / atol:.3g} times as much" if atol and np.isfinite(error) else ""
             yield (
-                f"worst: D[{worst[0]}, {worst[1]}] = {self.values[worst]:.9g}, exact {exact:.9g}: "
+                f"worst: D[{place}] = {self.values[worst]:.9g}, exact {exact:.9g}: "
                 f"off by {error:.4g}, at most {atol:.4g}{times}"
             )
             kinds = self.looks_like
@@ -324,9 +355,9 @@ def assert_close(
 ) -> None:
     """Raise AssertionError where a result is not within a kernel's proved tolerance of the exact one.
 
-    actual: D, (M, N), of any floating-point dtype and library, or words of the kernel's format. The other
-    arguments as for :func:`tcsmt.tolerance`. The message names the worst element, its bound, its error, and
-    what kind of bug looks like that: a term left out, a narrow partial sum, FP16 in place of FP32. A
+    actual: D, (..., M, N), of any floating-point dtype and library, or words of the kernel's format. The
+    other arguments as for :func:`tcsmt.tolerance`. The message names the worst element, its bound, its error,
+    and what kind of bug looks like that: a term left out, a narrow partial sum, FP16 in place of FP32. A
     tolerance that exceeds the signal is warned of (:class:`VacuousTolerance`): the assertion then says next
     to nothing. Raises :class:`tcsmt.TcsmtError` as :func:`tcsmt.tolerance` does.
 
@@ -359,21 +390,22 @@ def tolerance(
 ) -> Tolerance:
     """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
 
-    a: (M, K). b: (K, N). c: (M, N), or None. bias: (N,), where the epilogue has one. Dtypes and ``operands``
-    as for :func:`tcsmt.gemm`; what is exact is about the operands as the unit reads them, after ``operands``
-    has rounded them. kernel: ``UNIT[+REDUCTION[+EPILOGUE]]`` (``"h100+split-k:6,parts=bf16+out=bf16"``); a
-    unit without an instruction is the most used one that takes A and B, in the formats of their dtypes or in
-    a_format and b_format. against: another kernel; ``atol`` is then the sum of both bounds, within which the
-    results of both lie from each other. search: seconds in which errors are looked for beside the bounds (0:
-    none). options: of solvers, which prove the lemmas about the unit; they are kept for the next call.
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N), where the epilogue has one.
+    Stacks of products, dtypes and ``operands`` as for :func:`tcsmt.gemm`; what is exact is about the operands
+    as the unit reads them, after ``operands`` has rounded them. kernel: ``UNIT[+REDUCTION[+EPILOGUE]]``
+    (``"h100+split-k:6,parts=bf16+out=bf16"``); a unit without an instruction is the most used one that takes
+    A and B, in the formats of their dtypes or in a_format and b_format. against: another kernel; ``atol`` is
+    then the sum of both bounds, within which the results of both lie from each other. search: seconds in
+    which errors are looked for beside the bounds (0: none). options: of solvers, which prove the lemmas about
+    the unit; they are kept for the next call.
 
     A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,
     for sums of the size that they have on these matrices, and half of the last bit for each addition and
     conversion outside.
 
     Raises :class:`tcsmt.TcsmtError` for shapes and values that do not fit, for numbers that are not finite,
-    and, with the reason, where no lemma covers a step: block scales, integers, parts that are added in any
-    order.
+    and, with the reason, where no lemma covers a step: block scales, integers, more than five parts that are
+    added in any order (of fewer, the bounds are the largest of all orders).
 
     >>> import numpy as np, tcsmt
     >>> a = np.ones((2, 64), np.float16)
@@ -390,10 +422,23 @@ def tolerance(
     formats = {"a": a_format, "b": b_format}
     names = [kernel] if against is None else [kernel, against]
     sides = tuple(_side(options, name, arrays, formats, operands) for name in names)
-    largest = None
-    if search:
-        largest = largest_errors(sides[0].kernel, sides[0].operands, sides[0].loss, search)
-    return Tolerance(sides, largest)
+    return Tolerance(sides, *_searched(sides[0], search))
+
+
+def _searched(side: _Side, seconds: float) -> tuple[LargestError | None, tuple[int, ...]]:
+    """The largest error found beside the bounds, in some products of a stack, and in which one."""
+    if not seconds:
+        return None, ()
+    numbers = np.unique(np.linspace(0, len(side.operands) - 1, _SEARCHED).astype(int)).tolist()
+    found = {
+        number: largest_errors(side.kernel, side.operands[number], side.loss, seconds / len(numbers))
+        for number in numbers
+    }
+    errors = {number: error for number, error in found.items() if error is not None}
+    if not errors:
+        return None, ()
+    number = max(errors, key=lambda number: errors[number].share)
+    return errors[number], tuple(int(at) for at in np.unravel_index(number, side.stack)) if side.stack else ()
 
 
 def _side(
@@ -406,34 +451,49 @@ def _side(
     chosen = kernel_taking(name, formats_of(arrays, named))
     unit, schedule = chosen.unit.model, chosen.schedule
     refusal = f"no bound of {chosen.name} is proved"
-    if chosen.reduction.unordered:
-        raise TcsmtError(f"{refusal}: its parts are added in any order; give one: order=1-0-...")
     if not isinstance(schedule.sum_format, Format):
         raise TcsmtError(
             f"{refusal}: {unit.d_format.name} sums are exact or wrap; `tcsmt accuracy exact` says which"
         )
-    a, b = (
-        operand_words(fmt, arrays[key], key.upper(), rule)
-        for key, fmt in (("a", unit.a_format), ("b", unit.b_format))
-    )
-    check_shapes(a, b)
-    shape = len(a), b.shape[1]
-    c = None if arrays["c"] is None else operand_words(unit.c_format, arrays["c"], "C", rule)
-    if c is not None and c.shape != shape:
-        raise TcsmtError(f"C has shape {c.shape}: must be {shape}, the shape of A·B")
-    bias = arrays["bias"]
-    schedule.check_numbers(bias=bias is not None)
-    if bias is not None:
-        bias = operand_words(schedule.working_format, bias, "bias", rule)
-        if bias.shape != shape[1:]:
-            raise TcsmtError(f"bias has shape {bias.shape}: must be {shape[1:]}, one for each column")
-    operands = MatrixWords(a, b, c, bias)
+    words = {
+        name: operand_words(fmt, arrays[name], name if name == "bias" else name.upper(), rule)
+        for name, fmt in (
+            ("a", unit.a_format),
+            ("b", unit.b_format),
+            ("c", unit.c_format),
+            ("bias", schedule.working_format),
+        )
+        if arrays[name] is not None
+    }
+    schedule.check_numbers(bias="bias" in words)
+    stack = stack_of(**words)
+    products = tuple(_product(words, stack, place) for place in np.ndindex(*stack))
     try:
-        loss, proof = _proved_loss(unit, least_operand(unit, operands), options)
-        bounds = bounds_of_product(chosen, operands, loss)
+        loss, proof = _proved_loss(unit, min(least_operand(unit, product) for product in products), options)
+        bounds = tuple(bounds_of_product(chosen, product, loss) for product in products)
     except Unbounded as why:
         raise TcsmtError(f"{refusal}: {why}") from None
-    return _Side(chosen, operands, loss, bounds, proof)
+    return _Side(chosen, stack, products, loss, bounds, proof)
+
+
+def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[int, ...]) -> MatrixWords:
+    """One product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
+    own = {
+        name: np.broadcast_to(array, (*stack, *array.shape[-(1 if name == "bias" else 2) :]))[place]
+        if stack
+        else array
+        for name, array in words.items()
+    }
+    a, b, c, bias = (own.get(name) for name in ("a", "b", "c", "bias"))
+    assert a is not None
+    assert b is not None
+    check_shapes(a, b)
+    shape = len(a), b.shape[1]
+    if c is not None and c.shape != shape:
+        raise TcsmtError(f"C has shape {c.shape}: must be {shape}, the shape of A·B")
+    if bias is not None and bias.shape != shape[1:]:
+        raise TcsmtError(f"bias has shape {bias.shape}: must be {shape[1:]}, one for each column")
+    return MatrixWords(a, b, c, bias)
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -203,7 +204,6 @@ def real(unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread:
     # solvers are asked once for the lemmas of a unit, and not once for each of its kernels
     loss = loss_on(RememberedProof(SolvingOptions()), row.model, least_operand(row.model, operands))
     bounds = bounds_of_product(kernel, operands, loss)
-    d = kernel.multiply(operands.a, operands.b, operands.c)
     flat = ElementBounds(*(getattr(bounds, name).reshape(-1) for name in ("atol", "exact", "error")))
     left = [[Fraction(x) for x in values] for values in numbers_of(formats[0], a).tolist()]
     right = [[Fraction(x) for x in values] for values in numbers_of(formats[1], b.T).tolist()]
@@ -215,8 +215,12 @@ def real(unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread:
         for i in range(m)
         for j in range(n)
     ]
-    results = [Fraction(x) if np.isfinite(x) else None for x in d.astype(np.float64).reshape(-1).tolist()]
-    return checked(f"{kernel.name}, {shape}, seed {seed}", flat, results, wanted)
+    outcome = ""
+    for order in kernel.reduction.orders(k, row.model.k, c=True):
+        d = replace(kernel, reduction=order).multiply(operands.a, operands.b, operands.c)
+        results = [Fraction(x) if np.isfinite(x) else None for x in d.astype(np.float64).ravel().tolist()]
+        outcome = checked(f"{kernel.name}, {order}, {shape}, seed {seed}", flat, results, wanted)
+    return outcome
 
 
 def drawn(rng: np.random.Generator, fmt: Any, shape: tuple[int, ...], spread: float) -> Any:
@@ -245,6 +249,7 @@ SCHEMES = (
     "sliced:2,total=f16+out=f16,RTZ",
     "stream-k:3,tile=4x5x24",
     "split-k:2/promote:24,from-zero+c=epilogue",
+    "split-k:3,any,parts=bf16",
 )
 
 
@@ -281,6 +286,19 @@ def test_instructions_bounded_together_bound_no_less(monkeypatch: pytest.MonkeyP
     assert np.allclose(tiled.atol, fine.atol, rtol=1e-9)
     assert (coarse.atol > fine.atol).all() and (coarse.atol < 3 * fine.atol).all()
     assert (error <= fine.atol).all()
+
+
+def test_parts_in_any_order_have_the_largest_bound_of_every_order() -> None:
+    rng = np.random.default_rng(4)
+    a, b, c = (rng.standard_normal(shape).astype("f4") for shape in ((5, 48), (48, 6), (5, 6)))
+    operands = MatrixWords(a.view("u4"), b.view("u4"), c.view("u4"))
+    kernel = Kernel(side_of("ieee/fma.f32").row, reduction_named("split-k:3,any,total=bf16"))
+    model = kernel.unit.model
+    loss = loss_on(StepwiseProof(solving()), model, least_operand(model, operands))
+    orders = kernel.reduction.orders(48, model.k, c=True)
+    every = [bounds_of_product(replace(kernel, reduction=order), operands, loss).atol for order in orders]
+    assert len({atol.tobytes() for atol in every}) == len(every) == 6
+    assert np.array_equal(bounds_of_product(kernel, operands, loss).atol, np.max(every, axis=0))
 
 
 def test_what_no_lemma_covers_is_refused() -> None:

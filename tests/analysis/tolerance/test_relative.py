@@ -139,15 +139,22 @@ def test_additions_count_for_the_longest_chain_and_every_sum() -> None:
     assert bound("chained+alpha=2", 8) == pytest.approx(float(9 * half), rel=1e-3)
 
 
+def test_parts_in_any_order_have_the_largest_bound_of_every_order() -> None:
+    domain = Domain(exponents=(0, 3))
+    orders = [bound(f"cuts:8-24,order={order}", 32, domain) for order in ("0-1-2", "1-2-0", "2-0-1", "2-1-0")]
+    assert bound("cuts:8-24,any", 32, domain) >= max(orders) > min(orders)
+
+
 def test_refusals() -> None:
     for text, domain, message in (
         ("chained+out=f16", Domain(exponents=(-15, 14)), "may overflow"),
-        ("split-k:2,any", Domain(exponents=(0, 0)), "order of the parts"),
-        ("stream-k:2,tile=4x4x8", Domain(exponents=(0, 0)), "where K is cut"),
+        ("stream-k:2,tile=4x4x8", Domain(exponents=(0, 0)), "cuts K elsewhere"),
         ("chained", Domain(exponents=(0, 0), c_free=True), "c may be of any size"),
         ("chained+alpha=0", Domain(exponents=(0, 0)), "alpha is 0"),
     ):
         with pytest.raises(Unbounded, match=message):
             bound(text, 8, domain)
+    with pytest.raises(TcsmtError, match="at most 5 in any order"):
+        bound("split-k:6,any", 120, Domain(exponents=(0, 0)))
     with pytest.raises(TcsmtError, match="must be restricted"):
         bound("chained", 8, Domain())

@@ -78,7 +78,7 @@ def test_every_order_of_parts_is_a_result() -> None:
     places = places_that_tell(found, 4, 30, PLAIN, seed=3)
     sampled = SampledElements.of(found, places)
     any_order = Kernel(VOLTA, reduction_named("split-k:3,any"), Epilogue(c="epilogue"))
-    orders = [Kernel(VOLTA, one, any_order.epilogue) for one in any_order.reduction.orders(24, 4)]
+    orders = [Kernel(VOLTA, one, any_order.epilogue) for one in any_order.reduction.orders(24, 4, c=True)]
     ((_, words),) = on_elements([any_order], sampled)
     each = {kernel.name: given.tolist() for kernel, given in on_elements(orders, sampled)}
     assert words.tolist() == [each[kernel.name] for kernel in orders]

@@ -143,15 +143,26 @@ def test_integers_are_added_as_they_are(option: str, narrow: bool) -> None:
         tcsmt.kernel_invariant("x86/tdpbssd", ["split-k:2", f"split-k:2,{option}"], narrow=narrow)
 
 
-def test_three_parts_in_any_order_are_three_reductions() -> None:
+@pytest.mark.parametrize(
+    ("parts", "epilogue", "orders"),
+    [
+        (3, "c=epilogue", ("0-1-2", "0-2-1", "1-2-0")),  # the first two commute
+        (2, "", ("0-1", "1-0")),  # they are added to C one after the other
+    ],
+)
+def test_every_order_of_parts_is_a_reduction(parts: int, epilogue: str, orders: tuple[str, ...]) -> None:
+    options = tcsmt.SolvingOptions(confirm=False)
     found = tcsmt.kernel_invariant(
-        "volta", ["split-k:3,any"], k=12, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
+        "volta", [f"split-k:{parts},any"], k=12, narrow=False, epilogue=epilogue, options=options
     )
-    assert found.groups == tuple((f"split-k:3,order={order}",) for order in ("0-1-2", "0-2-1", "1-2-0"))
+    assert found.groups == tuple((f"split-k:{parts},order={order}",) for order in orders)
     for (one, two), decision in found.found.groups.decisions.items():
         assert isinstance(decision.verdict, Distinguished)
         names = [str(found.found.reductions[n]) for n in (one, two)]
-        results = [multiplied(decision.verdict.values, 12, name) for name in names]
+        results = [multiplied(decision.verdict.values, 12, name, epilogue) for name in names]
         assert results[0] != results[1]
-    with pytest.raises(TcsmtError, match="the order of two parts does not matter"):
-        tcsmt.kernel_invariant("volta", ["split-k:2,any"], k=12)
+
+
+def test_two_parts_without_c_have_one_order() -> None:
+    with pytest.raises(TcsmtError, match="the order of two parts does not matter where no C comes first"):
+        tcsmt.kernel_invariant("volta", ["split-k:2,any"], Domain(c_zero=True), k=12)

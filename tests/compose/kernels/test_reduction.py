@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -217,9 +218,12 @@ def test_every_two_reductions_differ_on_these_inputs() -> None:
 def test_every_order_of_parts() -> None:
     """Of a sum of three, four and five: two parts that are added first have no order."""
     for parts, count in ((2, 1), (3, 3), (4, 12), (5, 60)):
-        found = reduction_named(f"split-k:{parts},any").orders(20, 4)
+        found = reduction_named(f"split-k:{parts},any").orders(20, 4, c=False)
         pairs = {(frozenset(one.levels[0].sequence[:2]), one.levels[0].sequence[2:]) for one in found}
         assert len(found) == len(pairs) == count
+        every = [reduction_named(f"split-k:{parts},any").orders(20, 4, c=True)]
+        every.append(reduction_named(f"split-k:{parts},any,total=bf16").orders(20, 4, c=False))
+        assert [len(orders) for orders in every] == [math.factorial(parts)] * 2
     rng = np.random.default_rng(5)
     a, b = (rng.standard_normal(shape).astype(np.float16).astype(np.float32) for shape in ((6, 40), (40, 5)))
     s = [tcsmt.gemm(a[:, i : i + 14], b[i : i + 14], unit=FMA) for i in (0, 14, 28)]
@@ -229,9 +233,24 @@ def test_every_order_of_parts() -> None:
         ("split-k:2/split-k:3,any", "only the outermost parts can be added in any order"),
     ):
         with pytest.raises(TcsmtError, match=why):
-            reduction_named(text).orders(40, 1)
+            reduction_named(text).orders(40, 1, c=False)
     with pytest.raises(TcsmtError, match="an order of 3 parts, of 2"):
         tcsmt.gemm(a, b, unit=FMA, reduction="split-k:2,order=2-0-1")
+
+
+def test_the_order_of_two_parts_matters_where_something_comes_first() -> None:
+    """C + p0 + p1 and C + p1 + p0 are other numbers, and so are sums of a rounded total and another part."""
+    a, b = np.array([[1.0, -1.0]], np.float32), np.ones((2, 1), np.float32)
+    c = np.full((1, 1), 2.0**24, np.float32)
+
+    def result(text: str, *more: Any) -> float:
+        return float(tcsmt.gemm(a, b, *more, unit=FMA, reduction=text)[0, 0])
+
+    assert result("split-k:2,step=1,order=0-1", c) == 2.0**24 - 1
+    assert result("split-k:2,step=1,order=1-0", c) == 2.0**24
+    a[:] = 1 + 2.0**-8, 2.0**-8
+    first, second = (result(f"split-k:2,step=1,total=bf16,order={order}") for order in ("0-1", "1-0"))
+    assert (first, second) == (1, 1 + 2.0**-7)  # each is rounded to BF16, or neither
 
 
 def test_a_total_from_zero_has_no_negative_zero() -> None:

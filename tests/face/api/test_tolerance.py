@@ -37,6 +37,28 @@ def test_a_kernel_is_within_its_tolerance() -> None:
     assert bound.check(d.view(np.uint16)).close  # words
 
 
+def test_a_stack_of_products_is_bounded_product_by_product() -> None:
+    """Its bounds are those of each; a wrong element is named by its place in the stack, and its bug."""
+    a = np.stack([A, 2 * A, A[::-1]])
+    stack, c = (a[:, None], np.stack([B, -B])), np.zeros((20, 30), "f4")
+    bound = tcsmt.tolerance(*stack, c, kernel=KERNEL, search=0.1)
+    assert bound.atol.shape == bound.exact.shape == (3, 2, 20, 30)
+    for i, j in np.ndindex(3, 2):
+        alone = tcsmt.tolerance(a[i], stack[1][j], c, kernel=KERNEL, search=0)
+        assert np.array_equal(bound.atol[i, j], alone.atol)
+    assert "D = 3 x 2 x 20 x 30, K = 90" in str(bound)
+    assert len(bound.as_json()["searched"]["element"]) == 4
+    how = {"unit": "ieee/fma.f32.bf16", "reduction": "split-k:3,parts=bf16", "epilogue": "out=bf16"}
+    d = tcsmt.gemm(*stack, c, **how).astype("f4")
+    assert_close(d, *stack, c, kernel=KERNEL)
+    d[2, 1] = tcsmt.gemm(a[2][:, :80], -B[:80], c, **how).astype("f4")
+    found = bound.check(d)
+    assert found.worst[:2] == (2, 1) and found.wrong[2, 1].any() and not found.wrong[:2].any()
+    assert "10 terms left out" in found.looks_like[0] and "worst: D[2, 1, " in str(found)
+    with pytest.raises(tcsmt.TcsmtError, match="do not broadcast"):
+        tcsmt.tolerance(a, np.stack([B, B]), kernel=KERNEL)
+
+
 def test_two_kernels_lie_within_the_sum_of_both() -> None:
     both = tcsmt.tolerance(A, B, kernel=KERNEL, against="ieee/fma.f32.bf16", search=0)
     one, two = (tcsmt.tolerance(A, B, kernel=k, search=0).atol for k in (KERNEL, "ieee/fma.f32.bf16"))
@@ -87,7 +109,7 @@ def test_operands_are_rounded_first() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kernel": "ieee/fma.f32.bf16+split-k:2,any"}, "in any order"),
+        ({"kernel": "ieee/fma.f32.bf16+split-k:6,any"}, "at most 5 in any order"),
         ({"kernel": "ieee/fma.f32.bf16", "c": np.zeros((3, 3), "f4")}, "C has shape"),
         ({"kernel": "ieee/fma.f32.bf16", "bias": np.zeros(30, "f4")}, "add bias to its text"),
         ({"kernel": "ieee/fma.f32.bf16+chained+bias"}, "bias is missing"),
