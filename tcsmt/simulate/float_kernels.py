@@ -97,22 +97,10 @@ def _native(name: str) -> bool:
 
 
 def _chained(model: Model, block: ProvedBlock) -> list[Term]:
-    """The form's result on the lanes of each of the model's blocks, each the next one's c; and all guards.
-
-    Numbers are converted by way of binary16 where that is shorter, which changes those that are special.
-    """
+    """The form's result on the lanes of each of the model's blocks, each the next one's c; and all guards."""
     own, words, k = block.model.trace, model.trace, block.model.k
     result, guards = words.c, []
-    short: dict[Term, Term] = {}
-    formats = zip(_formats(block), block.model.factor_formats, strict=True)
-    for side, (fmt, factor) in zip((own.a, own.b), formats, strict=True):
-        for word in side:
-            half = through_half(word, fmt)
-            if half is not None:
-                short[widen(widen(word, fmt, factor), factor, FORMATS["f32"])] = half
-            if factor == FORMATS["f16"] != fmt and (narrow := half_word(word, fmt)) is not None:
-                short[widen(word, fmt, factor)] = narrow
-    result_of_words, guard_of_words = substitute([block.form.result, block.form.guard], short)
+    result_of_words, guard_of_words = _by_half(block, "abc")
     for first in range(0, model.k, k):
         values = {own.c: result}
         for number, lane in enumerate(block.lanes[first : first + k]):
@@ -122,24 +110,43 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
     return [result, *guards]
 
 
+def _by_half(block: ProvedBlock, names: str) -> list[Term]:
+    """A form's result and its guard, in which numbers of some operands are converted by way of binary16 where
+    that is shorter. Of words that are special they say nothing.
+    """
+    own, short = block.model.trace, dict[Term, Term]()
+    words = {"a": own.a, "b": own.b, "c": [own.c]}
+    formats = dict(zip("abc", (*_formats(block), float_format(block.model.c_format)), strict=True))
+    factors = dict(zip("ab", block.model.factor_formats, strict=True))
+    for name in names:
+        fmt = formats[name]
+        factor = factors.get(name, fmt)
+        for word in words[name]:
+            if (half := through_half(word, fmt)) is not None:
+                short[widen(widen(word, fmt, factor), factor, FORMATS["f32"])] = half
+            if factor == FORMATS["f16"] != fmt and (narrow := half_word(word, fmt)) is not None:
+                short[widen(word, fmt, factor)] = narrow
+    return substitute([block.form.result, block.form.guard], short)
+
+
 class FloatColumns(KernelSource):
     """Products by a proved form in floating-point operations.
 
     prepared: what is computed of single words of a and of b, before products.
     """
 
-    def __init__(self, block: ProvedBlock, own: list[PreparedWords]) -> None:
+    def __init__(self, block: ProvedBlock, roots: Sequence[Term], own: list[PreparedWords]) -> None:
         super().__init__(block.model)
-        (self._plain,), (self._guard,) = fitted([block.form.result, block.form.guard], native)
+        self._plain, self._guard = roots
         self.prepared = own
 
     @classmethod
     def of(cls, block: ProvedBlock) -> FloatColumns | None:
         """None where lanes are prepared in different ways."""
         words = block.model.trace
-        (plain,), (guard,) = fitted([block.form.result, block.form.guard], native)
-        own = prepared({"a": words.a, "b": words.b}, [plain, guard])
-        return None if own is None else cls(block, own)
+        roots = [root for (root,) in fitted(_by_half(block, "c" if converts_half() else ""), _native)]
+        own = prepared({"a": words.a, "b": words.b}, roots)
+        return None if own is None else cls(block, roots, own)
 
     def outer(self) -> str:
         """A function ``outer`` as that of the integers, of what is prepared.
