@@ -47,32 +47,43 @@ class _Operand:
 
 @dataclass(frozen=True)
 class _Forward:
-    """A product of the forward pass. shapes: of A and B. transposed: whether B lies column by column."""
+    """A product of the forward pass. shapes: of A and B. by_columns: whether each lies column by column."""
 
     layer: str
-    a: _Operand
-    b: _Operand
+    operands: tuple[_Operand, _Operand]
     roles: tuple[Role, Role]
     shapes: tuple[tuple[int, ...], tuple[int, ...]]
-    transposed: bool
+    by_columns: tuple[bool, bool]
 
-    def gradient(self, left: Any, right: Any) -> tuple[int, int] | None:
+    def gradient(self, left: Any, right: Any) -> tuple[int | None, int] | None:
         """Of which operand a product of the backward pass is the gradient, and which of its own is one.
 
-        It is known by an operand that the forward product had. Where checkpoints made that again, by the
-        shapes that autograd's formulas give. None: they do not tell.
+        It is known by an operand that the forward product had. Where that is both of them, or checkpoints
+        made it again, by autograd's formulas. None: they do not tell, or not of which operand.
         """
         own = _Operand.of(left), _Operand.of(right)
-        for side, kept in enumerate((self.a, self.b)):
-            matches = [operand.same(kept) for operand in own]
+        kept = [[operand.same(side) for operand in own] for side in self.operands]
+        formulas = self._formulas()
+        if any(kept[0]) and any(kept[1]):
+            place = 1 if kept[0][0] else 0
+            fitting = [side for side, (_, gradient) in enumerate(formulas) if gradient == place]
+            return (fitting[0] if len(fitting) == 1 else None), place
+        for side, matches in enumerate(kept):
             if any(matches):
                 return 1 - side, 1 if matches[0] else 0
-        (m, k), n = self.shapes[0][-2:], self.shapes[1][-1]
-        of_b = ((n, m), (m, k), 0) if self.transposed else ((k, m), (m, n), 1)
-        formulas = {(1, of_b[2]): of_b[:2], (0, 0): ((m, n), (n, k))}
         shapes = tuple(left.shape[-2:]), tuple(right.shape[-2:])
-        fitting = [result for result, formula in formulas.items() if formula == shapes]
-        return fitting[0] if len(fitting) == 1 else None
+        alike = [(side, gradient) for side, (formula, gradient) in enumerate(formulas) if formula == shapes]
+        return alike[0] if len(alike) == 1 else None
+
+    def _formulas(self) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], int]]:
+        """Of the gradients of A and of B: the shapes that autograd multiplies, and which one the gradient is.
+
+        Of an operand that lies column by column it computes the transposed gradient.
+        """
+        (m, k), n = self.shapes[0][-2:], self.shapes[1][-1]
+        of_a = (((k, n), (n, m)), 1) if self.by_columns[0] else (((m, n), (n, k)), 0)
+        of_b = (((n, m), (m, k)), 0) if self.by_columns[1] else (((k, m), (m, n)), 1)
+        return [of_a, of_b]
 
 
 @dataclass
@@ -148,11 +159,10 @@ class Layers:
             number = torch.autograd._get_sequence_nr() - 1
             self.forward[number] = _Forward(
                 layer,
-                _Operand.of(a),
-                _Operand.of(b),
+                (_Operand.of(a), _Operand.of(b)),
                 roles,
                 (tuple(a.shape), tuple(b.shape)),
-                b.dim() == 2 and b.stride(0) == 1 and b.stride(1) >= b.shape[0],
+                (_by_columns(a), _by_columns(b)),
             )
             if len(self.forward) > _REMEMBERED:
                 del self.forward[next(iter(self.forward))]
@@ -168,10 +178,18 @@ class Layers:
             )
         side, own = gradient
         weights = [role == "weight" for role in forward.roles]
-        name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
-        roles: list[Role] = [forward.roles[1 - side]] * 2
+        if side is None:  # of one tensor, which is both operands
+            name, kept = "weight" if all(weights) else "left or right", forward.roles[0]
+        else:
+            name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
+            kept = forward.roles[1 - side]
+        roles: list[Role] = [kept, kept]
         roles[own] = "gradient"
         return ProductPlace(forward.layer, f"{name} gradient", *roles)
+
+
+def _by_columns(matrix: Any) -> bool:
+    return bool(matrix.dim() == 2 and matrix.stride(0) == 1 and matrix.stride(1) >= matrix.shape[0])
 
 
 def _role(tensor: Any) -> Role:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 import tcsmt
 from tests.support.tensors import same, seeded, torch
 
@@ -51,3 +55,35 @@ def test_weights_are_told_from_activations() -> None:
                 left.values, right.values.T, left.scales, right.scales.T, out_dtype=torch.float32
             )
         assert same(result, scaled)
+
+
+def runs_of(product: Any, x: Any) -> dict[str, int]:
+    with emulate("h100", "bf16") as emulation:
+        product(x).square().sum().backward()
+    return {run: entry.products for (_, run, _), entry in emulation.report.losses.items()}
+
+
+def test_one_tensor_as_both_operands() -> None:
+    """Its two gradients are told apart by their formulas, which are alike where one operand is transposed."""
+    x = seeded(8, 8).requires_grad_()
+    assert runs_of(lambda x: x @ x, x) == {"forward": 1, "left gradient": 1, "right gradient": 1}
+    for product in (lambda x: x @ x.T, lambda x: x.T @ x):
+        assert runs_of(product, x) == {"forward": 1, "left or right gradient": 2}
+    square = torch.nn.Parameter(x.detach().clone())
+    assert runs_of(lambda x: x @ x.T, square) == {"forward": 1, "weight gradient": 2}
+
+
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_operands_that_lie_column_by_column(turned: tuple[bool, bool]) -> None:
+    """Autograd computes the gradient of such an operand transposed; each has its name and its value."""
+    plain = [seeded(6, 5), seeded(5, 4, seed=1)]
+    gradients = []
+    for turns in ((False, False), turned):
+        a, b = (
+            (x.T.contiguous().T if turn else x.clone()).requires_grad_()
+            for x, turn in zip(plain, turns, strict=True)
+        )
+        assert runs_of(lambda x, b=b: x @ b, a) == {"forward": 1, "left gradient": 1, "right gradient": 1}
+        gradients.append((a.grad, b.grad))
+    for one, other in zip(*gradients, strict=True):
+        assert torch.allclose(one, other, rtol=1e-3, atol=1e-5)
