@@ -20,12 +20,12 @@ from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.matrix_units.files.arrays import read_array
-from tcsmt.matrix_units.models import Operands
+from tcsmt.matrix_units.models import Model, Operands, Stage
 from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.outside.implementations.check import check as checked
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.statements.explain import stage_lines
+from tcsmt.prove.statements.explain import StageValue, steps
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
@@ -264,8 +264,32 @@ def difference(name: str, row: Row, first: ShortMismatch) -> str:
         number = shown(model.d_format, word)
         lines.append(f"  {who}: {number['word']}  {number['value']}")
     lines.append("what the unit does:")
-    lines += [f"  {line}" for line in stage_lines(model, tuple(first.values.values()))]
+    stages = _stages(model, first.values)
+    width = max(len(name) for name, _ in stages)
+    lines += [f"  {name:<{width}}  {text}" for name, text in stages]
     return "\n".join(lines)
+
+
+def _stages(model: Model, values: Mapping[str, int]) -> list[tuple[str, str]]:
+    """What each stage is called, and its value; lanes beside each other that have the same are one line."""
+    groups: list[list[StageValue]] = []
+    for step in steps(model.trace, values):
+        before = groups[-1][-1] if groups else None
+        if before is not None and before.text == step.text and _next(before.stage, step.stage):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return [
+        (group[0].name if len(group) == 1 else f"{group[0].name} to {group[-1].stage.lane}", group[0].text)
+        for group in groups
+    ]
+
+
+def _next(stage: Stage, other: Stage) -> bool:
+    """Whether it is the same step of the next lane."""
+    if stage.block != other.block or stage.kind != other.kind:
+        return False
+    return isinstance(stage.lane, int) and isinstance(other.lane, int) and stage.lane + 1 == other.lane
 
 
 def _together(names: list[str]) -> list[str]:

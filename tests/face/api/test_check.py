@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.check import StoppedCheck
+from tcsmt.face.api.check import StoppedCheck, difference
+from tcsmt.outside.implementations.check import ShortMismatch
+from tcsmt.prove.statements.explain import steps
 from tests.support.fake_device import fake_device
 
 pytestmark = pytest.mark.usefixtures("one_audit")
@@ -42,6 +45,25 @@ def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
     total = sum(words.get(f"a{n}", 0) * signed[n] for n in range(4)) + words.get("c", 0)
     assert int(data["first"]["unit"]["word"], 16) == total % 2**32
     assert "saturated is not" in str(wrong) and any("vpdpbusds" in one for one in wrong.looks_like)
+
+
+def test_lanes_with_the_same_value_are_one_line() -> None:
+    """Every lane of a step is in one of its lines, and their values are those of the lane's own stage."""
+    row = tcsmt.unit("h100").row
+    words = dict.fromkeys(row.model.input_formats, 0)
+    words |= {
+        "a3": 0x3C00,
+        "b3": 0x4000,
+        "a9": 0x3C00,
+        "b9": 0x3800,
+    }
+    text = difference("f", row, ShortMismatch(words, 0, 1))
+    values = {step.name: step.text for step in steps(row.model.trace, words)}
+    for kind in ("product", "aligned product"):
+        lines = re.findall(rf"^  {kind} (\d+)(?: to (\d+))?  +(.+)$", text, re.MULTILINE)
+        lanes = {n: rest for low, high, rest in lines for n in range(int(low), int(high or low) + 1)}
+        assert len(lines) == 5 and [*lanes] == [*range(16)]
+        assert all(values[f"{kind} {n}"] == rest for n, rest in lanes.items())
 
 
 def test_recorded_rows_are_compared_with_the_unit(tmp_path: Path) -> None:
