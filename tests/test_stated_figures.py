@@ -89,6 +89,15 @@ STATED = [
         of.first_call,
     ),
     Stated(BENCHMARKS, "a {} × {} × {} product on Hopper's FP16 unit", of.kernels_size),
+    *(
+        Stated(
+            page,
+            "takes {} to {} times the processor time of its products alone, and {} to {} times with the errors of"
+            " {} rows",
+            lambda: (*of.torch_overhead(0), *of.torch_overhead(64), "64"),
+        )
+        for page in (BENCHMARKS, "docs/howto/torch.md")
+    ),
     Stated(BENCHMARKS, "keeps {} to {} % of the rate of one chain", of.kernels_kept),
     Stated(BENCHMARKS, "on the same {} rows", of.rows_beside_mmasim),
     Stated(

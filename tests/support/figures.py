@@ -381,6 +381,13 @@ def kernels_kept() -> tuple[str, str]:
     return ends([100 * one["ratio"] for one in others])
 
 
+def torch_overhead(rows: int) -> tuple[str, str]:
+    """The least and the largest ratio of a PyTorch program to its products, with errors of so many rows."""
+    runs = result("benchmarks/emulation")["runs"]
+    ratios = [run["ratio"] for run in runs if run["rows"] == rows]
+    return digits(min(ratios), 2), digits(max(ratios), 2)
+
+
 # -- the page ----------------------------------------------------------------------------------------------
 
 
