@@ -1,6 +1,6 @@
 """Dot-adds per second on one core, beside mmasim 2.1.1 in the same process, and a whole GEMM.
 
-    python benchmarks/simulator.py [--rows N] [--only TEXT] [--output results/benchmarks/simulator.json]
+    python benchmarks/simulator.py [--rows N] [--only TEXT] [--large] [--output FILE]
 
 The peer needs the extra ``oracle`` (mmasim, PyTorch); without it the table has no ratios. Process
 and peer are pinned to one processor. ``ops`` counts the term graph's operations in one dot-add
@@ -53,6 +53,8 @@ from tcsmt.simulate import rows as simulator
 from tcsmt.simulate.compiled import kernel
 from tcsmt.language.terms import FALSE, operands_first, substitute
 
+#: Sizes of large products, and numbers of threads.
+LARGE = ((4096, 1), (4096, 2), (8192, 1))
 #: Rows of a batch that stays in the caches, where the peer is at its best.
 SMALL = 1 << 14
 COLD = """
@@ -251,19 +253,30 @@ def throughput(row: Row, count: int, most: float, most_floats: float) -> dict[st
     return line
 
 
-def whole_gemm(size: int) -> dict[str, Any]:
-    """A square Hopper GEMM: seconds, and the process's largest memory."""
+def whole_gemm(size: int, threads: int = 1) -> dict[str, Any]:
+    """A square Hopper GEMM: seconds of processor time and of the clock, the process's largest memory, and what
+    of that is beside A, B and D.
+    """
     code = (
-        "import os, resource, time; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        f"import os, resource, time; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{threads}])\n"
         "import numpy as np, tcsmt\n"
         "rng = np.random.default_rng(0)\n"
-        f"a, b = rng.standard_normal((2, {size}, {size})).astype(np.float16)\n"
-        "start = time.process_time(); tcsmt.gemm(a, b, unit='hopper')\n"
-        "print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        f"draw = lambda: rng.standard_normal(({size}, {size}), np.float32).astype(np.float16)\n"
+        "a, b = draw(), draw()\n"
+        "start, spent = time.perf_counter(), time.process_time(); d = tcsmt.gemm(a, b, unit='hopper')\n"
+        "print(time.process_time() - spent, time.perf_counter() - start,\n"
+        "      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, a.nbytes + b.nbytes + d.nbytes)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    seconds, kib = map(float, done.stdout.split())
-    return {"size": size, "dot_adds": size**3 // 16, "seconds": round(seconds, 2), "MiB": round(kib / 1024)}
+    environment = {**os.environ, "TCSMT_THREADS": str(threads)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    seconds, elapsed, kib, held = map(float, done.stdout.split())
+    return {
+        "size": size, "threads": threads, "dot_adds": size**3 // 16, "seconds": round(seconds, 2),
+        "elapsed": round(elapsed, 2), "MiB": round(kib / 1024),
+        "MiB_beside": round(kib / 1024 - held / 2**20),
+    }  # fmt: skip
 
 
 def first_calls() -> dict[str, float]:
@@ -289,9 +302,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1 << 18)
     parser.add_argument("--only", default="", help="part of the names")
+    parser.add_argument("--large", action="store_true", help="whole products up to 8192 × 8192 × 8192, too")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     calls = first_calls()
+    large = [whole_gemm(*size) for size in LARGE] if options.large else []
     product = whole_gemm(1024)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -300,11 +315,15 @@ def main() -> None:
         "machine": machine(), "tcsmt": tcsmt.__version__, "peak": round(most),
         "float_peak": round(most_floats),
         "without_features": os.environ.get("TCSMT_DISABLE_CPU_FEATURES", ""),
-        "first_call_seconds": calls, "gemm": product, "units": [],
+        "first_call_seconds": calls, "gemm": product, "large": large, "units": [],
     }  # fmt: skip
     print(f"first call: {calls['compiled']} s, cached {calls['cached']} s")
     print(f"Hopper f16 GEMM of 1024^3 ({product['dot_adds'] / 1e6:.0f} M dot-adds): {product['seconds']} s, "
           f"{product['MiB']} MiB")  # fmt: skip
+    for one in large:
+        speed = one["dot_adds"] / one["elapsed"] / 1e6
+        print(f"{one['size']}^3, threads: {one['threads']}: {speed:.0f} M dot-adds/s, "
+              f"{one['MiB_beside']} MiB beside A, B and D")  # fmt: skip
     print(f"peak: {most / 1e3:.0f} G element operations/s; {most_floats / 1e3:.0f} G multiply-adds/s\n")
     head = f"{'unit (millions of dot-adds a second)':<66} {'tcsmt':>7} {'mmasim':>7} {'ratio':>6} {'want':>5}"
     head = f"{head} {'small':>7} {'ratio':>6} {'NumPy':>6} {'ops':>5} {'of peak':>7}"
