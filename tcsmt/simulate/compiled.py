@@ -178,6 +178,8 @@ class FloatRowCode(RowCode):
         """The numbers of the rows for which the form fails; of the others, the results are written."""
         flags = np.empty(len(result) // self._width, dtype=f"<u{self._width // 8}")
         self._call(arrays, result, flags.ctypes.data)
+        if not flags.any():
+            return np.empty(0, np.intp)
         return np.flatnonzero(np.unpackbits(flags.view(np.uint8), bitorder="little").view(np.bool_))
 
 
