@@ -254,8 +254,8 @@ def throughput(row: Row, count: int, most: float, most_floats: float) -> dict[st
 
 
 def whole_gemm(size: int, threads: int = 1) -> dict[str, Any]:
-    """A square Hopper GEMM: seconds of processor time and of the clock, the process's largest memory, and what
-    of that is beside A, B and D.
+    """A square Hopper GEMM: seconds of processor time and of the clock, the process's largest memory, and how
+    much of that is beside A, B and D.
     """
     code = (
         f"import os, resource, time; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{threads}])\n"

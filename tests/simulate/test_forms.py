@@ -11,8 +11,9 @@ from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.models.proved_forms import simulation
+from tcsmt.matrix_units.models import FusedDotAdd, Model, Operands
+from tcsmt.matrix_units.models.float_form import float_form
+from tcsmt.matrix_units.models.proved_forms import ProvedBlock, simulation
 from tcsmt.simulate import compiled, matmul
 from tests.oracles import exact
 from tests.support.sampling import mostly_long
@@ -97,3 +98,34 @@ def test_products_of_any_words_are_those_of_integers(name: str, monkeypatch: pyt
             patch.setattr(compiled, "usual_floats", lambda: False)
             by_integers = matmul.chain_words(model, x, matmul.Progress(1, None))
         assert np.array_equal(by_floats, by_integers), seed
+
+
+@pytest.mark.parametrize("formats", ["e4m3.e4m3", "e2m1.e5m2"])
+def test_forms_with_block_scales(formats: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and products by the form, proved or not, are those of integers, and it serves for some."""
+    model = row_named(f"blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.{formats}.ue8m0").model
+    assert isinstance(model, FusedDotAdd)
+    form, lanes = float_form(model), tuple(range(model.k))
+    assert form is not None
+    block = ProvedBlock(model, form, lanes, (lanes,))
+    monkeypatch.setattr(compiled, "proved_block", lambda _: block)
+    monkeypatch.setattr(compiled, "_kernels", {})
+    code = compiled.kernel(model)
+    by_floats = code._rows_by_floats
+    assert isinstance(by_floats, compiled.FloatRowCode)
+    count = 0
+    for seed in range(0, 2 * len(SHAPES), 2):
+        x = drawn(model, (32, 2, 32), seed)
+        assert np.array_equal(matmul.chain_words(model, x, matmul.Progress(1, None)), expected(model, x)), (
+            seed
+        )
+        assert x.scale_a is not None and x.scale_b is not None
+        rows = [x.a[:, : model.k], x.b[: model.k].T, x.c[:, 0], x.scale_a[:, :1], x.scale_b[:1].T]
+        rows = [np.ascontiguousarray(words) for words in rows]
+        result = np.empty(len(x.c), x.c.dtype)
+        failed = by_floats._failed(rows, result)
+        usual = code._rows_by_integers.run(rows)
+        served = np.setdiff1d(np.arange(len(result)), failed)
+        assert np.array_equal(result[served], usual[served])
+        count += served.size
+    assert count > 32
