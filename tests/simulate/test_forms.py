@@ -27,6 +27,7 @@ UNITS = (
     "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
     "hopper/mma.m16n8k32.f16.e4m3.e4m3.f16",
     "hopper/mma.m16n8k32.f32.e5m2.e4m3.f32",
+    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.ue8m0",
 )
 #: Exponents of a and b, lowest and highest; of c, relative to their products'.
 SHAPES = ((-30, 30, 0), (-9, 9, 0), (-3, 3, 12), (-20, -6, -12), (5, 15, 4), (-40, -12, 0))
