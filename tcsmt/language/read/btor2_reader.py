@@ -8,12 +8,13 @@ where the file says so, the line of the source that it was made from.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import xor
 
-from tcsmt.language.read.joining import joined
+from tcsmt.language.read.joining import chosen, extended, joined, summed
 from tcsmt.language.terms import Term, const, var
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -75,6 +76,13 @@ class Btor2File:
             if len(registers) == 1:
                 return wire, registers[0]
         raise UnknownName("register", name, [o for o, n in named.items() if n.number in self.following])
+
+    @cached_property
+    def uses(self) -> Counter[int]:
+        """How often each node is an argument, a result, or what a register takes."""
+        roots = [*self.outputs.values(), *self.following.values()]
+        arguments = (argument for node in self.nodes.values() for argument in _arguments(node))
+        return Counter(map(abs, (*arguments, *roots)))
 
     @property
     def named(self) -> dict[str, int]:
@@ -171,9 +179,14 @@ class _Values:
                 return const(_CONSTANTS[node.op](node.words[1:], node.width), node.width)
             if node.op not in _MEANING:
                 raise self.circuit.error(node, _refused(node.op))
-            arguments = [self._signed(number) for number in _arguments(node)]
-            numbers = [int(operand) for operand in node.words[1 + len(arguments) :]]
-            term = _MEANING[node.op](*arguments, *numbers)
+            numbers = _arguments(node)
+            arguments = [self._signed(number) for number in numbers]
+            if node.op == "add":
+                left, right = (self.circuit.uses[abs(number)] == 1 for number in numbers)
+                term = summed(*arguments, alone=(left, right))
+            else:
+                bounds = [int(operand) for operand in node.words[1 + len(arguments) :]]
+                term = _MEANING[node.op](*arguments, *bounds)
         except (ValueError, TypeError, IndexError) as why:
             if isinstance(why, TcsmtError):
                 raise
@@ -291,7 +304,7 @@ _UNARY: dict[str, Callable[..., Term]] = {
     "redor": _nonzero,
     "redand": _ones,
     "redxor": lambda x: reduce(xor, (x[number] for number in range(x.width))),
-    "uext": lambda x, more: x.zext(x.width + more),
+    "uext": lambda x, more: extended(x, x.width + more),
     "sext": lambda x, more: x.sext(x.width + more),
     "slice": lambda x, high, low: x[high:low],
 }
@@ -322,7 +335,7 @@ _BINARY: dict[str, Callable[..., Term]] = {
     "sgt": lambda x, y: y.slt(x),
     "sgte": lambda x, y: y.sle(x),
 }
-_TERNARY: dict[str, Callable[..., Term]] = {"ite": lambda bit, then, otherwise: bit.ite(then, otherwise)}
+_TERNARY: dict[str, Callable[..., Term]] = {"ite": chosen}
 _MEANING = _UNARY | _BINARY | _TERNARY
 #: Operations that a file may have where no output needs them.
 _OTHER = {

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tcsmt.language.read.exact_widths import exact_widths
 from tcsmt.language.read.llvm_execution import Execution, Fault
 from tcsmt.language.read.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 from tcsmt.language.read.llvm_module import Function, Int, Module, Pointer
@@ -261,7 +262,7 @@ class _Reading:
         return length
 
     def _written(self, name: str, result: Term) -> str:
-        (plain,) = expand([result])
+        plain = exact_widths(*expand([result]))
         file = Btor2()
         for port, words in self.inputs:
             file.input(words, port)

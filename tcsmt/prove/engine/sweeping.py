@@ -14,11 +14,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from random import Random
 
 import numpy as np
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import FALSE, TRUE, Term, all_of, expand, flat, operands_first, rebuild, substitute
+from tcsmt.language.terms import (
+    FALSE,
+    TRUE,
+    Term,
+    all_of,
+    expand,
+    flat,
+    operands_first,
+    rebuild,
+    substitute,
+    variables,
+)
 from tcsmt.prove.certificates.derivation import Close, Equal, characterised
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.boundary_inputs import rows
@@ -41,6 +53,8 @@ _WORTH = frozenset(
 )
 #: Of the time for a query, what a word has, and all words together; before and after looking for a witness.
 _SHALLOW, _DEEP = (1 / 30, 1.0), (1 / 6, 4.0)
+#: Words that are tried before a solver is asked: to start one takes longer.
+_TRIES = 32
 
 
 class Sweeping:
@@ -75,7 +89,9 @@ class Sweeping:
             candidates = list(self.alike.to(node))
             if theirs in self.own or theirs in candidates:
                 self.merged[node] = theirs
-            elif not any(self._equal_locally(node, theirs, ours, each * limit) for ours in candidates):
+            elif not any(
+                self._equal_locally(node, theirs, ours, each * limit, ranges=True) for ours in candidates
+            ):
                 any(self._equal(node, theirs, ours, each * limit, deep) for ours in candidates)
         (result,) = substitute([self.right], self.merged)
         return self.left if result is self.expanded else result
@@ -156,6 +172,8 @@ class Sweeping:
         """Whether the last step proves that two words do not differ; they are merged then."""
         differ = all_of([*close.using, theirs.ne(ours)])
         (goal,) = substitute([differ], freed_words(close.free))
+        if _solved(goal):
+            return False
         lemma = self.proving.lemmas.ask(FALSE if flat(goal).value == 0 else characterised(goal), limit)
         if lemma.holds:
             self._merge(node, theirs, ours, "with all that both sides share free", close, lemma)
@@ -170,3 +188,19 @@ class Sweeping:
         self.merged[node] = ours
         if theirs is not node and theirs.value is None:
             self.merged[theirs] = ours
+
+
+def _solved(goal: Term) -> bool:
+    """Whether some words, most of them at the ends of their ranges, are a solution."""
+    free, rng = variables([goal]), Random(17)
+    for _ in range(_TRIES):
+        drawn = {}
+        for word in free:
+            ones = (1 << word.width) - 1
+            ends = (0, 1, ones, ones >> 1, ones ^ ones >> 1, rng.randrange(word.width + 1) & ones)
+            drawn[str(word.data)] = rng.choice(
+                (*ends, rng.getrandbits(word.width), rng.getrandbits(word.width))
+            )
+        if evaluate([goal], drawn) == [1]:
+            return True
+    return False
