@@ -90,7 +90,8 @@ def drawn(rng: Random, widths: Sequence[int], most: int) -> tuple[list[Term], Te
         mask, sign, places = const(0, width) - bit.zext(width), 1 << (width - 1), const(width - 1, width)
         by, low = rng.randrange(width + 1), rng.randrange(width)
         flip = const(0, width) - (x >> (width - 1))
-        inside = const(0, width) - y.ult(width).zext(width)
+        size = rng.choice((width, width, width // 2, 2 * width))
+        inside = const(0, width) - y.ult(size).zext(width)
         pool.append(
             rng.choice(
                 (
@@ -98,8 +99,9 @@ def drawn(rng: Random, widths: Sequence[int], most: int) -> tuple[list[Term], Te
                     bit.ite(x, y), ((x ^ y) & mask) ^ y, (x & mask) ^ x, (x ^ mask) + bit.zext(width),
                     x.ult(y).ite(y, x), least(x, y), x << by, x >> by, (x << by) | y,
                     signed(x, rng.randint(1, width)),
-                    (x << (y & (width - 1))) & inside, (x >> (y & (width - 1))) & inside,
-                    ((x ^ flip) >> least(y, places)) ^ flip, x >> least(y, places), x & ((1 << by) - 1),
+                    (x << (y & (size - 1))) & inside, (x >> (y & (size - 1))) & inside,
+                    ((x ^ flip) >> least(y, places)) ^ flip, x >> least(y, low), x.ashr(least(y, low)),
+                    x & ((1 << by) - 1),
                     (x - y) & ((1 << by) - 1), x.eq(y), x.ult(y), x.slt(y), (x ^ sign).ult(y ^ sign),
                     x[rng.randint(low, width - 1) : low], umax(x, y, z), total(x, y, z), z.concat(x),
                 )
