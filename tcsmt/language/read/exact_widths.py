@@ -186,7 +186,6 @@ class _Narrowing:
             (left, right),
             (low - high2, high - low2) if low >= high2 else (-1, 0),
             (least - most2, most - least2),
-            at_least=high.bit_length(),
         )
 
     def _neg(self, node: Term, width: int) -> Term:
@@ -214,13 +213,11 @@ class _Narrowing:
         return self._exact(lambda words: -words[0], (word,), (-1, 0), (-most, -least))
 
     def _mul(self, node: Term, width: int) -> Term:
+        """Of numbers with a sign, programs and units have the whole product in the width of their sum."""
         args = [self._low(arg, width) for arg in node.args]
-        unsigned, signed = map(self.bounds.unsigned, args), [self.bounds.signed(arg) for arg in args]
-        (low, high), (low2, high2) = unsigned
-        ends = [one * other for one in signed[0] for other in signed[1]]
-        return self._exact(
-            lambda words: words[0] * words[1], args, (low * low2, high * high2), (min(ends), max(ends))
-        )
+        (low, high), (low2, high2) = map(self.bounds.unsigned, args)
+        anything = (-1 << (width - 1), (1 << (width - 1)) - 1)
+        return self._exact(lambda words: words[0] * words[1], args, (low * low2, high * high2), anything)
 
     def _exact(
         self,
@@ -228,18 +225,18 @@ class _Narrowing:
         args: Sequence[Term],
         unsigned: tuple[int, int],
         signed: tuple[int, int],
-        at_least: int = 1,
     ) -> Term:
-        """The operation in as many bits as the exact result has, which lies between these ends.
+        """The operation in as many bits as its arguments and the exact result, between these ends, have.
 
         The operation's low bits depend on the low bits of its arguments alone.
         """
         width = args[0].width
         if unsigned[0] >= 0:
-            narrow = max(unsigned[1].bit_length(), at_least, 1)
+            narrow = max(unsigned[1].bit_length(), *(_core(arg).width for arg in args))
             if narrow < width:
                 return operation([_bits(arg, narrow - 1, 0) for arg in args]).zext(width)
         narrow = max((end if end >= 0 else ~end).bit_length() + 1 for end in signed)
+        narrow = max(narrow, *(_number_width(arg) for arg in args))
         if narrow < width:
             return operation([_bits(arg, narrow - 1, 0) for arg in args]).sext(width)
         return operation(args)
