@@ -151,7 +151,7 @@ class _Narrowing:
     def _addends(self, word: Term) -> Sequence[Term]:
         """Words of which this one is the sum."""
         inner = word.args[0] if word.op == "sext" else word
-        if inner.op != "add":
+        if inner.op != "add" or len(inner.args) > _MOST:
             return [word]
         if inner is not word:
             least, most = (sum(ends) for ends in zip(*map(self.bounds.signed, inner.args), strict=True))
@@ -297,7 +297,8 @@ class _Narrowing:
         words = [self._widened(word) for word in words]
         if bit.args != (words[1], words[0]):
             return None
-        return umax(*(part for word in words for part in (word.args if word.op == "umax" else (word,))))
+        parts = [word.args if word.op == "umax" and len(word.args) <= _MOST else (word,) for word in words]
+        return umax(*parts[0], *parts[1])
 
     def _eq(self, node: Term, width: int) -> Term:
         left, right = (self.new[arg] for arg in node.args)
@@ -346,6 +347,8 @@ class _Narrowing:
         return _bits(word, width - 1, 0) if word.width >= width else word.sext(width)
 
 
+#: Words of a sum or a maximum beyond which it is left as it is: it is written anew with each one more.
+_MOST = 256
 #: Bits of the integers that programs have. A sum in another width was trimmed to it.
 _CONTAINERS = (8, 16, 32, 64, 128)
 
