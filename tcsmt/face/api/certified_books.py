@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcsmt.face.api.statements import StatementFacts
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
-from tcsmt.outside.exports.acl2.certification import CertifiedBook, Refuter, certified, write_book
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, write_book
 from tcsmt.outside.exports.acl2.prover import prover_path
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
@@ -32,29 +33,31 @@ class CertifiedStatement:
     """One statement of a certificate, as ACL2 takes it.
 
     file: of the statement. flaw: why ACL2 does not certify it; empty if it does. book: what became of its
-    book; None where there is none.
+    book; None where there is none. units: the rows of the catalogue that the functions in the theorem are.
     """
 
     file: str
     title: str
     flaw: str
     book: CertifiedBook | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         holds = {"file": self.file, "title": self.title, "certified": not self.flaw}
-        about = {"flaw": self.flaw} if self.flaw else {}
+        about: dict[str, Any] = {"flaw": self.flaw} if self.flaw else {"units": dict(self.units)}
         return holds | about | (self.book.as_json() if self.book else {})
 
     def __str__(self) -> str:
         if self.flaw or self.book is None:
             return f"{self.title}: NOT CERTIFIED: {self.flaw}"
         book = self.book
-        return (
-            f"{self.title}: certified, {book.seconds:.1f} s\n"
-            f"  theorem: {book.theorem}\n"
-            f"  refutations: {book.refutations}, {book.lines} lines; trust tags: {', '.join(book.tags)}"
-        )
+        lines = [f"theorem: {book.theorem}", *(f"{unit} is {rows}" for unit, rows in self.units.items())]
+        if "IN-DOMAIN" in book.theorem:
+            lines.append(f"an inhabitant of the domain: {'certified' if book.inhabited else 'NONE IS KNOWN'}")
+        lines.append(f"refutations: {book.refutations}, {book.lines} lines")
+        lines.append(f"trust tags: {', '.join(book.tags)}")
+        return "\n  ".join([f"{self.title}: certified, {book.seconds:.1f} s of the processor", *lines])
 
 
 def check_with_acl2(
@@ -93,27 +96,22 @@ def certified_in(
     with ExitStack() as stack:
         folder = books or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-")))
         refuter = stack.enter_context(Refuter(folder.absolute(), SolvingOptions(timeout=timeout)))
-        refused: list[CertifiedStatement] = []
-        accepted = certified(_refuted(paths, folder, refuter, refused), folder.absolute(), timeout)
-        for result in accepted:
-            yield from refused
-            refused.clear()
-            yield CertifiedStatement(f"{result.name}.json", result.title, result.flaw, result)
-        yield from refused
+        certifier = stack.enter_context(Certifier(folder.absolute(), timeout))
+        for file in paths:
+            book = book_of(file)
+            if isinstance(book, CertifiedStatement):
+                yield book
+                continue
+            write_book(book, folder)
+            refuter.refute(book)
+            result = certifier.certify(book)
+            yield CertifiedStatement(file.name, result.title, result.flaw, result, _units(book))
 
 
-def _refuted(
-    paths: list[Path], folder: Path, refuter: Refuter, refused: list[CertifiedStatement]
-) -> Iterator[StatementBook]:
-    """The statements' books, each once its clauses are refuted; those that have none are noted."""
-    for path in paths:
-        book = book_of(path)
-        if isinstance(book, CertifiedStatement):
-            refused.append(book)
-            continue
-        write_book(book, folder)
-        refuter.refute(book)
-        yield book
+def _units(book: StatementBook) -> dict[str, str]:
+    """What the units' functions are."""
+    names = StatementFacts(book.statement).units()
+    return {unit.function: names[unit.file] for unit in book.units}
 
 
 def book_of(path: Path) -> StatementBook | CertifiedStatement:

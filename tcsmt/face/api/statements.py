@@ -87,11 +87,17 @@ class StatementFacts:
         if self.inhabitant is not None:
             of = "inhabitant" if self.inhabitant.but is None else "inhabitant of all conditions but one"
             lines.append(f"{of}: {self.inhabitant}")
-        for part, rows, variant in zip(self.states.different, self.rows, self.variants, strict=True):
-            other = f"not a row of the catalogue{variant and f': {variant}'}"
-            verb = agreeing(len(part.numbers), "is", "are")
-            lines.append(f"{part.called} {verb} {_listed(rows) if rows else other}")
+        units = self.units()
+        for part in self.states.different:
+            lines.append(f"{part.called} {agreeing(len(part.numbers), 'is', 'are')} {units[part.file]}")
         return [*lines, *self.states.table()]
+
+    def units(self) -> dict[str, str]:
+        """Of each different model, by its file, the rows of the catalogue that it is, in words."""
+        return {
+            part.file: _listed(rows) if rows else f"not a row of the catalogue{variant and f': {variant}'}"
+            for part, rows, variant in zip(self.states.different, self.rows, self.variants, strict=True)
+        }
 
 
 def _variant(part: ModelStated) -> str:

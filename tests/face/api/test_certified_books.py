@@ -11,7 +11,9 @@ import tcsmt
 from tcsmt.face.api.certified_books import book_of
 from tcsmt.prove.certificates.files import record_of, statement_files
 
-acl2 = pytest.mark.skipif(shutil.which("acl2") is None, reason="ACL2 is not installed")
+acl2 = pytest.mark.skipif(
+    shutil.which("acl2") is None, reason="ACL2 is not installed (Debian: acl2, acl2-books, acl2-books-certs)"
+)
 
 
 def test_without_acl2(certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

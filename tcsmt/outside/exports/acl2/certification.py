@@ -10,48 +10,45 @@ import hashlib
 import re
 import shutil
 import tempfile
-import time
-from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from tcsmt.outside.exports.acl2.derivation import BookEvent, refutation_file
+from tcsmt.outside.exports.acl2.image import LOADED, with_books
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped
 from tcsmt.outside.exports.acl2.statements import StatementBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, refutation, strict
 from tcsmt.support.files import make_folder, replace_text
 
-__all__ = ["CertifiedBook", "Refuter", "certified", "certify_base", "files_of", "write_book"]
+__all__ = ["CertifiedBook", "Certifier", "Refuter", "files_of", "write_book"]
 
 _HERE = Path(__file__).parent
 
-#: The books that all others include, in order, each with the packages that it needs.
+#: The books that all others include, in order.
 _BASE = ("clauses", "theorems")
-_PACKAGES = (
-    '(include-book "centaur/gl/portcullis" :dir :system)',
-    '(include-book "centaur/aignet/portcullis" :dir :system)',
-    '(include-book "centaur/satlink/portcullis" :dir :system)',
-    '(include-book "projects/sat/lrat/stobj-based/soundness" :dir :system)',
-)
-_START = '(include-book "theorems" :ttags :all)'
 _QUIET = "(set-inhibit-output-lst '(proof-tree event observation prove warning summary))"
+#: The trust tags of ACL2's own books that ours include. A book with another one is refused.
+_TAGS = "((:fast-cons-memo) (:aig-vars))"
 _STARTING = 600.0  # seconds: of a busy machine
+#: Prints the processor time that the session has taken, in milliseconds.
+_RUN_TIME = """(mv-let (seconds state) (read-run-time state)
+ (prog2$ (cw "~%RUN-TIME: ~x0~%" (floor (* 1000 seconds) 1)) (value nil)))"""
 #: The first session writes clauses to a file instead of finding a refutation; it certifies nothing.
-_WRITING_CLAUSES = """
+_WRITING_CLAUSES = r"""
 (defttag :clauses)
 (defun clauses-of (f) (declare (xargs :guard t)) (prog2$ (er hard? 'clauses "only as Lisp") (if f nil nil)))
 (progn! (set-raw-mode t)
  (defvar *clauses* nil)
- (defun clauses-of (f)
+ (setf (symbol-function 'clauses-of)
+  (compile nil '(lambda (f)
    (with-open-file (o *clauses* :direction :output :if-exists :supersede)
     (format o "p cnf ~a ~a~%"
       (let ((m 1)) (dolist (c f m) (dolist (l (cdr c)) (setq m (max m (abs l)))))) (length f))
-    (dolist (c f) (dolist (l (cdr c)) (format o "~a " l)) (format o "0~%")))
-   nil)
+    (dolist (c f) (dolist (l (cdr c)) (princ l o) (write-char #\Space o)) (write-line "0" o)))
+   nil)))
  (set-raw-mode nil))
 (defattach gl::refutation-of clauses-of)
 (set-ignore-ok t)
@@ -63,19 +60,20 @@ _WRITING_CLAUSES = """
 class CertifiedBook:
     """What became of a statement's book. flaw: why ACL2 does not accept it; empty if it does.
 
-    theorem: what it says, as ACL2 prints it. tags: the trust tags that ACL2 has seen. seconds: it took.
-    refutations: how many files it needs. lines: of these. inhabited: whether its domain has a witness.
+    theorem: what it says, as ACL2 prints it. tags: the trust tags that ACL2 has seen. seconds: of the
+    processor, that ACL2 took; a unit's book that several need counts for the first. refutations: how many
+    files it needs. lines: of these. inhabited: whether its domain has a witness.
     """
 
     name: str
     title: str
     flaw: str
-    seconds: float
     theorem: str = ""
     tags: tuple[str, ...] = ()
     refutations: int = 0
     lines: int = 0
     inhabited: bool = False
+    seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -89,9 +87,10 @@ class CertifiedBook:
                 "refutations": self.refutations,
                 "lines": self.lines,
                 "inhabited": self.inhabited,
+                "processor_seconds": round(self.seconds, 1),
             }
         )
-        return holds | about | {"seconds": round(self.seconds, 1)}
+        return holds | about
 
 
 def files_of(book: StatementBook) -> dict[str, str]:
@@ -117,31 +116,30 @@ def write_book(book: StatementBook, folder: Path) -> None:
             replace_text(path, text)
 
 
-def _base_forms() -> list[str]:
-    forms = [*_PACKAGES, '(certify-book "clauses" ? t :ttags :all)', *[":u"] * (len(_PACKAGES) + 1)]
-    return [*forms, '(include-book "clauses" :ttags :all)', '(certify-book "theorems" ? t :ttags :all)']
-
-
-def _certify(book: str) -> list[str]:
-    return [f'(certify-book "{book}" ? nil :ttags :all)', ":u"]
-
-
-def _shown(book: StatementBook) -> list[str]:
-    """The theorem of a certified book, and what it rests on."""
-    return [
-        f'(include-book "statements/{book.name}" :ttags :all)',
+def _shown(book: StatementBook) -> str:
+    """Prints the theorem of a certified book, and what it rests on."""
+    return _undone(
+        _included(f"statements/{book.name}"),
         '(cw "~%THEOREM: ~x0~%TRUST-TAGS: ~x1~%INHABITED: ~x2~%"'
         f" (formula '{book.theorem} nil (w state)) (strip-cars (global-val 'ttags-seen (w state)))"
         " (if (formula 'inhabited nil (w state)) t nil))",
-        ":u",
-    ]
+    )
+
+
+def _undone(*forms: str) -> str:
+    """The forms, of which the first one is an event; it is undone, if it has not failed."""
+    return f"(ld '({' '.join(forms)} (u)) :ld-error-action :return :ld-verbose nil)"
+
+
+def _included(book: str) -> str:
+    return f'(include-book "{book}" :ttags :all :uncertified-okp nil)'
 
 
 class Refuter:
     """Refutes the clauses of books' lemmas, in a session that certifies nothing.
 
-    folder: of the books. options: of the SAT solver. A lemma that has no refutation gets no file: ACL2 does
-    not accept its book, and says which lemma it is.
+    folder: of the books; refutations are kept in it by their clauses. options: of the SAT solver. A lemma
+    that has no refutation gets no file: ACL2 does not accept its book, and says which lemma it is.
     """
 
     def __init__(self, folder: Path, options: SolvingOptions) -> None:
@@ -168,24 +166,23 @@ class Refuter:
         shutil.rmtree(home, ignore_errors=True)
         make_folder(home)
         try:
-            self._refute(book, self._started())
-            replace_text(done, text)
+            if self._refute(book, self._started()):
+                replace_text(done, text)
         except ProverStopped:
             self._stop()  # the book has no refutation: it is not certified
 
     def _started(self) -> Prover:
         if self._prover is None:
-            certify_base(self._folder)
-            self._prover = Prover(self._folder).__enter__()
-            self._prover.send(f"{_START}\n{_QUIET}\n{_WRITING_CLAUSES}", _STARTING)
+            self._prover = _session(self._folder, _WRITING_CLAUSES)
         return self._prover
 
-    def _refute(self, book: StatementBook, prover: Prover) -> None:
+    def _refute(self, book: StatementBook, prover: Prover) -> bool:
+        """Whether all of the book's clauses are refuted."""
         with (
             tempfile.TemporaryDirectory(prefix="tcsmt-") as scratch,
             ThreadPoolExecutor(max(1, self._options.jobs)) as solvers,
         ):
-            pending: list[Future[None]] = []
+            pending: list[Future[bool]] = []
             for unit in book.units:
                 prover.send(_events(unit.text), _STARTING)
             for event in book.events:
@@ -197,9 +194,8 @@ class Refuter:
                         pending.append(solvers.submit(_refuted, clauses, target, self._options))
                 elif event.text.startswith("(defun "):
                     prover.send(event.text, _STARTING)
-            for future in pending:
-                future.result()
             prover.send("(ubt! 'before-the-book)\n(deflabel before-the-book)", _STARTING)
+            return all(future.result() for future in pending)
 
 
 def _events(text: str) -> str:
@@ -215,85 +211,117 @@ def _write_clauses(prover: Prover, event: BookEvent, path: Path) -> None:
     )
 
 
-def _refuted(clauses: Path, target: Path, options: SolvingOptions) -> None:
+def _refuted(clauses: Path, target: Path, options: SolvingOptions) -> bool:
+    """Write the refutation. These clauses may have one already, of another book or from an earlier run."""
     text = clauses.read_text(encoding="utf-8")
-    try:
-        found = refutation(text, options)
-        lines = [tuple(map(int, line.split()[:-1])) for line in text.splitlines()[1:]]
-        replace_text(target, strict(found, lines))
-    except NotRefuted:
-        pass  # ACL2 says so
-    finally:
-        clauses.unlink()
+    clauses.unlink()
+    name = f"{hashlib.sha256(text.encode()).hexdigest()}.lrat"
+    known = target.parents[2] / "refutations" / name
+    if not known.exists():
+        try:
+            found = refutation(text, options)
+            lines = [tuple(map(int, line.split()[:-1])) for line in text.splitlines()[1:]]
+            make_folder(known.parent)
+            replace_text(known, strict(found, lines))
+        except NotRefuted:
+            return False  # ACL2 says which lemma it is
+    target.hardlink_to(known)
+    return True
 
 
-def certify_base(folder: Path) -> None:
-    """Once for a folder: the books that all others include."""
-    if all(_is_certified(folder / name) for name in _BASE):
-        return
-    with Prover(folder) as prover:
-        prover.send("\n".join(_base_forms()), _STARTING)
+def _session(folder: Path, forms: str = "") -> Prover:
+    """ACL2 with the books that all others include, certified anew, and what the forms add."""
+    prover = Prover(folder, with_books()).__enter__()
+    prover.send(LOADED, _STARTING)
+    for book in _BASE:
+        prover.send(_undone(f'(certify-book "{book}" ? t :ttags {_TAGS})'), _STARTING)
+        prover.send(_included(book), _STARTING)
+    prover.send(f"{forms}\n{_QUIET}", _STARTING)
+    return prover
 
 
-def _is_certified(book: Path) -> bool:
-    certificate, source = book.with_name(f"{book.name}.cert"), book.with_name(f"{book.name}.lisp")
-    return certificate.exists() and certificate.stat().st_mtime >= source.stat().st_mtime
+class Certifier:
+    """Certifies books, from the files in the folder alone, to be used in a ``with`` statement.
 
-
-def certified(books: Iterable[StatementBook], folder: Path, timeout: float) -> Iterator[CertifiedBook]:
-    """Certify the books one by one, from the files in the folder alone, which are there by then.
-
-    timeout: of each, in seconds.
+    timeout: of each book, in seconds.
     """
-    done: set[str] = set()
-    with ExitStack() as sessions:
-        prover: Prover | None = None
-        for book in books:
-            start = time.monotonic()
-            try:
-                if prover is None:
-                    certify_base(folder)
-                    prover = sessions.enter_context(Prover(folder))
-                    prover.send(f"{_START}\n{_QUIET}", _STARTING)
-                yield _certified(prover, book, folder, done, timeout)
-            except ProverStopped as why:
-                sessions.close()
-                prover = None
-                yield CertifiedBook(book.name, book.title, str(why), time.monotonic() - start)
 
+    def __init__(self, folder: Path, timeout: float) -> None:
+        self._folder, self._timeout = folder, timeout
+        self._prover: Prover | None = None
+        self._units: dict[str, bytes] = {}  # what was certified in this session
 
-def _certified(
-    prover: Prover, book: StatementBook, folder: Path, done: set[str], timeout: float
-) -> CertifiedBook:
-    start = time.monotonic()
-    names = [*(f"units/{unit.name}" for unit in book.units), f"statements/{book.name}"]
-    for name in names:
-        if name in done:
-            continue
-        certificate = folder / f"{name}.cert"
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._prover is not None:
+            self._prover.__exit__(None, None, None)
+            self._prover = None
+
+    def certify(self, book: StatementBook) -> CertifiedBook:
+        """What becomes of the book. A certificate of ACL2 that is there already does not count."""
+        try:
+            if self._prover is None:
+                self._units.clear()
+                self._prover = _session(self._folder)
+            return self._certified(self._prover, book)
+        except ProverStopped as why:
+            self.__exit__()
+            return CertifiedBook(book.name, book.title, str(why))
+
+    def _certified(self, prover: Prover, book: StatementBook) -> CertifiedBook:
+        start = _seconds(prover.send(_RUN_TIME, self._timeout))
+        for unit in book.units:
+            name = f"units/{unit.name}"
+            text = (self._folder / f"{name}.lisp").read_bytes()
+            if self._units.get(name) != text:
+                self._units.pop(name, None)
+                flaw = self._flaw_of(prover, name)
+                if flaw:
+                    return CertifiedBook(book.name, book.title, flaw)
+                self._units[name] = text
+        flaw = self._flaw_of(prover, f"statements/{book.name}")
+        if flaw:
+            return CertifiedBook(book.name, book.title, flaw)
+        printed = prover.send(f"{_shown(book)}\n{_RUN_TIME}", self._timeout)
+        shown = re.search(r"\nTHEOREM:\s+(\(.*?)\nTRUST-TAGS: (.*?)\nINHABITED: (T|NIL)", printed, re.DOTALL)
+        if shown is None:
+            return CertifiedBook(book.name, book.title, f"there is no theorem {book.theorem}")
+        names = [refutation_file(book.name, event.lemma) for event in book.lemmas]
+        files = [self._folder / "statements" / name for name in names]
+        counts = [file.read_bytes().count(b"\n") for file in files if file.exists()]
+        return CertifiedBook(
+            book.name,
+            book.title,
+            flaw="",
+            theorem=" ".join(shown.group(1).split()),
+            tags=tuple(re.findall(r":[\w-]+", shown.group(2).lower())),
+            refutations=len(counts),
+            lines=sum(counts),
+            inhabited=shown.group(3) == "T",
+            seconds=_seconds(printed) - start,
+        )
+
+    def _flaw_of(self, prover: Prover, name: str) -> str:
+        """Certify the book of this name: why ACL2 does not; empty if it does."""
+        certificate = self._folder / f"{name}.cert"
         certificate.unlink(missing_ok=True)
-        printed = prover.send("\n".join(_certify(name)), timeout)
-        if not certificate.exists():
-            return CertifiedBook(book.name, book.title, _flaw(printed), time.monotonic() - start)
-        done.add(name)
-    printed = prover.send("\n".join(_shown(book)), timeout)
-    shown = re.search(r"\nTHEOREM: (.*?)\nTRUST-TAGS: (.*?)\nINHABITED: (T|NIL)", printed, re.DOTALL)
-    if shown is None:
-        return CertifiedBook(book.name, book.title, _flaw(printed), time.monotonic() - start)
-    files = [folder / "statements" / refutation_file(book.name, event.lemma) for event in book.lemmas]
-    counts = [file.read_bytes().count(b"\n") for file in files if file.exists()]
-    says = " ".join(shown.group(1).split())
-    trusted = tuple(re.findall(r":[\w-]+", shown.group(2).lower()))
-    inhabited = shown.group(3) == "T"
-    seconds = time.monotonic() - start
-    return CertifiedBook(
-        book.name, book.title, "", seconds, says, trusted, len(counts), sum(counts), inhabited
-    )
+        printed = prover.send(_undone(f'(certify-book "{name}" ? nil :ttags {_TAGS})'), self._timeout)
+        return "" if certificate.exists() else _flaw(printed)
+
+
+def _seconds(printed: str) -> float:
+    milliseconds = re.search(r"\nRUN-TIME: (\d+)", printed)
+    if milliseconds is None:
+        raise ProverStopped(f"ACL2 does not tell its run time: {printed[-300:]}")
+    return int(milliseconds.group(1)) / 1000
 
 
 def _flaw(printed: str) -> str:
     """What ACL2 says first is wrong."""
-    errors = re.findall(r"(?:HARD ACL2 ERROR|ACL2 Error|Error:)[^\n]*(?:\n(?!\n)[^\n]+){0,3}", printed)
-    event = re.search(r"in \( ?(?:DEFTHM|DEFUN|ENCAPSULATE|INCLUDE-BOOK) +([^\s)]+)", printed)
+    error = re.search(r"(?:HARD ACL2 ERROR|ACL2 Error|Error:).*?(?=\n\n\n|\Z)", printed, re.DOTALL)
+    event = re.search(r"ACL2 Error[^(]* in \( ?((?!CERTIFY)[A-Z-]+ +[^\s.)]+)", printed)
     where = f"{event.group(1).lower()}: " if event else ""
-    return where + (" ".join(errors[0].split())[:300] if errors else f"not certified: {printed[-300:]}")
+    says = " ".join(error.group().split()) if error else f"not certified: {printed[-300:]}"
+    return where + re.sub(r'"/[^"]*/', '"', says)[:400]

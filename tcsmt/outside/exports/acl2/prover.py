@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,6 +16,7 @@ from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Prover", "ProverStopped", "prover_path"]
 
+_LOST = 3.0  # seconds: after an error in Lisp, ACL2 forgets what was sent
 _PACKAGES = "acl2, acl2-books and acl2-books-certs"
 
 
@@ -31,15 +33,15 @@ def prover_path() -> str:
 
 
 class Prover:
-    """An ACL2 session in a folder, to be used in a ``with`` statement."""
+    """An ACL2 session in a folder, to be used in a ``with`` statement. program: ACL2, or one saved by it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, program: Path) -> None:
+        self._folder, self._program = folder, program
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [prover_path()],
+            [self._program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -63,22 +65,29 @@ class Prover:
         Raises :class:`ProverStopped` where it takes longer, and ends the session.
         """
         mark = f"end-of-forms-{os.getpid()}-{next(self._numbers)}"
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
+        end = f'(cw "~%~s0~%" "{mark}")'
+        stdout = self._process.stdout
         assert stdout is not None
-        timer = threading.Timer(timeout, self._process.kill)
-        timer.start()
+        timers = [threading.Timer(timeout, self._process.kill)]
+        timers[0].start()
         printed: list[str] = []
         try:
-            stdin.write(f'{forms}\n(cw "~%~s0~%" "{mark}")\n')
-            stdin.flush()
+            self._write(f"{forms}\n{end}\n")
             for line in stdout:
                 if line.strip() == mark:
                     return "".join(printed)
                 printed.append(line)
-        except BrokenPipeError:
-            pass
+                if "ABORTING from raw Lisp" in line:  # what was not read yet is lost then, the mark, too
+                    timers.append(threading.Timer(_LOST, self._write, [f"{end}\n"]))
+                    timers[-1].start()
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
         tail = "".join(printed)[-500:]
         raise ProverStopped(f"ACL2 did not answer within {timeout:g} s, or ended: {tail}")
+
+    def _write(self, forms: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it has ended: so does what it prints
+            self._process.stdin.write(forms)
+            self._process.stdin.flush()

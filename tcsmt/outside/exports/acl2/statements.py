@@ -24,11 +24,13 @@ __all__ = ["StatementBook", "statement_book"]
 class StatementBook:
     """A statement's book. name: of its file and of its refutations' folder. units: the books that it needs.
 
-    events: in order. theorem: the name of the last. values: an inhabitant of the domain.
+    statement: what it says. events: in order. theorem: the name of the last. values: an inhabitant of the
+    domain.
     """
 
     name: str
     title: str
+    statement: Statement
     units: tuple[UnitBook, ...]
     events: tuple[BookEvent, ...]
     theorem: str
@@ -72,6 +74,7 @@ def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementB
     return StatementBook(
         path.stem,
         statement.title,
+        statement,
         tuple(books.values()),
         (*derivation.events, *events),
         theorem,

@@ -15,12 +15,14 @@ __all__ = ["StageCall", "UnitBook", "unit_book"]
 
 @dataclass(frozen=True)
 class UnitBook:
-    """A unit's book. name: of its file. function: what computes the unit's word. text: of the file.
+    """A unit's book. name: of its file. file: of the model. function: what computes the unit's word.
+    text: of the book.
 
     calls: of the stages' functions, in order, which the unit is made of.
     """
 
     name: str
+    file: str
     function: str
     text: str
     calls: tuple[StageCall, ...] = ()
@@ -84,7 +86,9 @@ def unit_book(model: Model, file: str) -> UnitBook:
         '(in-package "ACL2")',
     ]
     head.append('(include-book "../theorems" :ttags ((:fast-cons-memo) (:aig-vars)))')
-    return UnitBook(f"unit-{mark}", function, "\n".join([*head, "", "\n\n".join(texts), ""]), tuple(calls))
+    return UnitBook(
+        f"unit-{mark}", file, function, "\n".join([*head, "", "\n\n".join(texts), ""]), tuple(calls)
+    )
 
 
 def _exponents(labels: Mapping[Term, str], writer: Acl2Writer) -> dict[Term, str]:

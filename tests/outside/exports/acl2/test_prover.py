@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.outside.exports.acl2 import prover
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
 from tcsmt.support.errors import TcsmtError
 
-#: Prints the text of ``(cw "~%~s0~%" "TEXT")``, sleeps at ``(sleep)``, and ends at ``(good-bye)``.
+#: Prints the text of ``(cw "~%~s0~%" "TEXT")``, sleeps at ``(sleep)``, ends at ``(good-bye)``,
+#: and forgets what comes after ``(error)``.
 REPEATING = """#!/bin/sh
 while read -r line; do
   case "$line" in
     '(cw '*) printf '\\n%s\\n' "$(echo "$line" | cut -d '"' -f 4)" ;;
     '(sleep)') sleep 60 ;;
     '(good-bye)') exit 0 ;;
+    '(error)') echo '*** ABORTING from raw Lisp ***'; read -r lost ;;
     *) echo "told $line" ;;
   esac
 done
@@ -33,22 +36,30 @@ def repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_answers(repeating: Path) -> None:
-    with Prover(repeating) as prover:
-        assert prover.send("(first)\n(second)", 30).split("\n")[:2] == ["told (first)", "told (second)"]
-        assert "told (third)" in prover.send("(third)", 30)
+    with Prover(repeating, prover_path()) as session:
+        assert session.send("(first)\n(second)", 30).split("\n")[:2] == ["told (first)", "told (second)"]
+        assert "told (third)" in session.send("(third)", 30)
+
+
+def test_an_error_in_lisp(repeating: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ACL2 forgets what it has not read by then: it is asked once more whether it is done."""
+    monkeypatch.setattr(prover, "_LOST", 0.1)
+    with Prover(repeating, prover_path()) as session:
+        assert "ABORTING" in session.send("(error)", 30)
+        assert "told (next)" in session.send("(next)", 30)
 
 
 def test_it_takes_too_long(repeating: Path) -> None:
-    with Prover(repeating) as prover, pytest.raises(ProverStopped, match=r"within 0\.5 s"):
-        prover.send("(sleep)", 0.5)
+    with Prover(repeating, prover_path()) as session, pytest.raises(ProverStopped, match=r"within 0\.5 s"):
+        session.send("(sleep)", 0.5)
 
 
 def test_it_ends(repeating: Path) -> None:
-    with Prover(repeating) as prover:
+    with Prover(repeating, prover_path()) as session:
         with pytest.raises(ProverStopped, match="or ended"):
-            prover.send("(good-bye)", 30)
+            session.send("(good-bye)", 30)
         with pytest.raises(ProverStopped):
-            prover.send("(more)", 30)
+            session.send("(more)", 30)
 
 
 def test_it_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
