@@ -3,7 +3,7 @@
 The words on which the proof rests (what is cut, replaced, a fact or a case) are the list ``(nodes ...)``, a
 function of the inputs. Of each step that closes a branch there are
 
-    lemma-K    no words satisfy the formula: over free words where the certificate cuts, refuted as clauses
+    lemma-L    no words satisfy the formula: over free words where the certificate cuts, refuted as clauses
     before-K   the goal, with every replaced node an argument, is true of the nodes' own values
     after-K    what is true of the values by which they are replaced satisfies the formula
     closed-K   so the branch's assumptions contradict each other
@@ -96,6 +96,7 @@ class Derivation:
         self.write = Acl2Writer(self.inputs)
         self.args = " ".join(self.inputs.values())
         self._places: dict[Term, int] = {}
+        self._lemmas: dict[str, str] = {}  # names, by what the formula's function is
         self._count = 0
         self._pending: list[BookEvent] = []
         self._place(self.goal)
@@ -194,13 +195,10 @@ class Derivation:
         holds = " ".join(source.literal for source in sources)
         (replaced_goal,) = substitute([goal], branch.replacement)
         formula = all_of([*step.using, replaced_goal])
-        free, maxima, lemma = self._lemma(number, formula, step.free)
-        values = [self.node(node) for node in (*free, *maxima)]
-        call = f"(lemma-formula-{number} {' '.join([*self.args.split(), *values])})"
-        sizes = [
-            f"(unsigned-byte-p {node.width} {value})"
-            for node, value in zip((*free, *maxima), values, strict=True)
-        ]
+        free, lemma = self._lemma(formula, step.free)
+        values = [self.node(node) for node in free]
+        call = f"({_formula_of(lemma)} {' '.join([*self.args.split(), *values])})"
+        sizes = [f"(unsigned-byte-p {node.width} {value})" for node, value in zip(free, values, strict=True)]
         keys = self._keys([goal], branch)
         uses = [lemma]
         reached = f"(and {holds})"
@@ -264,8 +262,10 @@ class Derivation:
         values = [self.node(getattr(key, which)) for key in keys]
         return f"({' '.join([state, *self.args.split(), *values])})"
 
-    def _lemma(self, number: int, formula: Term, free: Sequence[Term]) -> tuple[list[Term], list[Term], str]:
-        """The formula's function and the theorem that nothing satisfies it: its free nodes, and maxima."""
+    def _lemma(self, formula: Term, free: Sequence[Term]) -> tuple[list[Term], str]:
+        """The formula's function and the theorem that nothing satisfies it: its free nodes, with maxima, and
+        the theorem's name. Branches that need the same lemma share it.
+        """
         (root,) = expand([formula])
         cuts = dict(zip(expand(free), free, strict=True))
         below = operands_first([root], cuts)
@@ -282,16 +282,18 @@ class Derivation:
             parts += [f"(<= {word} {names[node]})" for word in words]
             parts.append(f"(or {' '.join(f'(equal {word} {names[node]})' for word in words)})")
         formals = [*self.inputs.values(), *names.values()]
-        self._pending.append(
-            BookEvent(defined(f"lemma-formula-{number}", formals, bindings, f"(and {' '.join(parts)})"))
-        )
-        widths = {self.inputs[name]: width for name, width in self.widths.items()}
-        widths |= {name: node.width for node, name in names.items()}
-        name = f"lemma-{number}"
-        self._pending.append(
-            BookEvent(simulated(name, widths, f"(not (lemma-formula-{number} {' '.join(formals)}))"), name)
-        )
-        return frees, maxima, name
+        value = f"(and {' '.join(parts)})"
+        text_of = defined("", formals, bindings, value)
+        lemma = self._lemmas.get(text_of)
+        if lemma is None:
+            lemma = self._lemmas[text_of] = f"lemma-{len(self._lemmas) + 1}"
+            function = _formula_of(lemma)
+            self._pending.append(BookEvent(defined(function, formals, bindings, value)))
+            widths = {self.inputs[name]: width for name, width in self.widths.items()}
+            widths |= {name: node.width for node, name in names.items()}
+            says = f"(not ({function} {' '.join(formals)}))"
+            self._pending.append(BookEvent(simulated(lemma, widths, says), lemma))
+        return [*frees, *maxima], lemma
 
     def _linked(self, name: str, says: str) -> str:
         """A theorem about the nodes that is true bit by bit, with nothing to search for."""
@@ -314,6 +316,11 @@ class Derivation:
     @staticmethod
     def _free(number: int) -> str:
         return f"free-{number}"
+
+
+def _formula_of(lemma: str) -> str:
+    """The function of the formula that the lemma refutes."""
+    return lemma.replace("lemma-", "lemma-formula-")
 
 
 def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
