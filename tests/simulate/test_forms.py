@@ -113,13 +113,15 @@ def test_forms_with_block_scales(formats: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(compiled, "_kernels", {})
     code = compiled.kernel(model)
     by_floats = code._rows_by_floats
-    assert isinstance(by_floats, compiled.FloatRowCode)
+    assert isinstance(by_floats, compiled.FloatRowCode) == jit.converts_half()  # else no rows run on forms
     count = 0
     for seed in range(0, 2 * len(SHAPES), 2):
         x = drawn(model, (32, 2, 32), seed)
         assert np.array_equal(matmul.chain_words(model, x, matmul.Progress(1, None)), expected(model, x)), (
             seed
         )
+        if not isinstance(by_floats, compiled.FloatRowCode):
+            continue
         assert x.scale_a is not None and x.scale_b is not None
         rows = [x.a[:, : model.k], x.b[: model.k].T, x.c[:, 0], x.scale_a[:, :1], x.scale_b[:1].T]
         rows = [np.ascontiguousarray(words) for words in rows]
@@ -129,4 +131,4 @@ def test_forms_with_block_scales(formats: str, monkeypatch: pytest.MonkeyPatch) 
         served = np.setdiff1d(np.arange(len(result)), failed)
         assert np.array_equal(result[served], usual[served])
         count += served.size
-    assert count > 32
+    assert count > 32 or not jit.converts_half()
