@@ -63,9 +63,10 @@ def test_a_failure_shows_the_witness_and_leaves_vectors(project: pytest.Pytester
     (left,) = project.path.glob("made/test_dot0/answers-1.json")
     assert left.read_text() == vectors
 
-    (project.path / "emulator.py").write_text(EMULATOR.replace("c = c + x * y", "c = c - x * y"))
-    third = project.runpytest_subprocess(*PLUGIN)
+    (project.path / "emulator.py").write_text(EMULATOR.replace("c = c + x * y", "raise KeyError('new')"))
+    third = project.runpytest_subprocess(*PLUGIN)  # it is asked again, which is over at once
     third.assert_outcomes(failed=1)
+    third.stdout.fnmatch_lines(["*KeyError*new*"])
     third.stdout.no_fnmatch_line("*kept from an earlier run*")
 
 
