@@ -18,16 +18,16 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(cls=options.SolvingCommand)
 @click.argument("kernel", type=UNIT, metavar="KERNEL")
-@click.option("--a", "a_path", type=_PATH, required=True, help="A, (M, K), .npy.")
-@click.option("--b", "b_path", type=_PATH, required=True, help="B, (K, N), .npy.")
-@click.option("--c", "c_path", type=_PATH, help="C, (M, N), .npy.")
-@click.option("--bias", "bias_path", type=_PATH, help="A bias, (N,), .npy, where the epilogue has one.")
-@click.option("--d", "d_path", type=_PATH, help="A result, (M, N), .npy: is each element within its bound?")
+@click.option("--a", "a_path", type=_PATH, required=True, help="A, (..., M, K), .npy.")
+@click.option("--b", "b_path", type=_PATH, required=True, help="B, (..., K, N), .npy.")
+@click.option("--c", "c_path", type=_PATH, help="C, (..., M, N), .npy.")
+@click.option("--bias", "bias_path", type=_PATH, help="A bias, (..., N), .npy, where the epilogue has one.")
+@click.option("--d", "d_path", type=_PATH, help="A result, (..., M, N), .npy: is each element within its bound?")
 @click.option("--against", type=UNIT, metavar="KERNEL", help="How far the results of both can be apart.")
 @click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
 @click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
 @options.operands
-@click.option("--output", type=_PATH, metavar="ATOL.npy", help="Write atol, float64, (M, N).")
+@click.option("--output", type=_PATH, metavar="ATOL.npy", help="Write atol, float64, (..., M, N).")
 @click.option(
     "--search",
     type=click.FloatRange(min=0),
