@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import reduce
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,12 @@ def _forms(words: Iterator[str]) -> Iterator[Any]:
         elif word == "(":
             yield list(_forms(words))
         else:
-            yield int(word) if re.fullmatch(r"-?\d+", word) else word
+            yield int(word) if re.fullmatch(r"-?\d+", word) else _fraction(word)
+
+
+def _fraction(word: str) -> Any:
+    """A fraction of two numbers, or a symbol."""
+    return Fraction(word) if re.fullmatch(r"-?\d+/\d+", word) else word
 
 
 def _signed(width: int, number: int) -> int:
@@ -48,6 +55,10 @@ _FUNCTIONS: dict[str, Any] = {
     "logxor": lambda x, y: x ^ y,
     "ash": lambda x, n: x << n if n >= 0 else x >> -n,
     "bool->bit": int,
+    "expt": lambda x, n: Fraction(x) ** n,
+    "floor": lambda x, y: Fraction(x) // y,
+    "mod": lambda x, y: Fraction(x) % y,
+    "truncate": lambda x, y: int(Fraction(x) / y),
     "max": max,
     "min": min,
     "abs": abs,
@@ -61,7 +72,7 @@ _FUNCTIONS: dict[str, Any] = {
     "cadddr": lambda xs: xs[3],
     "+": lambda *xs: sum(xs),
     "-": lambda x, *ys: x - sum(ys) if ys else -x,
-    "*": lambda x, y: x * y,
+    "*": lambda *xs: prod(xs),
     "<": lambda x, y: x < y,
     "<=": lambda x, y: x <= y,
     "equal": lambda x, y: x == y,
@@ -70,6 +81,8 @@ _FUNCTIONS: dict[str, Any] = {
     "list": lambda *xs: list(xs),
     "implies": lambda x, y: not x or bool(y),
     "unsigned-byte-p": lambda n, x: 0 <= x < 1 << n,
+    "signed-byte-p": lambda n, x: -(1 << n) <= 2 * x < 1 << n,
+    "integerp": lambda x: isinstance(x, int),
 }
 
 
@@ -105,10 +118,19 @@ class Session:
     def value(self, form: Any, words: Mapping[str, Any]) -> Any:
         """The value of an expression, where variables have these values."""
         match form:
-            case int():
+            case int() | Fraction():
                 return form
             case "t" | "nil":
                 return form == "t"
+            case str() if form.startswith(":"):
+                return form
+            case ["quote", literal]:
+                return literal
+            case ["cond", *clauses]:
+                return next(self.value(x, words) for test, x in clauses if self.value(test, words))
+            case ["case", key, *clauses]:
+                found = self.value(key, words)
+                return next((self.value(x, words) for literal, x in clauses if literal == found), False)
             case str():
                 return words[form]
             case ["let*" | "let", bindings, *body]:

@@ -13,17 +13,17 @@ import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tcsmt.outside.exports.acl2.derivation import BookEvent, refutation_file
 from tcsmt.outside.exports.acl2.image import LOADED, with_books
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped
-from tcsmt.outside.exports.acl2.statements import StatementBook
+from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, refutation, strict
 from tcsmt.support.files import make_folder, replace_text
 
-__all__ = ["CertifiedBook", "Certifier", "Refuter", "files_of", "write_book"]
+__all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "files_of", "write_book"]
 
 _HERE = Path(__file__).parent
 
@@ -54,6 +54,42 @@ _WRITING_CLAUSES = r"""
 (set-ignore-ok t)
 (deflabel before-the-book)
 """
+
+
+#: How what a book includes is taken over by that session: its proofs are for the one that certifies.
+_AS_INCLUDED, _AS_PROVED = (f"(set-ld-skip-proofsp {mode} state)" for mode in ("'include-book", "nil"))
+
+
+class Book(Protocol):
+    """What is certified."""
+
+    @property
+    def name(self) -> str:
+        """Of its file, and of the folder of its refutations."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def units(self) -> tuple[UnitBook, ...]:
+        """The books that it needs, in their order."""
+
+    @property
+    def events(self) -> tuple[BookEvent, ...]:
+        """All, in order."""
+
+    @property
+    def theorem(self) -> str:
+        """The name of the last theorem."""
+
+    @property
+    def text(self) -> str:
+        """What the file holds."""
+
+    @property
+    def lemmas(self) -> list[BookEvent]:
+        """The theorems with clauses."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +129,7 @@ class CertifiedBook:
         return holds | about
 
 
-def files_of(book: StatementBook) -> dict[str, str]:
+def files_of(book: Book) -> dict[str, str]:
     """The texts by their paths: the book, those that it includes, and a Makefile that certifies all there."""
     return {
         **{
@@ -107,7 +143,7 @@ def files_of(book: StatementBook) -> dict[str, str]:
     }
 
 
-def write_book(book: StatementBook, folder: Path) -> None:
+def write_book(book: Book, folder: Path) -> None:
     """The files of a book below a folder. One that is there with this content stays as it is."""
     for name, text in files_of(book).items():
         path = folder / name
@@ -116,7 +152,7 @@ def write_book(book: StatementBook, folder: Path) -> None:
             replace_text(path, text)
 
 
-def _shown(book: StatementBook) -> str:
+def _shown(book: Book) -> str:
     """Prints the theorem of a certified book, and what it rests on."""
     return _undone(
         _included(f"statements/{book.name}"),
@@ -157,7 +193,7 @@ class Refuter:
             self._prover.__exit__(None, None, None)
             self._prover = None
 
-    def refute(self, book: StatementBook) -> None:
+    def refute(self, book: Book) -> None:
         """Write the refutations of a book that has none, or those of another text."""
         home = self._folder / "statements" / book.name
         done, text = home / "refuted", hashlib.sha256(book.text.encode()).hexdigest()
@@ -176,15 +212,15 @@ class Refuter:
             self._prover = _session(self._folder, _WRITING_CLAUSES)
         return self._prover
 
-    def _refute(self, book: StatementBook, prover: Prover) -> bool:
+    def _refute(self, book: Book, prover: Prover) -> bool:
         """Whether all of the book's clauses are refuted."""
         with (
             tempfile.TemporaryDirectory(prefix="tcsmt-") as scratch,
             ThreadPoolExecutor(max(1, self._options.jobs)) as solvers,
         ):
             pending: list[Future[bool]] = []
-            for unit in book.units:
-                prover.send(_events(unit.text), _STARTING)
+            units = "\n".join(_events(unit.text) for unit in book.units)
+            prover.send(f"{_AS_INCLUDED}\n{units}\n{_AS_PROVED}", _STARTING)
             for event in book.events:
                 if event.lemma:
                     clauses = Path(scratch) / event.lemma
@@ -259,7 +295,7 @@ class Certifier:
             self._prover.__exit__(None, None, None)
             self._prover = None
 
-    def certify(self, book: StatementBook) -> CertifiedBook:
+    def certify(self, book: Book) -> CertifiedBook:
         """What becomes of the book. A certificate of ACL2 that is there already does not count."""
         try:
             if self._prover is None:
@@ -270,7 +306,7 @@ class Certifier:
             self.__exit__()
             return CertifiedBook(book.name, book.title, str(why))
 
-    def _certified(self, prover: Prover, book: StatementBook) -> CertifiedBook:
+    def _certified(self, prover: Prover, book: Book) -> CertifiedBook:
         start = _seconds(prover.send(_RUN_TIME, self._timeout))
         for unit in book.units:
             name = f"units/{unit.name}"

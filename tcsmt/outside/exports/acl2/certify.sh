@@ -24,7 +24,8 @@ undone() {
   done
   for book in statements/*.lisp; do
     name=$(basename "$book" .lisp)
-    theorem="(or (formula 'same-word nil (w state)) (formula 'no-such-input nil (w state)))"
+    theorem="(or (formula 'same-word nil (w state)) (formula 'no-such-input nil (w state))
+        (formula 'specified nil (w state)))"
     tags_seen="(strip-cars (global-val 'ttags-seen (w state)))"
     undone "(include-book \"statements/$name\" :ttags :all :uncertified-okp nil)
       (cw \"~%BOOK $name~%THEOREM: ~x0~%TRUST-TAGS: ~x1~%INHABITED: ~x2~%\" $theorem $tags_seen

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tcsmt.language.terms import Term, expand, operands_first
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.stages import Stage
 
 __all__ = ["StageCall", "UnitBook", "unit_book"]
 
@@ -32,7 +33,8 @@ class UnitBook:
 class StageCall:
     """A stage. label: the variable with its value. args: inputs of the unit, and earlier stages.
 
-    sums: whether it is the sum, or the maximum, of its arguments.
+    sums: whether it is the sum, or the maximum, of its arguments. stage: of the model; None: an exponent that
+    is one of those of a maximum.
     """
 
     label: str
@@ -40,6 +42,7 @@ class StageCall:
     function: str
     args: tuple[str, ...]
     sums: bool
+    stage: Stage | None = None
 
 
 def unit_book(model: Model, file: str) -> UnitBook:
@@ -47,12 +50,13 @@ def unit_book(model: Model, file: str) -> UnitBook:
     mark = file.partition(".")[0][:8]
     inputs = variables_of(model.input_names)
     writer = Acl2Writer(inputs)
-    stages = [(stage.name, stage.term) for stage in model.trace.stages]
-    terms = expand([*(term for _, term in stages), model.trace.output])
+    stages = model.trace.stages
+    terms = expand([*(stage.term for stage in stages), model.trace.output])
     output = terms.pop()
     labels = {
-        term: _slug(name) for (name, _), term in zip(stages, terms, strict=True) if term.args
+        term: _slug(stage.name) for stage, term in zip(stages, terms, strict=True) if term.args
     }  # a later stage with the same value gives the name
+    stage_of = dict(zip(terms, stages, strict=True))
     if output.args:
         labels.setdefault(output, "result")
     labels = _exponents(labels, writer) | labels
@@ -73,7 +77,7 @@ def unit_book(model: Model, file: str) -> UnitBook:
             texts.append(defined(name, list(formals.values()), bindings, result))
         args = [labels.get(one) or inputs[str(one.data)] for one in below]
         sums = any(len(one.args) > 2 for one in operands_first([node], formals) if one.op in ("add", "umax"))
-        calls.append(StageCall(labels[node], node.width, name, tuple(args), sums))
+        calls.append(StageCall(labels[node], node.width, name, tuple(args), sums, stage_of.get(node)))
     value = labels.get(output) or writer.bindings([output], {})[1][0]
     function = f"unit.{mark}"
     lines = [(call.label, f"({' '.join([call.function, *call.args])})") for call in calls]

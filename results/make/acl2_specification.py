@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Have ACL2 certify that units of the catalogue are the specification in results/theorems/acl2.
+
+    python results/make/acl2_specification.py BOOKS [UNIT ...]
+
+Writes results/theorems/acl2_specification.json and .md. Debian: acl2, acl2-books, acl2-books-certs. BOOKS: a
+folder for the books and their refutations; `make` there certifies all of it again without tcsmt. UNIT: names
+of rows; without any, all units that the specification has parameters for. What is in the table is kept, so
+that a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(RESULTS.parent))
+
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
+from tcsmt.outside.exports.acl2.certification import Certifier, Refuter, write_book
+from tcsmt.outside.exports.acl2.specification import specification_book, specified_numbers
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import replace_text
+
+HOME = RESULTS / "theorems"
+TABLE = HOME / "acl2_specification.json"
+TIMEOUT = 600.0
+TRUSTED = (
+    "Of each unit ACL2 has certified this theorem: for all words, those of infinities and NaNs included, the "
+    "unit's function gives the word of [the specification](acl2/specification.lisp) with these parameters. "
+    "What is trusted: ACL2 8.5 of Debian; its books, with two trust tags (`:fast-cons-memo`, `:aig-vars`), "
+    "which make two of them faster; and that page. No solver is trusted, and no code of tcsmt. Seconds are "
+    "of the processor, ACL2's alone: the refutations are there."
+)
+
+
+def main() -> None:
+    """Certify what is not in the table yet."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("books", type=Path)
+    parser.add_argument("units", nargs="*", metavar="UNIT")
+    options = parser.parse_args()
+    done: dict[str, dict[str, Any]] = {}
+    if TABLE.exists():
+        done = json.loads(TABLE.read_text(encoding="utf-8"))["units"]
+    chosen = [row_named(name) for name in options.units] or list(rows())
+    waiting = {
+        row.model.digest: row for row in reversed(chosen) if row.model.digest not in done and covered(row)
+    }
+    folder = options.books.absolute()
+    with Refuter(folder, SolvingOptions(timeout=TIMEOUT)) as refuter, Certifier(folder, TIMEOUT) as certifier:
+        for digest, row in reversed(waiting.items()):
+            book = specification_book(row.model, digest, pages())
+            write_book(book, folder)
+            refuter.refute(book)
+            result = certifier.certify(book)
+            print(row.name, result.flaw or f"certified, {result.seconds:.1f} s", flush=True)
+            if not result.flaw:
+                numbers = asdict(specified_numbers(row.model))
+                done[digest] = {"row": row.name, "numbers": numbers} | result.as_json()
+                write(done)
+
+
+def covered(row: Row) -> bool:
+    """Whether the specification has parameters for the row's unit."""
+    try:
+        specified_numbers(row.model)
+    except TcsmtError:
+        return False
+    return True
+
+
+def pages() -> dict[str, str]:
+    """The books that are written by hand, in their order."""
+    names = ("specification", "specified")
+    return {name: (HOME / "acl2" / f"{name}.lisp").read_text(encoding="utf-8") for name in names}
+
+
+def write(done: dict[str, dict[str, Any]]) -> None:
+    """The table as data and for people."""
+    replace_text(TABLE, json.dumps({"prover": "ACL2 8.5", "units": done}, indent=1) + "\n")
+    header = (
+        "unit",
+        "F",
+        "carry bits",
+        "zero",
+        "fraction bits",
+        "rounding",
+        "seconds",
+        "refutations",
+        "lines",
+    )
+    table: list[Sequence[Any]] = [header, ("---",) * len(header)]
+    for one in done.values():
+        n = one["numbers"]
+        numbers = [n[name] for name in ("fraction_bits", "carry_bits", "zero", "precision")]
+        table.append(
+            (one["row"], *numbers, n["mode"][1:], one["processor_seconds"], one["refutations"], one["lines"])
+        )
+    lines = [f"| {' | '.join(map(str, cells))} |" for cells in table]
+    text = ["# Units that are what the specification says", "", TRUSTED, "", *lines, ""]
+    replace_text(TABLE.with_suffix(".md"), "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
