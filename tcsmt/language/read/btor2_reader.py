@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import xor
 
-from tcsmt.language.read.joining import chosen, extended, joined, summed
+from tcsmt.language.read.joining import chosen, joined, summed
 from tcsmt.language.terms import Term, const, var
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -304,7 +304,7 @@ _UNARY: dict[str, Callable[..., Term]] = {
     "redor": _nonzero,
     "redand": _ones,
     "redxor": lambda x: reduce(xor, (x[number] for number in range(x.width))),
-    "uext": lambda x, more: extended(x, x.width + more),
+    "uext": lambda x, more: x.zext(x.width + more),
     "sext": lambda x, more: x.sext(x.width + more),
     "slice": lambda x, high, low: x[high:low],
 }

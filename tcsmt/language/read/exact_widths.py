@@ -86,7 +86,7 @@ class _Narrowing:
         others = [part for number, part in enumerate(parts) if number != place]
         if zeros and others and all(part.width <= zeros for part in others):
             low = self._united([part.zext(zeros) for part in others])
-            return joined(_bits(high, high.width - 1, zeros), low).zext(width)
+            return _joined(_bits(high, high.width - 1, zeros), low).zext(width)
         return _by_bits(lambda words: reduce(or_, words), args, max)
 
     def _xor(self, node: Term, width: int) -> Term:
@@ -332,7 +332,7 @@ class _Narrowing:
         high, low = node.args
         if width <= low.width:
             return self._low(low, width)
-        return joined(self._low(high, width - low.width), self._low(low, low.width))
+        return _joined(self._low(high, width - low.width), self._low(low, low.width))
 
     def _extract(self, node: Term, width: int) -> Term:
         low = int(node.data[1])  # type: ignore[index]
@@ -462,6 +462,17 @@ def _zeros(word: Term) -> int:
     if word.op == "concat" and word.args[1].value == 0:
         return word.args[1].width
     return 0
+
+
+def _joined(high: Term, low: Term) -> Term:
+    """One word behind the other; of three, the first two are joined first."""
+    if high.value == 0:
+        return low.zext(high.width + low.width)
+    if high.op == "zext":
+        return _joined(high.args[0], low).zext(high.width + low.width)
+    if low.op == "concat":
+        return joined(_joined(high, low.args[0]), low.args[1])
+    return joined(high, low)
 
 
 def _other(word: Term, one: Term) -> Term:

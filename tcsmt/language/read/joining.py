@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tcsmt.language.terms import TRUE, Term, total, umax
 
-__all__ = ["chosen", "extended", "joined", "summed"]
+__all__ = ["chosen", "joined", "summed"]
 
-#: Parts of a word, a sum or a maximum beyond which it is left as it is: what is joined one by one is written
+#: Words of a sum or a maximum beyond which it is left as it is: what is joined one by one is written
 #: anew each time.
 _MOST = 256
 
@@ -14,37 +14,19 @@ _MOST = 256
 def joined(high: Term, low: Term) -> Term:
     """Two words in one; what was taken apart bit by bit is put together again.
 
-    Yosys writes a sign extension as copies of the sign bit, a shift by a constant as a part of the word with
-    zeros behind it, and a part of a word as its parts; bytes of one word are loaded together. Of three words,
-    the first two are joined first.
+    Yosys writes a sign extension as copies of the sign bit, and a part of a word as its parts; bytes of one
+    word are loaded together.
     """
-    width = high.width + low.width
     core = low.args[0] if low.op == "sext" else low
     if high is core[core.width - 1]:
-        return core.sext(width)
-    if high.value == 0:
-        return extended(low, width)
-    if high.op == "zext":
-        return extended(joined(high.args[0], low), width)
-    first, *rest = _side_by_side(low)
-    if rest:
-        for part in (first, *rest):
-            high = joined(high, part)
-        return high
-    if high.op == "extract":
-        (word,), (top, start) = high.args, _bounds(high)
-        if low.op == "extract" and low.args == high.args and start == _bounds(low)[0] + 1:
-            return word[top : _bounds(low)[1]]
-        if low.value == start == 0 and word.width == width:
-            return word << low.width
+        return core.sext(low.width + 1)
+    first, rest = (low.args[0], low.args[1]) if low.op == "concat" else (low, None)
+    if high.op == first.op == "extract" and high.args == first.args:
+        (top, start), (end, last) = _bounds(high), _bounds(first)
+        if start == end + 1:
+            whole = high.args[0][top:last]
+            return whole if rest is None else whole.concat(rest)
     return high.concat(low)
-
-
-def extended(word: Term, width: int) -> Term:
-    """The word with zeros before it; with zeros on both sides, it is shifted there."""
-    if word.op == "concat" and word.args[1].value == 0 and word.width < width:
-        return word.args[0].zext(width) << word.args[1].width
-    return word.zext(width)
 
 
 def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
@@ -78,15 +60,6 @@ def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
 def _parts(op: str, word: Term, apart: bool) -> tuple[Term, ...]:
     """The arguments of an operation on any number of words; else the word."""
     return word.args if apart and word.op == op and len(word.args) < _MOST else (word,)
-
-
-def _side_by_side(word: Term) -> list[Term]:
-    """The words that this one consists of, the highest first."""
-    parts, rest = list[Term](), word
-    while rest.op == "concat" and len(parts) < _MOST:
-        rest, low = rest.args
-        parts.append(low)
-    return [word] if len(parts) == _MOST else [rest, *reversed(parts)]
 
 
 def _bounds(part: Term) -> tuple[int, int]:

@@ -267,6 +267,8 @@ class _Deciding:
     def _proved(self, last: Step = _REFUTED) -> Decision:
         """The proof that the steps are, closed by the last one."""
         steps = self.proving.steps
+        if not steps:  # a stranger's graph, put together as the other one is
+            steps.append(ProofStep(what="result", how="both models are the same graph"))
         proof = joined([(step.what, step.proof) for step in steps], self.seconds)
         return Decision(self.question, proof, tuple(steps), (*self.proving.derived, last))
 

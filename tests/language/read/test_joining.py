@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from tcsmt.language.read.joining import chosen, extended, joined, summed
+from tcsmt.language.read.joining import chosen, joined, summed
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import FALSE, TRUE, Term, const, total, umax, var
 
@@ -18,9 +18,6 @@ def test_joined_parts_of_a_word_are_the_word() -> None:
     assert joined(X[3:2], joined(X[1], X[0])) is X[3:0]
     assert joined(X[4], X) is X.sext(6)
     assert joined(X[4], X.sext(7)) is X.sext(8)
-    assert joined(Y, joined(X, Y)) is Y.concat(X).concat(Y)
-    assert joined(X[1:0], const(0, 3)) is X << 3
-    assert joined(const(0, 2), X.concat(const(0, 3))) is X.zext(10) << 3
 
 
 def test_sums_and_maxima_of_all_their_words() -> None:
@@ -67,7 +64,6 @@ def test_values_of_choices_and_sums() -> None:
     ]
     parts += [(chosen(x.ult(y), *words), x.ult(y).ite(*words)) for x, y, words in _orders(X, Y.zext(5))]
     parts += [(summed(X + Y.zext(5), X, alone=(True, True)), X + Y.zext(5) + X)]
-    parts += [(extended(X.concat(const(0, 3)), width), X.concat(const(0, 3)).zext(width)) for width in (8, 9)]
     for x, y in product(range(32), range(8)):
         row = {"x": x, "y": y}
         for ours, theirs in parts:

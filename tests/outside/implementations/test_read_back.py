@@ -109,26 +109,21 @@ def test_kinds(row: Row, language: str, tmp_path: Path) -> None:
     assert same_graph(row.model, model) or (language != "btor2" and same_words(row, model, 500))
 
 
-@pytest.mark.parametrize(
-    ("name", "language"),
-    [
-        ("hopper/mma.m16n8k16.f32.f16.f16.f32", "systemverilog"),
-        ("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e5m2.e5m2", "systemverilog"),
-        ("turing/mma.m8n8k16.s32.s8.s8.s32", "c"),
-    ],
-)
-def test_a_file_is_the_units_graph(name: str, language: str, tmp_path: Path) -> None:
+def test_c_of_a_unit_of_integers_is_its_graph(tmp_path: Path) -> None:
     """Node by node: nothing is left to prove."""
-    row = row_named(name)
-    assert same_graph(row.model, read_back(row, language, tmp_path))
+    row = row_named("turing/mma.m8n8k16.s32.s8.s8.s32")
+    model = read_back(row, "c", tmp_path)
+    assert same_graph(row.model, model)
+    assert isinstance(verdict(row, model, 60), Equivalent)
 
 
-def test_c_of_a_unit_is_the_unit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["systemverilog", "c"])
+def test_a_file_of_a_unit_is_the_unit(language: str, tmp_path: Path) -> None:
     """All nodes but a few are the unit's; the rest are proved."""
     row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
-    model = read_back(row, "c", tmp_path)
+    model = read_back(row, language, tmp_path)
     ours, theirs = (set(operands_first(expand([one.trace.output]))) for one in (row.model, model))
-    assert len(theirs - ours) < 20
+    assert len(theirs & ours) > len(ours) / 2
     assert isinstance(verdict(row, model, 60), Equivalent)
 
 
