@@ -96,7 +96,8 @@ class Derivation:
         self.write = Acl2Writer(self.inputs)
         self.args = " ".join(self.inputs.values())
         self._places: dict[Term, int] = {}
-        self._lemmas: dict[str, str] = {}  # names, by what the formula's function is
+        #: The names of lemmas, by the formula's function and the widths of its words.
+        self._lemmas: dict[tuple[str, tuple[tuple[str, int], ...]], str] = {}
         self._count = 0
         self._pending: list[BookEvent] = []
         self._place(self.goal)
@@ -283,14 +284,14 @@ class Derivation:
             parts.append(f"(or {' '.join(f'(equal {word} {names[node]})' for word in words)})")
         formals = [*self.inputs.values(), *names.values()]
         value = f"(and {' '.join(parts)})"
-        text_of = defined("", formals, bindings, value)
-        lemma = self._lemmas.get(text_of)
+        widths = {self.inputs[name]: width for name, width in self.widths.items()}
+        widths |= {name: node.width for node, name in names.items()}
+        key = defined("", formals, bindings, value), tuple(widths.items())
+        lemma = self._lemmas.get(key)
         if lemma is None:
-            lemma = self._lemmas[text_of] = f"lemma-{len(self._lemmas) + 1}"
+            lemma = self._lemmas[key] = f"lemma-{len(self._lemmas) + 1}"
             function = _formula_of(lemma)
             self._pending.append(BookEvent(defined(function, formals, bindings, value)))
-            widths = {self.inputs[name]: width for name, width in self.widths.items()}
-            widths |= {name: node.width for node, name in names.items()}
             says = f"(not ({function} {' '.join(formals)}))"
             self._pending.append(BookEvent(simulated(lemma, widths, says), lemma))
         return [*frees, *maxima], lemma
