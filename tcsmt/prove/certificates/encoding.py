@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import MACROS, Term, const, operands_first, rebuild, var
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, Step
 
@@ -72,8 +73,7 @@ class TermReader:
     def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
         """The operation on its arguments, through the constructors that models use, too.
 
-        Only operations of this table: a constant or a variable with arguments would be a node that is not
-        shared, and not what its name and value say.
+        Only operations of this table: a constant with arguments would be a node that is not shared.
         """
         if op not in _ANY and len(args) != _ARITY.get(op):
             raise InvalidProof(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
@@ -82,6 +82,8 @@ class TermReader:
             raise InvalidProof(f"not a term: {entry!r:.200}: arguments of {widths} bits")
         node = Term()
         node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
+        if op == "macro" and args:
+            leading_zeros(args[0])  # macros of its width are known before any graph has them
         try:
             term = rebuild(node, args)
             # A macro's definition takes words of any width. On others than its models' have, its value is not

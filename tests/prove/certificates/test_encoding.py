@@ -159,6 +159,12 @@ def test_macros_of_the_right_width_are_read() -> None:
     assert read(writer.taken()).all(places) == [shifted, zeros]
 
 
+def test_a_macro_of_a_width_that_no_graph_has_yet() -> None:
+    """As in a certificate that is read by a process which has built no model of its kind."""
+    reader = read([["var", 771, "x", []], ["macro", 771, "normalised.771", [0]]])
+    assert reader[1] == leading_zeros(var("x", 771))[0]
+
+
 def test_macros_have_one_meaning() -> None:
     """Of a node that is narrower than its value, both a fact and its negation could be shown."""
     leading_zeros(A)
