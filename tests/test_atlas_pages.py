@@ -229,7 +229,7 @@ def test_what_is_not_so_is_not_linked() -> None:
 def test_filters_and_order(tmp_path: Path) -> None:
     """The atlas by formats, K and name; the table of units by its heads."""
     static = ROOT / "docs" / "_static"
-    files = [(static / name).as_uri() for name in ("atlas.js", "units.js")]
+    files = [(static / name).as_uri() for name in ("filters.js", "atlas.js", "units.js")]
     scripts = "".join(f'<script src="{file}"></script>' for file in files)
     names = ("unit", "architecture", "a", "b", "D", "K", "evidence", "status")
     head = "".join(f"<th>{name}</th>" for name in names)
