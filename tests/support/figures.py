@@ -338,8 +338,7 @@ def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
         "tf32": lambda name: ".tf32." in name,
         "cdna3": lambda name: name.startswith("cdna3/"),
         "ieee": lambda name: name.startswith(("cdna1/", "cdna2/")),
-        "ampere-f64": lambda name: name.startswith("ampere/") and ".f64." in name,
-        "hopper-f64": lambda name: name.startswith("hopper/") and ".f64." in name,
+        "f64": lambda name: not name.startswith("cdna") and ".f64." in name,
     }
     held = [one for one in result("benchmarks/simulator")["units"] if one.get("ratio")]
     assert not any(one["differences"] for one in held)
@@ -351,9 +350,50 @@ def small_batches(group: str, places: int = 0) -> str:
 
 
 def nvidia_beside_mmasim() -> tuple[str, ...]:
-    ratios = beside_mmasim("nvidia")
-    middle = (digits(median(ratios)), *ends(beside_mmasim("tf32")), small_batches("nvidia"))
-    return str(len(ratios)), *ends(ratios), *middle
+    """Of rows of normally distributed numbers, and of any exponents: the ends and the median."""
+    of_numbers, any_exponents = beside_mmasim("nvidia", "ratio_numbers"), beside_mmasim("nvidia")
+    figures = [figure for of in (of_numbers, any_exponents) for figure in (*ends(of), digits(median(of)))]
+    return str(len(of_numbers)), *figures, small_batches("nvidia")
+
+
+def reaching(least: float) -> tuple[str, str]:
+    """How many of NVIDIA's units are so many times as fast as mmasim, of numbers and of any exponents."""
+    columns = (beside_mmasim("nvidia", ratio) for ratio in ("ratio_numbers", "ratio"))
+    of_numbers, any_exponents = (str(sum(ratio >= least for ratio in column)) for column in columns)
+    return of_numbers, any_exponents
+
+
+def group_beside_mmasim(group: str, places: int = 0) -> tuple[str, ...]:
+    """The ends of numbers, those of any exponents, and the median of small batches."""
+    columns = (beside_mmasim(group, ratio) for ratio in ("ratio_numbers", "ratio"))
+    return (*(end for column in columns for end in ends(column, places)), small_batches(group, places))
+
+
+def of_float_peak() -> tuple[str, str]:
+    """Shares of the peak of multiply-adds, in products on floating-point instructions, in percent."""
+    units = result("benchmarks/simulator")["units"]
+    shares = [
+        100 * one["of_float_peak"]
+        for one in units
+        if "gemm" in one and ".f64." not in one["unit"] and one["gemm"] > 1.5 * one["gemm_by_integers"]
+    ]
+    return ends(shares)
+
+
+def large_products() -> tuple[str, ...]:
+    """Millions of dot-adds a second with one thread, by size; memory beside the matrices; with two threads,
+    how many times one.
+    """
+    runs = {(one["size"], one["threads"]): one for one in result("benchmarks/simulator")["large"]}
+    one, two, largest = (runs[key] for key in ((4096, 1), (4096, 2), (8192, 1)))
+    rates = [digits(run["dot_adds"] / run["elapsed"] / 1e6) for run in (one, largest)]
+    return (*rates, digits(largest["MiB_beside"]), digits(one["elapsed"] / two["elapsed"], 2))
+
+
+def peaks() -> tuple[str, str]:
+    """Of integer operations and of multiply-adds, in thousand millions a second."""
+    held = result("benchmarks/simulator")
+    return digits(held["peak"] / 1000), digits(held["float_peak"] / 1000)
 
 
 def rows_beside_mmasim() -> tuple[str]:
