@@ -105,7 +105,7 @@ def attacked(seed: int) -> str:
     ("seeds", "least"),
     [
         ((3, 7, 8), 2),
-        *(pytest.param(range(s, s + 50), 4, marks=pytest.mark.long) for s in range(1000, 1200, 50)),
+        *(pytest.param(range(s, s + 50), 2, marks=pytest.mark.long) for s in range(1000, 1200, 50)),
     ],
     ids=str,
 )
