@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,39 +100,30 @@ def test_prepared_words(name: str) -> None:
             assert np.array_equal(result.reshape(-1), column)
 
 
+@pytest.mark.parametrize(
+    ("conversion", "into", "some"),
+    [
+        (through_half, "f32", ("f16", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1")),
+        (half_word, "f16", ("e4m3", "e3m2", "e2m3", "e2m1")),
+    ],
+    ids=["through_half", "half_word"],
+)
 @pytest.mark.parametrize("name", [name for name, fmt in FORMATS.items() if isinstance(fmt, Format)])
-def test_conversion_through_half(name: str) -> None:
-    """Exhaustively: of every number of a format, the word that it has in binary32."""
+def test_conversion_through_half(
+    name: str, conversion: Callable[[Term, Format], Term | None], into: str, some: Sequence[str]
+) -> None:
+    """Exhaustively: of every number of a format, the word that it has in binary32, or in binary16."""
     fmt = FORMATS[name]
     assert isinstance(fmt, Format)
     word = var("x", fmt.width)
-    half = through_half(word, fmt)
-    if name in ("f16", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1"):
+    half = conversion(word, fmt)
+    if name in some:
         assert half is not None
     if half is None:
         return
     x = decode(fmt, word)
     words = np.arange(1 << fmt.width, dtype=np.uint32)
-    short, usual, special = Program([half, widen(word, fmt, FORMATS["f32"]), x.nan | x.infinite]).run(
-        {"x": words}
-    )
-    assert np.array_equal(short[special == 0], usual[special == 0])
-
-
-@pytest.mark.parametrize("name", [name for name, fmt in FORMATS.items() if isinstance(fmt, Format)])
-def test_words_of_half(name: str) -> None:
-    """Exhaustively: of every number of a format, the word that it has in binary16."""
-    fmt = FORMATS[name]
-    assert isinstance(fmt, Format)
-    word = var("x", fmt.width)
-    half = half_word(word, fmt)
-    if name in ("e4m3", "e3m2", "e2m3", "e2m1"):
-        assert half is not None
-    if half is None:
-        return
-    x = decode(fmt, word)
-    words = np.arange(1 << fmt.width, dtype=np.uint32)
-    short, usual, special = Program([half, widen(word, fmt, FORMATS["f16"]), x.nan | x.infinite]).run(
+    short, usual, special = Program([half, widen(word, fmt, FORMATS[into]), x.nan | x.infinite]).run(
         {"x": words}
     )
     assert np.array_equal(short[special == 0], usual[special == 0])

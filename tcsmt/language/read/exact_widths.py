@@ -249,8 +249,7 @@ class _Narrowing:
                 return const(0, width)
             if places > 0 and core.width + places <= width:
                 return core.concat(const(0, places)).zext(width)
-            word = word.zext(width) if word.width < width else _bits(word, width - 1, 0)
-            return word << places
+            return _resized(word, width) << places
         by = _core(amount)
         wide = max(width, by.width)
         return _bits(self._low(node.args[0], width).zext(wide) << by.zext(wide), width - 1, 0)
@@ -262,7 +261,7 @@ class _Narrowing:
             if amount.value >= core.width:
                 return const(0, width)
             moved = _bits(core, core.width - 1, amount.value)
-            return moved.zext(width) if moved.width <= width else _bits(moved, width - 1, 0)
+            return _resized(moved, width)
         return _resized(_shifted(_core(word), amount), width)
 
     def _ashr(self, node: Term, width: int) -> Term:
@@ -339,12 +338,10 @@ class _Narrowing:
         return _bits(self.new[node.args[0]], low + width - 1, low)
 
     def _zext(self, node: Term, width: int) -> Term:
-        word = self.new[node.args[0]]
-        return _bits(word, width - 1, 0) if word.width >= width else word.zext(width)
+        return _resized(self.new[node.args[0]], width)
 
     def _sext(self, node: Term, width: int) -> Term:
-        word = self.new[node.args[0]]
-        return _bits(word, width - 1, 0) if word.width >= width else word.sext(width)
+        return _resized_number(self.new[node.args[0]], width)
 
 
 #: Words of a sum or a maximum beyond which it is left as it is: it is written anew with each one more.
