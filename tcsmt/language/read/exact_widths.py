@@ -17,7 +17,7 @@ from functools import reduce
 from operator import and_, or_
 
 from tcsmt.language.graphs.bounds import Bounds
-from tcsmt.language.read.joining import joined
+from tcsmt.language.read.joining import apart, joined, largest
 from tcsmt.language.terms import TRUE, Term, all_of, const, operands_first, rebuild, total, umax
 
 __all__ = ["exact_widths"]
@@ -150,15 +150,16 @@ class _Narrowing:
 
     def _addends(self, word: Term) -> Sequence[Term]:
         """Words of which this one is the sum."""
-        inner = word.args[0] if word.op == "sext" else word
-        if inner.op != "add" or len(inner.args) > _MOST:
-            return [word]
-        if inner is not word:
-            least, most = (sum(ends) for ends in zip(*map(self.bounds.signed, inner.args), strict=True))
-            half = 1 << (inner.width - 1)
-            if least < -half or most >= half:
+        inner = word.args[0] if word.op in ("sext", "zext") else word
+        addends = apart("add", inner)
+        if len(addends) > 1 and inner is not word:
+            signed = word.op == "sext"
+            ranges = map(self.bounds.signed if signed else self.bounds.unsigned, addends)
+            low, high = (sum(ends) for ends in zip(*ranges, strict=True))
+            least = -1 << (inner.width - 1) if signed else 0
+            if low < least or high >= least + (1 << inner.width):
                 return [word]
-        return [arg.sext(word.width) for arg in inner.args]
+        return [_extended(addend, word) for addend in addends]
 
     def _negated(self, one: Term, other: Term) -> Term | None:
         """``(x ^ -bit) + bit``."""
@@ -296,8 +297,7 @@ class _Narrowing:
         words = [self._widened(word) for word in words]
         if bit.args != (words[1], words[0]):
             return None
-        parts = [word.args if word.op == "umax" and len(word.args) <= _MOST else (word,) for word in words]
-        return umax(*parts[0], *parts[1])
+        return largest(*words)
 
     def _eq(self, node: Term, width: int) -> Term:
         left, right = (self.new[arg] for arg in node.args)
@@ -344,8 +344,6 @@ class _Narrowing:
         return _resized_number(self.new[node.args[0]], width)
 
 
-#: Words of a sum or a maximum beyond which it is left as it is: it is written anew with each one more.
-_MOST = 256
 #: Bits of the integers that programs have. A sum in another width was trimmed to it.
 _CONTAINERS = (8, 16, 32, 64, 128)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tcsmt.language.terms import TRUE, Term, total, umax
 
-__all__ = ["chosen", "joined", "summed"]
+__all__ = ["apart", "chosen", "joined", "largest", "summed"]
 
 #: Words of a sum or a maximum beyond which it is left as it is: what is joined one by one is written
 #: anew each time.
@@ -37,7 +37,8 @@ def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
     whole = left + right  # which sees that they are of one width
     if left.value is not None or right.value is not None:
         return whole
-    return total(*_parts("add", left, alone[0]), *_parts("add", right, alone[1]))
+    words = zip((left, right), alone, strict=True)
+    return total(*(part for word, once in words for part in (apart("add", word) if once else (word,))))
 
 
 def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
@@ -48,7 +49,7 @@ def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
     if bit.op == "not":
         bit, then, otherwise = bit.args[0], otherwise, then
     if bit.op == "ult" and bit.args == (otherwise, then):
-        return umax(*_parts("umax", otherwise, True), *_parts("umax", then, True))
+        return largest(otherwise, then)
     if bit.op == "extract" and bit.args[0].width == then.width and bit is bit.args[0][then.width - 1]:
         (word,) = bit.args
         rest = word[word.width - 2 : 0]
@@ -57,9 +58,14 @@ def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
     return bit.ite(then, otherwise)
 
 
-def _parts(op: str, word: Term, apart: bool) -> tuple[Term, ...]:
+def largest(*words: Term) -> Term:
+    """The maximum; of maxima, one of all their words."""
+    return umax(*(part for word in words for part in apart("umax", word)))
+
+
+def apart(op: str, word: Term) -> tuple[Term, ...]:
     """The arguments of an operation on any number of words; else the word."""
-    return word.args if apart and word.op == op and len(word.args) < _MOST else (word,)
+    return word.args if word.op == op and len(word.args) < _MOST else (word,)
 
 
 def _bounds(part: Term) -> tuple[int, int]:

@@ -45,6 +45,8 @@ def arithmetic(x: Term, by: Term) -> Term:
     [
         ((X + Y) & 0x1F, (A + B).zext(32)),
         (X + Y, (A.zext(6) + B.zext(6)).zext(32)),
+        (X + Y + X, total(A.zext(7), B.zext(7), A.zext(7)).zext(32)),
+        (((X + Y) & 0x1F) + X, ((A + B).zext(6) + A.zext(6)).zext(32)),
         (X * Y, (A.zext(10) * B.zext(10)).zext(32)),
         ((X >> 2) & 3, A[3:2].zext(32)),
         ((X & 0x7).eq(0).zext(32), A[2:0].eq(0).zext(32)),
