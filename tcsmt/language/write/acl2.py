@@ -124,6 +124,9 @@ class Acl2Writer:
         return self._masks[root]
 
 
+#: Bits of a shift amount that is written as it is.
+_SHORT = 12
+
 #: Operations whose arguments may come in any order.
 _COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")
 
@@ -148,6 +151,26 @@ def _signed(width: int, word: str) -> str:
     return f"(logext {width} {word})"
 
 
+def _amount(node: Term, word: str) -> str:
+    """By how many bits a word is shifted. ACL2's simulation makes a list of 2^n bits for an amount of n bits,
+    so a long one is cut to what shifts all of the word out.
+    """
+    if _bits(node.args[1]) <= _SHORT:
+        return word
+    return f"(if (< {word} {node.width}) (loghead {node.width.bit_length()} {word}) {node.width})"
+
+
+def _bits(word: Term) -> int:
+    """At most so many low bits of the word are not zero."""
+    if word.value is not None:
+        return word.value.bit_length()
+    if word.op == "zext":
+        return _bits(word.args[0])
+    if word.op == "add":
+        return min(word.width, sum((1 << _bits(arg)) - 1 for arg in word.args).bit_length())
+    return word.width
+
+
 def _less(node: Term, x: str, y: str) -> str:
     width = node.args[0].width
     return f"(bool->bit (< {_signed(width, x)} {_signed(width, y)}))"
@@ -163,9 +186,9 @@ _EXPRESSION: dict[str, Callable[..., str]] = {
     "add": lambda n, *xs: _low(n, f"(+ {' '.join(xs)})"),
     "sub": lambda n, x, y: _low(n, f"(- {x} {y})"),
     "mul": lambda n, x, y: _low(n, f"(* {x} {y})"),
-    "shl": lambda n, x, y: f"(if (< {y} {n.width}) {_low(n, f'(ash {x} {y})')} 0)",
-    "lshr": lambda n, x, y: f"(ash {x} (- {y}))",
-    "ashr": lambda n, x, y: _low(n, f"(ash {_signed(n.width, x)} (- {y}))"),
+    "shl": lambda n, x, y: f"(if (< {y} {n.width}) {_low(n, f'(ash {x} {_amount(n, y)})')} 0)",
+    "lshr": lambda n, x, y: f"(ash {x} (- {_amount(n, y)}))",
+    "ashr": lambda n, x, y: _low(n, f"(ash {_signed(n.width, x)} (- {_amount(n, y)}))"),
     "concat": lambda n, x, y: f"(logapp {n.args[1].width} {y} {x})",
     "extract": lambda n, x: _low(n, f"(logtail {n.data[1]} {x})" if n.data[1] else x),
     "sext": lambda n, x: _low(n, _signed(n.args[0].width, x)),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tcsmt.language.terms import expand, substitute, total, var, variables
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, const, expand, substitute, total, var, variables
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tests.support.acl2_text import Session
 from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
@@ -35,6 +38,25 @@ def test_random_computations() -> None:
 @pytest.mark.parametrize("steps", MANY)
 def test_many_random_computations(steps: int) -> None:
     on_many_random_cases(check_text, steps)
+
+
+@pytest.mark.parametrize("shifted", [Term.__lshift__, Term.__rshift__, Term.ashr])
+def test_shift_amounts(shifted: Callable[[Term, Term], Term]) -> None:
+    """An amount of many bits is cut before it shifts; those of few bits, and constants, are as they are."""
+    x, long, short = var("x", 25), var("long", 25), var("short", 12)
+    inputs = variables_of(["x", "long", "short"])
+    texts = []
+    for amount in (long, short.zext(25), const(3, 25)):
+        bindings, (result,) = Acl2Writer(inputs).bindings([shifted(x, amount)], {})
+        texts.append(" ".join(text for _, text in bindings))
+        session = Session()
+        session.read(defined("f", list(inputs.values()), bindings, result))
+        for word in (0x1AAAAAA, 0x0AAAAAA):
+            for far in (0, 1, 7, 24, 25, 26, 31, 32, 33, 4095):
+                words = {"x": word, "long": far, "short": far}
+                expected = evaluate([shifted(x, amount)], words)[0]
+                assert session.value(["f", word, far, far], {}) == expected
+    assert ["loghead 5" in text for text in texts] == [True, False, False]
 
 
 def test_variables_are_told_apart_without_case() -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
-from tcsmt.language.write.acl2 import defined, variables_of
+from tcsmt.language.terms import Term, expand, operands_first
+from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.models import Model
@@ -138,12 +139,12 @@ def _events(model: Model, book: UnitBook, numbers: SpecifiedNumbers) -> list[Boo
         if call.stage is not None:
             assert call.stage.block is None or isinstance(call.stage.block, int)
             blocks.setdefault(call.stage.block, []).append(call)
-    calls = {call.label: call for call in book.calls}
+    inputs, calls = variables_of(model.input_names), {call.label: call for call in book.calls}
     events: list[BookEvent] = []
     c_format = parts.c_format
     made = []
     for number, place in enumerate(sorted(blocks, key=lambda place: place or 0)):
-        block = _Block(f"block-{number}", parts, c_format, numbers, calls, blocks[place])
+        block = _Block(f"block-{number}", parts, c_format, numbers, inputs, calls, blocks[place])
         events += block.events()
         made.append(block)
         c_format = parts.d_format
@@ -158,6 +159,7 @@ class _Block:
     parts: FusedParameters
     c_format: Format
     numbers: SpecifiedNumbers
+    inputs: Mapping[str, str]
     calls: Mapping[str, StageCall]
     stages: Sequence[StageCall]
     written: list[BookEvent] = field(default_factory=list)
@@ -294,7 +296,7 @@ class _Block:
         if top_label != self.largest.label or product.args != (a, b):
             raise TcsmtError("an aligned product of the unit's book is not made of its lane and the maximum")
         lemma = f"{self.name}-{call.function}"
-        if self._met(lemma):
+        if self._met(f"{lemma}-apart"):
             return
         widths = {"a": self.parts.a_format.width, "b": self.parts.b_format.width}
         significands = f"(* (significand-of a {self.a}) (significand-of b {self.b}))"
@@ -308,9 +310,9 @@ class _Block:
         exponent = f"(exponent-of a {self.a}) (exponent-of b {self.b})"
         sign = f"(not (equal (equal (sign-of a {self.a}) 1) (equal (sign-of b {self.b}) 1)))"
         point = self.parts.a_format.fraction_bits + self.parts.b_format.fraction_bits
-        self._aligned(
-            call, widths | {"p": product.width}, f"({call.function} a b p l)", "p", sign, point, exponent
-        )
+        formals = dict(zip(call.args, ("a", "b", "p", "l"), strict=True))
+        sizes = widths | {"p": product.width, "l": self.largest.width}
+        self._aligned(call, formals, sizes, "p", sign, point, exponent)
         self._aligned_rule(
             call, widths, [f"(number-p a {self.a})", f"(number-p b {self.b})"],
             lambda top: f"({call.function} a b {written} {top})", self._product(),
@@ -325,7 +327,8 @@ class _Block:
         exponent = f"(exponent-of c {self.c})"
         sign, magnitude = f"(equal (sign-of c {self.c}) 1)", f"(significand-of c {self.c})"
         point = self.c_format.fraction_bits
-        self._aligned(call, widths, f"({call.function} c l)", magnitude, sign, point, exponent)
+        formals = dict(zip(call.args, ("c", "l"), strict=True))
+        self._aligned(call, formals, widths | {"l": self.largest.width}, magnitude, sign, point, exponent)
         self._aligned_rule(
             call, widths, [f"(number-p c {self.c})"],
             lambda top: f"({call.function} c {top})", self._number(),
@@ -335,19 +338,76 @@ class _Block:
         )  # fmt: skip
 
     def _aligned(
-        self, call: StageCall, widths: dict[str, int], written: str, magnitude: str, sign: str,
+        self, call: StageCall, formals: Mapping[str, str], widths: dict[str, int], magnitude: str, sign: str,
         point: int, exponent: str,
     ) -> None:  # fmt: skip
-        """An aligned term is its magnitude shifted left by a number, and right by the distance to the top."""
-        width, distance = self.largest.width, f"(- l (+ {self.offset} {exponent}))"
-        shift = self.numbers.fraction_bits - point
+        """An aligned term is its magnitude shifted left by a number, and right by the distance to the top.
+
+        formals: the variable for each argument. The distance is of few bits, and the shift has no sums but a
+        sign: apart, their refutations are a fiftieth of that of both.
+        """
+        lemma, width = f"{self.name}-{call.function}", self.largest.width
+        distance, shifted = f"distance-of-{lemma}", f"shift-of-{lemma}"
+        words = [word for word in widths if word != "l"]
+        part = _one_of(call, [n for n in self._own(call, formals) if _term(self.largest) in n.args])
+        self._written_apart(call, formals, part, {distance: [*words, "l"], shifted: [*words, "d"]})
+        far, value = f"({distance} {' '.join([*words, 'l'])})", f"(+ {self.offset} {exponent})"
+        written = f"({call.function} {' '.join(formals.values())})"
+        apart = f"({shifted} {' '.join([*words, far])})"
+        self._simulated(f"{lemma}-apart", widths, f"(equal {written} {apart})")
         self._simulated(
-            f"{self.name}-{call.function}",
-            widths | {"l": width},
-            f"(let ((v (shifted-of {magnitude} {sign} {shift} (loghead {width} {distance}))))\n"
-            f"    (and (equal {written} (loghead {call.width} v)) (signed-byte-p {call.width} v)\n"
-            f"      (<= 0 (+ {self.offset} {exponent}))))",
+            f"{lemma}-distance",
+            widths,
+            f"(and (unsigned-byte-p {width} {far}) (equal {far} (loghead {width} (- l {value})))\n"
+            f"      (<= 0 {value}))",
         )
+        self._simulated(
+            f"{lemma}-shifted",
+            {word: widths[word] for word in words} | {"d": width},
+            self._shifted(call, f"({shifted} {' '.join([*words, 'd'])})", magnitude, sign, point, "d"),
+        )
+        both = self._shifted(call, written, magnitude, sign, point, f"(loghead {width} (- l {value}))")
+        self._rule(
+            lemma,
+            _sizes(widths),
+            f"(and {both} (<= 0 {value}))",
+            [f"{lemma}-apart", f"{lemma}-distance", f"(:instance {lemma}-shifted (d {far}))"],
+            classes=_NO_RULE,
+        )
+
+    def _shifted(
+        self, call: StageCall, written: str, magnitude: str, sign: str, point: int, distance: str
+    ) -> str:
+        """That the word is the magnitude with its sign, shifted left by a number and right by a distance."""
+        shift = self.numbers.fraction_bits - point
+        return (
+            f"(let ((v (shifted-of {magnitude} {sign} {shift} {distance})))\n"
+            f"    (and (equal {written} (loghead {call.width} v)) (signed-byte-p {call.width} v)))"
+        )
+
+    def _known(self, formals: Mapping[str, str]) -> dict[Term, str]:
+        """The variables of stages that are arguments of a stage."""
+        return {_term(self.calls[arg]): word for arg, word in formals.items() if arg in self.calls}
+
+    def _own(self, call: StageCall, formals: Mapping[str, str]) -> list[Term]:
+        """The nodes of a stage, without those of its arguments."""
+        return operands_first([_term(call)], self._known(formals))
+
+    def _written_apart(
+        self, call: StageCall, formals: Mapping[str, str], part: Term, functions: Mapping[str, Sequence[str]]
+    ) -> None:
+        """A stage as two functions, given with their words: a part of it, and of that part, the last word,
+        the stage.
+        """
+        (inner, inner_words), (outer, outer_words) = functions.items()
+        known = self._known(formals)
+        write = Acl2Writer({name: formals.get(word, word) for name, word in self.inputs.items()})
+        for name, words, root, names in (
+            (inner, inner_words, part, known),
+            (outer, outer_words, _term(call), known | {part: outer_words[-1]}),
+        ):
+            bindings, (value,) = write.bindings([root], names)
+            self.written.append(BookEvent(defined(name, words, bindings, value)))
 
     def _aligned_rule(
         self, call: StageCall, widths: Mapping[str, int], numbers: Sequence[str],
@@ -416,10 +476,29 @@ class _Block:
         rounded = f"(rounded-by-right-shift (logext {self.sum.width} s) {unit} {rounding} {bits})"
         self._simulated(f"{name}-word", widths, f"(unsigned-byte-p {call.width} {written})")
         self._simulated(f"{name}-special", widths, f"(implies {special} (equal {written} {special}))")
+        inner, outer = f"rounding-of-{name}", f"choice-of-{name}"
+        formals = dict(zip(call.args, widths, strict=True))
+        part = self._of_the_sum(formals)
+        self._written_apart(call, formals, part, {inner: ["l", "s"], outer: [*self.words, "r"]})
+        number, of_number = f"({inner} l s)", f"(not {special})"
+        self._simulated(f"{name}-apart", widths, f"(equal {written} ({outer} {self.args} {number}))")
         self._simulated(
+            f"{name}-rounding",
+            {"l": self.largest.width, "s": self.sum.width},
+            f"(and (unsigned-byte-p {part.width} {number})\n"
+            f"      (implies (<= l {top}) (equal {number} {rounded})))",
+        )
+        self._simulated(
+            f"{name}-choice",
+            self.words | {"r": part.width},
+            f"(implies {of_number} (equal ({outer} {self.args} r) r))",
+        )
+        self._rule(
             f"{name}-rounded",
-            widths,
-            f"(implies (and (not {special}) (<= l {top})) (equal {written} {rounded}))",
+            [*_sizes(widths), of_number, f"(<= l {top})"],
+            f"(equal {written} {rounded})",
+            [f"{name}-apart", f"{name}-rounding", f"(:instance {name}-choice (r {number}))"],
+            classes=_NO_RULE,
         )
         self._simulated(
             f"{name}-numbers", self.words, f"(implies (not {special}) (and {' '.join(self._finite())}))"
@@ -439,6 +518,16 @@ class _Block:
             ["number-of-word", "constants-together", "commutativity-of-+", "commutativity-of-*",
              "integer-sum", "natp", "posp"],
         )  # fmt: skip
+
+    def _of_the_sum(self, formals: Mapping[str, str]) -> Term:
+        """The part of the result that is of the sum and the maximum alone: a word, where none is special."""
+        alone = {node: word in ("l", "s") for node, word in self._known(formals).items()}
+        parts: dict[Term, None] = {}
+        for node in self._own(self.result, formals):
+            alone[node] = node.op != "var" and all(alone[arg] for arg in node.args)
+            if not alone[node]:
+                parts |= {arg: None for arg in node.args if alone[arg] and arg.value is None}
+        return _one_of(self.result, list(parts))
 
     def _largest(self) -> None:
         """The largest exponent: what is specified, counted from the base, and not less than any term's."""
@@ -586,6 +675,17 @@ def _composed(
 def _stage(call: StageCall) -> Stage:
     assert call.stage is not None
     return call.stage
+
+
+def _term(call: StageCall) -> Term:
+    (term,) = expand([_stage(call).term])
+    return term
+
+
+def _one_of(call: StageCall, parts: Sequence[Term]) -> Term:
+    if len(parts) != 1:
+        raise TcsmtError(f"{call.label}: {len(parts)} parts are found where its proof is cut, not one")
+    return parts[0]
 
 
 def _lane(stage: Stage) -> int:
