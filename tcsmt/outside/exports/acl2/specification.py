@@ -462,12 +462,14 @@ class _Block:
     def _result(self) -> None:
         """The word, of special words and of a sum of numbers."""
         call, n = self.result, self.numbers
-        if call.args[-2:] != (self.largest.label, self.sum.label) or len(call.args) != len(self.words) + 2:
+        met = [self._formal(arg) for arg in call.args[:-2]]  # without special words, c is met alone
+        if call.args[-2:] != (self.largest.label, self.sum.label) or not self.words.keys() >= set(met):
             raise TcsmtError(
                 "the result of the unit's book is not made of its words, the maximum and the sum"
             )
+        args, special, name = " ".join(met), self._special(), self.name
         widths = self.words | {"l": self.largest.width, "s": self.sum.width}
-        written, special, name = f"({call.function} {self.args} l s)", self._special(), self.name
+        written = f"({call.function} {args} l s)"
         top = self.top + self.offset
         longest = self.sum.width + n.precision
         bits = next(w for w in range(1, 16) if (1 << w) - 2 > longest)
@@ -477,11 +479,11 @@ class _Block:
         self._simulated(f"{name}-word", widths, f"(unsigned-byte-p {call.width} {written})")
         self._simulated(f"{name}-special", widths, f"(implies {special} (equal {written} {special}))")
         inner, outer = f"rounding-of-{name}", f"choice-of-{name}"
-        formals = dict(zip(call.args, widths, strict=True))
+        formals = dict(zip(call.args, (*met, "l", "s"), strict=True))
         part = self._of_the_sum(formals)
-        self._written_apart(call, formals, part, {inner: ["l", "s"], outer: [*self.words, "r"]})
+        self._written_apart(call, formals, part, {inner: ["l", "s"], outer: [*met, "r"]})
         number, of_number = f"({inner} l s)", f"(not {special})"
-        self._simulated(f"{name}-apart", widths, f"(equal {written} ({outer} {self.args} {number}))")
+        self._simulated(f"{name}-apart", widths, f"(equal {written} ({outer} {args} {number}))")
         self._simulated(
             f"{name}-rounding",
             {"l": self.largest.width, "s": self.sum.width},
@@ -491,7 +493,7 @@ class _Block:
         self._simulated(
             f"{name}-choice",
             self.words | {"r": part.width},
-            f"(implies {of_number} (equal ({outer} {self.args} r) r))",
+            f"(implies {of_number} (equal ({outer} {args} r) r))",
         )
         self._rule(
             f"{name}-rounded",
@@ -507,7 +509,7 @@ class _Block:
             f"{name}-rounded-rule",
             [*_sizes(self.words), f"(not {special})", "(integerp l)", f"(not (< l {-self.offset}))",
              f"(not (< {self.top} l))", f"(signed-byte-p {self.sum.width} s)"],
-            f"(equal ({call.function} {self.args} (+ {self.offset} l) (loghead {self.sum.width} s))\n"
+            f"(equal ({call.function} {args} (+ {self.offset} l) (loghead {self.sum.width} s))\n"
             f"      (rounded-of s (- l {n.fraction_bits}) {rounding}))",
             [f"(:instance {name}-rounded (l (+ {self.offset} l)) (s (loghead {self.sum.width} s)))",
              f"(:instance rounded-within (m {1 << (self.sum.width - 1)}) (q (- l {n.fraction_bits})) "

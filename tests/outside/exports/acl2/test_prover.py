@@ -9,29 +9,20 @@ import pytest
 from tcsmt.outside.exports.acl2 import prover
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
 from tcsmt.support.errors import TcsmtError
+from tests.support.fake_acl2 import fake_acl2
 
-#: Prints the text of ``(cw "~%~s0~%" "TEXT")``, sleeps at ``(sleep)``, ends at ``(good-bye)``,
-#: and forgets what comes after ``(error)``.
-REPEATING = """#!/bin/sh
-while read -r line; do
-  case "$line" in
-    '(cw '*) printf '\\n%s\\n' "$(echo "$line" | cut -d '"' -f 4)" ;;
+#: Sleeps at ``(sleep)``, ends at ``(good-bye)``, and forgets what comes after ``(error)``.
+REPEATING = """
     '(sleep)') sleep 60 ;;
     '(good-bye)') exit 0 ;;
     '(error)') echo '*** ABORTING from raw Lisp ***'; read -r lost ;;
     *) echo "told $line" ;;
-  esac
-done
 """
 
 
 @pytest.fixture
 def repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    program = tmp_path / "bin" / "acl2"
-    program.parent.mkdir()
-    program.write_text(REPEATING)
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    fake_acl2(tmp_path, monkeypatch, REPEATING)
     return tmp_path
 
 

@@ -73,6 +73,7 @@ def false_lemma(book: SpecificationBook, rows: int) -> str:
         "volta/mma.m8n8k4.f16.f16.f16.f16",
         "ada/mma.m16n8k16.f32.e4m3.e4m3.f32",
         "ampere/mma.m16n8k8.f32.bf16.bf16.f32",
+        "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e2m1.e3m2",
     ],
 )
 def test_lemmas_of_the_catalogue(name: str) -> None:
