@@ -34,13 +34,17 @@ KERNELS = {
     "Zen": ("AVX2", "FMA3"),
     "SkylakeX": ("AVX512F", "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL"),
 }
-#: What LLVM must not use (:mod:`tcsmt.language.run.jit`), and what the processor has then less.
+#: What LLVM must not use (:mod:`tcsmt.language.run.jit`), and what the processor has then less. With all of
+#: its features the suite itself runs.
 VECTORS = {
-    "all features of the processor": ("", ()),
     "without AVX-512": ("avx512f", ("AVX512F",)),
     "without AVX": ("avx,sse3,popcnt,bmi,bmi2,lzcnt,movbe", ("AVX",)),
 }
-LIBRARY = ("-m", "library and not long")
+#: Only files that have such tests: to collect all others takes longer than to run these.
+LIBRARY = (
+    "-m", "library and not long",
+    *(str(p) for p in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.library" in p.read_text()),
+)  # fmt: skip
 SIMULATOR = (
     "tests/simulate/test_compiled.py", "tests/simulate/test_matmul.py", "tests/simulate/test_rows.py",
     "tests/simulate/test_float_kernels.py", "tests/simulate/test_kernel_source.py",
@@ -48,7 +52,7 @@ SIMULATOR = (
     "tests/language/run/test_exhaust.py", "tests/language/run/test_sums.py",
 )  # fmt: skip
 #: An emulator takes twenty times as long: products of units, and of NumPy.
-FEW = ("-m", "library and not long", "tests/simulate/test_matmul.py", "tests/face/api/test_multiply.py")
+FEW = (*LIBRARY[:2], "tests/simulate/test_matmul.py", "tests/face/api/test_multiply.py")
 #: Processors that QEMU emulates, by the machine.
 EMULATED = {"x86_64": ("Nehalem",)}
 

@@ -126,6 +126,7 @@ def test_commands_take_files(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_certificate_has_all_of_a_files_algorithm(tmp_path: Path) -> None:
     """Its statement names no file, and is checked without it."""
     text = 'format = "bf16"\nwords = 2\ncompensated = "kahan"\nc = "last"\n'

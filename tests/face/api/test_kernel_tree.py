@@ -11,8 +11,6 @@ import pytest
 import tcsmt
 from tests.support.libraries import exact, last_column_backwards, single
 
-pytestmark = pytest.mark.library
-
 
 def one_by_one(a: Any, b: Any) -> Any:
     """Binary32 sums from the last product to the first."""

@@ -19,8 +19,6 @@ from tests.support import libraries
 from tests.support.libraries import AnyOrder, Multiply, OnceInAWhile
 from tests.support.trees import products_of, rounded, sum_by
 
-pytestmark = pytest.mark.library
-
 F32 = FORMATS["f32"]
 
 
@@ -47,6 +45,7 @@ def confirmed(found: TreeReading, multiply: Multiply, k: int, shape: tuple[int, 
     assert (covered == 1).all()
 
 
+@pytest.mark.library
 @pytest.mark.parametrize(
     ("k", "shape"),
     [
@@ -134,6 +133,7 @@ def test_functions_that_no_tree_gives_are_refused(multiply: Any, reason: str) ->
         reading_of(multiply, 8, (6, 5))
 
 
+@pytest.mark.library
 def test_formats_that_do_not_reach() -> None:
     with pytest.raises(TcsmtError, match="e4m3 reaches from"):
         reading_of(np.matmul, 8, (8, 8), "e4m3")

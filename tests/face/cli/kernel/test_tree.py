@@ -11,8 +11,6 @@ import pytest
 
 from tests.support.command_line import done, refused
 
-pytestmark = pytest.mark.library
-
 #: Products from the last to the first, each added in binary32.
 BACKWARDS = """
 import math
