@@ -7,7 +7,7 @@ as wide as what remains. There is no operation that it leaves wide: an interpret
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import (
@@ -24,7 +24,7 @@ from tcsmt.language.terms import (
     var,
 )
 
-__all__ = ["LIMB", "Limbs", "fitted", "pieces", "split"]
+__all__ = ["LIMB", "Limbs", "fitted", "pieces", "split", "sums"]
 
 #: Bits of a limb where nothing else is said.
 LIMB = 64
@@ -132,9 +132,7 @@ class _Splitter:
         return [condition.ite(x, y) for x, y in zip(then, otherwise, strict=True)]
 
     def add(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        result = args[0]
-        for other in args[1:]:
-            result = _sum(result, other, FALSE)
+        *_, result = sums(args)
         return result
 
     def neg(self, node: Term, args: Sequence[Limbs]) -> Limbs:
@@ -317,6 +315,14 @@ def _less(x: Limbs, y: Limbs) -> Term:
     for x_limb, y_limb in zip(x, y, strict=True):
         less = x_limb.ult(y_limb) | (x_limb.eq(y_limb) & less)
     return less
+
+
+def sums(words: Sequence[Limbs]) -> Iterator[Limbs]:
+    """The sum of two words and more, after each addend."""
+    result = words[0]
+    for other in words[1:]:
+        result = _sum(result, other, FALSE)
+        yield result
 
 
 def _sum(x: Limbs, y: Limbs, carry: Term) -> Limbs:

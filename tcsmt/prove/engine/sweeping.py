@@ -36,6 +36,7 @@ from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, values_of
 from tcsmt.prove.engine.cones import Cones
+from tcsmt.prove.engine.limb_words import LimbWords
 from tcsmt.prove.engine.partial_results import PartialSums, extended_number, maximum
 from tcsmt.prove.engine.proof_steps import Proving
 from tcsmt.prove.engine.ranges import Ranges
@@ -70,7 +71,10 @@ class Sweeping:
         self.left, self.right = (side.trace.output for side in proving.question.sides)
         #: the first output without macros: what they are made of is what a stranger has
         (self.expanded,) = expand([self.left])
-        self.own = set(operands_first([self.expanded]))
+        #: what the second graph is merged into
+        self.limbs = LimbWords.like(self.expanded, self.right)
+        self.base = self.expanded if self.limbs is None else self.limbs.root
+        self.own = set(operands_first([self.base]))
         self.witness: Replayed | None = None
         self.merged: dict[Term, Term] = {}
         #: inputs at which words that looked alike differ
@@ -94,11 +98,13 @@ class Sweeping:
             ):
                 any(self._equal(node, theirs, ours, each * limit, deep) for ours in candidates)
         (result,) = substitute([self.right], self.merged)
+        if self.limbs is not None and result is self.base and self.limbs.widened(self.right, self.proving):
+            return self.left
         return self.left if result is self.expanded else result
 
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
         """Each word of the second graph that is worth a query, and what it is now."""
-        nodes = operands_first([self.expanded])
+        nodes = operands_first([self.base])
         right = [node for node in operands_first([self.right]) if node not in self.own]
         values = values_of([*nodes, *right], self._rows())
         self.alike = CandidateEqualities(values)

@@ -68,6 +68,49 @@ def test_what_programs_write(written: Term, meant: Term) -> None:
     assert exact_widths(written) is meant
 
 
+def at_bounds(near: int) -> Iterator[Term]:
+    """Programs that have a number of bits, or just not; ``near``: a constant of a few bits, which decides it.
+
+    What is widened, moved or spliced in each of them may be so up to a bound.
+    """
+    x, y = var("x", 3).zext(16), var("y", 3).zext(16)
+    for ones in (0x7, 0xF, 0x1F):
+        trimmed, width = (x + near) & ones, ones.bit_length()
+        yield trimmed + y
+        yield trimmed - y
+        yield trimmed + (y + near)
+        yield trimmed.ult(y)
+        yield least(trimmed, y)
+        yield least(y, trimmed)
+        yield signed(trimmed, width) + y
+        yield signed((x + y + near) & ones, width) + y
+        yield signed((x - y) & ones, width) + (x + near)
+        yield total(signed(x, 3), signed(y, 3), const(near, 16)) & ones
+        yield signed(total(signed(x, 3), signed(y, 3), signed(x & near, 3)) & ones, width) + y
+        yield x[2:0].concat((y + near)[3:0]).zext(16) & ones
+        for size in (4, 5, 8):
+            inside = (y + near).ult(size)
+            yield inside.ite((x & ones) >> (y + near & (size - 1)), 0)
+            yield inside.ite((x & ones) << (y + near & (near >> 1)), 0)
+            yield inside.ite((x >> (y + near & near)) & ones, 0)
+        yield (x & ones) >> least(y, near)
+        yield signed(x & ones, width).ashr(least(y, near))
+        yield (x << near) & ones | y
+        yield ((x << near) & ones) + x
+        yield x.ult(near) & (y ^ 0x4).ult(near ^ 0x4)
+        yield (x ^ 0x8000).ult(near ^ 0x8000)
+
+
+@pytest.mark.parametrize("near", range(19))
+def test_at_bounds(near: int) -> None:
+    """On all inputs."""
+    for number, before in enumerate(at_bounds(near)):
+        after = exact_widths(before)
+        for x, y in product(range(8), range(8)):
+            one, two = evaluate([before, after], {"x": x, "y": y})
+            assert one == two, (number, x, y)
+
+
 def drawn(rng: Random, widths: Sequence[int], most: int) -> tuple[list[Term], Term]:
     """Inputs of at most so many bits, and a word of a random program of words in these widths."""
     inputs = [var(f"v{place}", rng.randint(1, most)) for place in range(rng.randint(2, 3))]
