@@ -34,11 +34,11 @@ HEAD = """\
 """
 
 
-def forms() -> Iterator[tuple[str, FormProof]]:
-    """Each form once, with the first unit that has it."""
+def forms(only: str) -> Iterator[tuple[str, FormProof]]:
+    """Each form once, with the first unit that has it, of those whose names contain a text."""
     seen = set()
     for row in rows(claims=True):
-        for proof in form_proofs(row.model):
+        for proof in form_proofs(row.model) if only in row.name else ():
             if proof.digests not in seen:
                 seen.add(proof.digests)
                 yield row.name, proof
@@ -75,10 +75,8 @@ def main() -> None:
         if options.certificates is not None:
             certificates = Certificates(options.certificates, SolvingOptions(timeout=options.limit))
         refuted: set[Term] = set()
-        for name, proof in forms():
+        for name, proof in forms(options.only):
             kept = {(entry["model"], entry["form"]) for entry in entries}
-            if options.only not in name:
-                continue
             if certificates is not None:
                 print(f"{name}: {certificates.add(*proof.certificate(name))}", flush=True)
             if proof.digests in kept:

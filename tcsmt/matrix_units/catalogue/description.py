@@ -15,6 +15,7 @@ __all__ = ["description", "row_as_json"]
 
 _FORMS = {
     "floats": "floating-point instructions",
+    "groups": "sums of groups in integers of 16 bits",
     "processor": "the processor's IEEE operations",
     "integers": "integer instructions",
 }

@@ -24,6 +24,7 @@ from tcsmt.matrix_units.models.float_form import (
 )
 from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import CLast
+from tcsmt.matrix_units.models.group_form import GroupForm, group_form
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 
 __all__ = [
@@ -55,9 +56,9 @@ def digests_of_last(form: LastAdditionForm) -> tuple[str, str]:
 
 
 @cache
-def proved_form(model: Model) -> FloatForm | None:
+def proved_form(model: Model) -> FloatForm | GroupForm | None:
     """The form of a model that is proved to give the model's words wherever its guard is 0; else None."""
-    form = float_form(model)
+    form = float_form(model) or group_form(model)
     proved = form is not None and digests(model, form.result, form.guard) in _proved()
     return form if proved else None
 
@@ -78,7 +79,7 @@ class ProvedBlock:
     """
 
     model: FusedDotAdd
-    form: FloatForm | ComposedForm
+    form: FloatForm | GroupForm | ComposedForm
     lanes: tuple[int, ...]
     sums: tuple[tuple[int, ...], ...]
 
@@ -111,7 +112,9 @@ def fused_block(model: Model) -> FusedDotAdd | None:
     return model.varied(**changes) if changes else model
 
 
-def _with_last_addition(model: FusedDotAdd, block: FusedDotAdd, form: FloatForm) -> ComposedForm | None:
+def _with_last_addition(
+    model: FusedDotAdd, block: FusedDotAdd, form: FloatForm | GroupForm
+) -> ComposedForm | None:
     """The forms of a model's blocks, from +0 on, and of its last addition, if that is proved."""
     last, zero = last_addition_form(model), const(0, model.d_format.width)
     if last is None or digests_of_last(last) not in _proved():
@@ -146,11 +149,13 @@ def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict
 
 
 def simulation(model: Model) -> dict[str, str]:
-    """On which form of a unit the simulator computes, where it is faster: ``floats``, ``processor`` (its own
-    IEEE operations) or ``integers``; and the reason.
+    """On which form of a unit the simulator computes, where it is faster, and the reason: ``floats``,
+    ``groups`` (sums in integers of 16 bits), ``processor`` (its own IEEE operations) or ``integers``.
     """
-    if proved_block(model) is not None:
-        return {"form": "floats", "reason": "proved to give the same words"}
+    block = proved_block(model)
+    if block is not None:
+        form = "groups" if isinstance(block.form, GroupForm) else "floats"
+        return {"form": form, "reason": "proved to give the same words"}
     if with_one_nan(model) is not None:
         return {
             "form": "processor",

@@ -8,9 +8,10 @@ from functools import partial
 
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
+from tcsmt.matrix_units.models.group_form import group_form
 from tcsmt.matrix_units.models.proved_forms import digests, digests_of_last, fused_block, one_lane
 from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.engine import float_form_proof, nan_words_proof
+from tcsmt.prove.engine import float_form_proof, group_form_proof, nan_words_proof
 from tcsmt.prove.engine.deduction import Deduction
 from tcsmt.prove.statements.question import Question, Side
 
@@ -39,14 +40,21 @@ class FormProof:
 
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
-    """Of a unit's fused sum, of the last addition of c, and of one link of a chain of IEEE operations."""
+    """Of a unit's fused sum, or of its groups, of the last addition of c, and of one link of a chain of IEEE
+    operations.
+    """
     block, steps = fused_block(model), one_lane(model)
     form = None if block is None else float_form(block)
+    groups = None if block is None else group_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None
     if block is not None and form is not None:
         sums = partial(float_form_proof.deduced, block, form)
         names = digests(block, form.result, form.guard)
         yield FormProof("a form in floating-point operations", names, block, sums)
+    if block is not None and groups is not None:
+        exact = partial(group_form_proof.deduced, block, groups)
+        names = digests(block, groups.result, groups.guard)
+        yield FormProof("exact sums of groups as integers of 16 bits", names, block, exact)
     if form is not None and last is not None:
         addition = partial(float_form_proof.deduced_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)

@@ -1,0 +1,83 @@
+"""That sums of groups as integers of 16 bits give a model's words: product by product, then group by group.
+
+What comes after the groups is the same graph on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tcsmt.language.terms import Term, all_of, total
+from tcsmt.matrix_units.arithmetic.datapath import Number
+from tcsmt.matrix_units.models import FusedDotAdd, Kind
+from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm
+from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
+from tcsmt.support.invariants import of_type
+
+__all__ = ["deduced"]
+
+
+def deduced(model: FusedDotAdd, form: GroupForm) -> Deduction:
+    """That a form gives the model's words for all inputs.
+
+    Raises :class:`.NotDeduced` where the argument does not go through.
+    """
+    proof, size, inputs = Deduction(()), model.group, model.trace
+    numbers = [of_type(stage.value, Number) for stage in inputs.of(Kind.PRODUCT)]
+    theorem = None
+    for first, group in zip(range(0, model.k, size), form.groups, strict=True):
+        lanes = range(first, first + size)
+        theirs = _words([numbers[lane] for lane in lanes], group.model_sum)
+        zeros = [numbers[lane].zero for lane in lanes]
+        if theorem is None:
+            theorem = _product(group.products[0], theirs[0], zeros[0], proof)
+        for lane in lanes:
+            values = (inputs.a[0], inputs.a[lane]), (inputs.b[0], inputs.b[lane])
+            proof.apply(theorem, dict(values))
+        _sum(proof, group, theirs, zeros)
+    replaced = {term: word for group in form.groups for term, word in group.values.items()}
+    same = form.result.eq(inputs.output)
+    proof.lemma("the result", same, equal=replaced)
+    proof.theorem(same)
+    return proof
+
+
+def _words(numbers: Sequence[Number], whole: Term) -> list[Term]:
+    """What the model adds up, lane by lane. Raises :class:`.NotDeduced` where ``whole`` is not their sum."""
+    low = min(x.exponent.low for x in numbers)
+    high = max(x.exponent.high for x in numbers)
+    words = []
+    for x in numbers:
+        word = x.significand.zext(whole.width) << x.exponent.within(low, high).zext(whole.width)
+        words.append(x.sign.ite(-word, word))
+    if total(*words) is not whole:
+        raise NotDeduced("a group's word is not the sum of its products'")
+    return words
+
+
+def _alike(own: Term, word: Term) -> Term:
+    """That two words are the same number in two's complement."""
+    width = max(own.width, word.width)
+    return own.sext(width).eq(word.sext(width))
+
+
+def _product(own: Term, word: Term, zero: Term, proof: Deduction) -> Implication:
+    """Of a lane: both graphs have the same integer, which is 0 where the model says so."""
+    lane = Deduction((), proof.lemmas)
+    same, nothing = _alike(own, word), own.eq(0).eq(zero)
+    lane.lemma("a product", same)
+    lane.lemma("a product is zero", nothing)
+    return lane.theorem(same, nothing)
+
+
+def _sum(proof: Deduction, group: GroupOfForm, words: Sequence[Term], zeros: Sequence[Term]) -> None:
+    """Facts: both graphs have the same sum of a group, and say alike whether all of it is zero."""
+    alike = [_alike(*pair) for pair in zip(group.products, words, strict=True)]
+    for term, word in group.values.items():
+        if term is group.model_zero:
+            nothing = [own.eq(0).eq(zero) for own, zero in zip(group.products, zeros, strict=True)]
+            if all_of(zeros) is not term:
+                raise NotDeduced("a group is not zero where its products are")
+            proof.lemma("a group is zero", term.eq(word), nothing, cuts=[*group.products, *zeros])
+        else:
+            proof.lemma("a group's sum", term.eq(word), alike, cuts=[*group.products, *words])
