@@ -24,7 +24,7 @@ from tcsmt.language.terms import (
     var,
 )
 
-__all__ = ["LIMB", "Limbs", "fitted", "pieces", "split", "sums"]
+__all__ = ["LIMB", "Limbs", "digits", "fitted", "pieces", "split", "sums"]
 
 #: Bits of a limb where nothing else is said.
 LIMB = 64
@@ -149,7 +149,7 @@ class _Splitter:
     def mul(self, node: Term, args: Sequence[Limbs]) -> Limbs:
         """By digits of half a limb: a limb holds a product of two, and the sum of a column of halves."""
         half = self.limb // 2
-        x, y = (self._digits(arg) for arg in args)
+        x, y = (digits(arg, self.limb) for arg in args)
         if 2 * len(x) >= 1 << half:  # so many halves are in a column, and what is carried into it
             raise ValueError(f"a product of {node.width} bits: too many for limbs of {self.limb}")
         columns: list[list[Term]] = [[const(0, self.limb)] for _ in x]
@@ -159,21 +159,12 @@ class _Splitter:
                 columns[place].append(product[half - 1 : 0].zext(self.limb))
                 if place + 1 < len(x):
                     columns[place + 1].append(product[self.limb - 1 : half].zext(self.limb))
-        digits, carry = [], const(0, self.limb)
+        result, carry = [], const(0, self.limb)
         for column in columns:
             whole = total(carry, *column)
-            digits.append(whole[half - 1 : 0])
+            result.append(whole[half - 1 : 0])
             carry = whole[self.limb - 1 : half].zext(self.limb)
-        return self.slice(self.cut(digits), node.width - 1, 0)
-
-    def _digits(self, limbs: Limbs) -> list[Term]:
-        """The halves of every limb, each with a limb's width."""
-        half = self.limb // 2
-        words = [limb.zext(self.limb) for limb in limbs]
-        halves = [word[high:low] for word in words for high, low in ((half - 1, 0), (self.limb - 1, half))]
-        if limbs[-1].width <= half:
-            halves.pop()
-        return [digit.zext(self.limb) for digit in halves]
+        return self.slice(self.cut(result), node.width - 1, 0)
 
     def eq(self, node: Term, args: Sequence[Limbs]) -> Limbs:
         return [all_of(x.eq(y) for x, y in zip(*args, strict=True))]
@@ -315,6 +306,16 @@ def _less(x: Limbs, y: Limbs) -> Term:
     for x_limb, y_limb in zip(x, y, strict=True):
         less = x_limb.ult(y_limb) | (x_limb.eq(y_limb) & less)
     return less
+
+
+def digits(limbs: Limbs, limb: int) -> list[Term]:
+    """The halves of every limb, each with a limb's width."""
+    half = limb // 2
+    words = [word.zext(limb) for word in limbs]
+    halves = [word[high:low] for word in words for high, low in ((half - 1, 0), (limb - 1, half))]
+    if limbs[-1].width <= half:
+        halves.pop()
+    return [digit.zext(limb) for digit in halves]
 
 
 def sums(words: Sequence[Limbs]) -> Iterator[Limbs]:

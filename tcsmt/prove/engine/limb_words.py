@@ -9,13 +9,13 @@ operands of the wide word free.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, product
 from operator import add
 
-from tcsmt.language.graphs.limbs import Limbs, split, sums
-from tcsmt.language.terms import FALSE, Term, flat, operands_first, rebuild, substitute
+from tcsmt.language.graphs.limbs import Limbs, digits, split, sums
+from tcsmt.language.terms import FALSE, Term, const, flat, operands_first, rebuild, substitute, total
 from tcsmt.prove.certificates.derivation import Close, Equal, characterised
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.proof_steps import Proving
@@ -27,23 +27,34 @@ __all__ = ["LimbWords"]
 _MACHINES = (32, 64, 128)
 
 
-#: What words are, one after the other.
-_Words = Mapping[Term, Sequence[Term]]
+@dataclass(frozen=True)
+class _Known:
+    """What a word is; and what is free in the proof of it."""
+
+    word: Term
+    free: tuple[Term, ...]
+
+    @classmethod
+    def of(cls, word: Term) -> _Known:
+        """With its operands free, or those of what it is moved from."""
+        computed = _sources([word])
+        return cls(word, tuple(_sources(arg for node in computed for arg in node.args)))
+
+
+#: What words of a graph are, one after the other.
+_Words = dict[Term, list[_Known]]
 
 
 @dataclass(frozen=True)
 class LimbWords:
     """A graph without wide words. root: its result.
 
-    wide: the result of the graph that it is; and binary: of that graph with sums of two words at a time.
-    limbs: which bits of that graph's words the limbs are. sums: what its sums are in the other one.
+    passes: what words of it are, and the result of the graph with those in their places; and so on, until
+    it is the graph that was given.
     """
 
     root: Term
-    limbs: _Words
-    binary: Term
-    sums: _Words
-    wide: Term
+    passes: Sequence[tuple[_Words, Term]]
 
     @classmethod
     def like(cls, wide: Term, other: Term) -> LimbWords | None:
@@ -55,34 +66,25 @@ class LimbWords:
         wider = [node for node in nodes if node.width > limb]
         if limb not in _MACHINES or not wider or any(node.op == "var" for node in wider):
             return None
-        parts = dict(zip(nodes, split(nodes, limb), strict=True))
-        binary: dict[Term, Term] = {}
-        limbs, whole, seen = defaultdict[Term, list[Term]](list), dict[Term, list[Term]](), set[Term]()
+        made = _InLimbs(limb, dict(zip(nodes, split(nodes, limb), strict=True)))
         for node in nodes:
-            args = [binary[arg] for arg in node.args]
-            if node.op == "add" and node.width > limb:
-                words = [*accumulate(args, add)][1:]
-                of_each = [*sums([parts[arg] for arg in node.args])]
-                whole[words[-1]] = [node]
-            else:
-                words, of_each = [rebuild(node, args) if args else node], [parts[node]]
-            binary[node] = words[-1]
-            if any(word.width > limb for word in (node, *args)):
-                for word, own in zip(words, of_each, strict=True):
-                    for part, bits in zip(own, _cut(word, own), strict=True):
-                        if part.value is None and part not in seen:  # else it is known, or an input
-                            limbs[part].append(bits)
-            seen.update(parts[node])
-        (root,) = parts[wide]
-        return cls(root, limbs, binary[wide], whole, wide)
+            made.add(node)
+        (root,) = made.parts[wide]
+        return cls(
+            root, ((made.limbs, made.stepwise[wide]), (made.sums, made.factored[wide]), (made.factors, wide))
+        )
 
     def widened(self, node: Term, proving: Proving) -> bool:
         """Whether the graph is proved to be the wide one, which replaces a node that was proved to be it."""
-        limbs = _replaced(self.root, self.limbs, self.binary, proving)
-        sums = _replaced(self.binary, self.sums, self.wide, proving) if limbs is not None else None
-        if limbs is None or sums is None:
-            return False
-        for steps, result in ((limbs, self.binary), (sums, self.wide)):
+        root, proved = self.root, []
+        for words, result in self.passes:
+            steps = _replaced(root, words, result, proving)
+            if steps is None:
+                return False
+            if result is not root:
+                proved.append((steps, result))
+            root = result
+        for steps, result in proved:
             for step, lemma in steps:
                 what = f"limb {len(proving.steps)}: {step.to.op} of {step.to.width} bits"
                 proving.proved(what, "its operands free", lemma)
@@ -99,17 +101,87 @@ def _replaced(
     steps: list[tuple[Equal, CountedAnswer]] = []
     for node in operands_first([root]):
         now[node] = rebuild(node, [now[arg] for arg in node.args]) if node.args else node
-        for word in words.get(node, ()):
-            if now[node] is not word:
-                free = _inputs(word)
-                (goal,) = substitute([now[node].ne(word)], freed_words(free))
+        for known in words.get(node, ()):
+            if now[node] is not known.word:
+                (goal,) = substitute([now[node].ne(known.word)], freed_words(known.free))
                 goal = FALSE if flat(goal).value == 0 else characterised(goal)
                 lemma = proving.lemmas.ask(goal, proving.limit)
                 if not lemma.holds:
                     return None
-                steps.append((Equal(node, word, (Close((), free),)), lemma))
-                now[node] = word
+                steps.append((Equal(node, known.word, (Close((), known.free),)), lemma))
+                now[node] = known.word
     return steps if now[root] is result else None
+
+
+@dataclass
+class _InLimbs:
+    """A graph in limbs: ``parts`` of each node, of ``limb`` bits.
+
+    stepwise: each node where sums are of two words at a time, and products are sums of products of digits.
+    limbs: which bits of those the limbs are. factored: each node where a product is one of sums of digits;
+    sums: what the others are there. factors: what those sums of digits are.
+    """
+
+    limb: int
+    parts: dict[Term, Limbs]
+    stepwise: dict[Term, Term] = field(default_factory=dict)
+    factored: dict[Term, Term] = field(default_factory=dict)
+    limbs: _Words = field(default_factory=lambda: defaultdict(list))
+    sums: _Words = field(default_factory=lambda: defaultdict(list))
+    factors: _Words = field(default_factory=lambda: defaultdict(list))
+    seen: set[Term] = field(default_factory=set)
+
+    def add(self, node: Term) -> None:
+        """One more node; its arguments are there."""
+        args = [self.stepwise[arg] for arg in node.args]
+        factored = [self.factored[arg] for arg in node.args]
+        words = [rebuild(node, args) if args else node]
+        self.factored[node] = rebuild(node, factored) if args else node
+        of_each = [self.parts[node]]
+        if node.width > self.limb and node.op == "add":
+            words = [*accumulate(args, add)][1:]
+            of_each = [*sums([self.parts[arg] for arg in node.args])]
+            self._sum(words[-1], _Known.of(self.factored[node]))
+        elif node.width > self.limb and node.op == "mul":
+            words = [self._product(node, args, factored)]
+        self.stepwise[node] = words[-1]
+        if any(word.width > self.limb for word in (node, *args)):
+            for word, own in zip(words, of_each, strict=True):
+                for part, bits in zip(own, _cut(word, own), strict=True):
+                    self._is(part, bits)
+        self.seen.update(self.parts[node])
+
+    def _is(self, part: Term, bits: Term) -> None:
+        if part.value is None and part not in self.seen:  # else it is known, or an input
+            self.limbs[part].append(_Known.of(bits))
+
+    def _sum(self, word: Term, known: _Known) -> None:
+        if word.value is None:
+            self.sums[word] = [known]
+
+    def _product(self, node: Term, args: Sequence[Term], factored: Sequence[Term]) -> Term:
+        """A product as the sum of its digits' products, each of which is a limb."""
+        half, width = self.limb // 2, node.width
+        places = [(low, min(low + half, width) - 1) for low in range(0, width, half)]
+        own = [digits(self.parts[arg], self.limb) for arg in node.args]
+        narrow = [[arg[high:low].zext(self.limb) for low, high in places] for arg in args]
+        wide = [[arg[high:low].zext(width) for low, high in places] for arg in factored]
+        addends = []
+        for i, j in product(range(len(places)), repeat=2):
+            part, digit = own[0][i] * own[1][j], narrow[0][i] * narrow[1][j]
+            if i + j < len(places) and digit.value is None:
+                self._is(part, digit)
+                self._sum(digit.zext(width), _Known.of(wide[0][i] * wide[1][j]))
+                addends.append(digit.zext(width) << half * (i + j))
+        sides = [total(*(word << half * i for i, word in enumerate(words))) for words in wide]
+        for side, arg in zip(sides, factored, strict=True):
+            if side.value is None:
+                self.factors[side] = [_Known.of(arg)]
+        self.factored[node] = sides[0] * sides[1]
+        whole = total(const(0, width), *addends)
+        free = dict.fromkeys(word for words in wide for word in words if word.value is None)
+        self._sum(whole, _Known(self.factored[node], tuple(free)))
+        return whole
 
 
 def _moves(node: Term) -> bool:
@@ -117,12 +189,6 @@ def _moves(node: Term) -> bool:
     return node.op in ("zext", "sext", "concat", "extract") or (
         node.op in ("shl", "lshr") and node.args[1].value is not None
     )
-
-
-def _inputs(word: Term) -> tuple[Term, ...]:
-    """The operands of what a word is, or is moved from."""
-    computed = _sources([word])
-    return tuple(_sources(arg for node in computed for arg in node.args))
 
 
 def _sources(words: Iterable[Term]) -> list[Term]:

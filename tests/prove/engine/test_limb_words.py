@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 
 import pytest
@@ -39,6 +40,7 @@ def normalised(word: Term) -> Term:
 GRAPHS = {
     "sum": total(X, Y, ~X, C[3:0].zext(WIDE), const(5, WIDE)),
     "difference": X - Y,
+    "product": A.concat(C[2:0]).zext(WIDE) * B.concat(C[7:5]).zext(WIDE) + Y,
     "negative": (X - Y)[WIDE - 1].ite(-X, X),
     "normalised": normalised(X),
     "right": (X + Y) >> C[9:3].zext(WIDE),
@@ -77,15 +79,16 @@ def rows(count: int) -> Iterator[dict[str, int]]:
         yield row
 
 
-@pytest.mark.parametrize("limb", [32, 64])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(
+    ("name", "limb"), [*product(GRAPHS, [64]), *product(sorted(GRAPHS.keys() - {"product"}), [32])]
+)
 def test_limbs_are_the_words(name: str, limb: int) -> None:
     """On rows; and it is proved, in steps that a certificate's checker takes."""
     wide = result(GRAPHS[name])
     found = in_limbs(wide, limb)
     assert max(node.width for node in operands_first([found.root])) <= limb
     for row in rows(300):
-        assert len(set(evaluate([found.root, found.binary, wide], row))) == 1, row
+        assert len(set(evaluate([found.root, *(result for _, result in found.passes)], row))) == 1, row
     course, theirs = proving(), var("theirs", 32)
     same = theirs.eq(found.root)
     assert found.widened(theirs, course)
