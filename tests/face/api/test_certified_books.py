@@ -9,6 +9,7 @@ import pytest
 
 import tcsmt
 from tcsmt.face.api.certified_books import book_of
+from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.prove.certificates.files import record_of, statement_files
 
 acl2 = pytest.mark.skipif(
@@ -43,3 +44,25 @@ def test_with_acl2(certificates: Path, tmp_path: Path) -> None:
     (again,) = tcsmt.check_with_acl2(certificates, books=folder, only="a NaN stays")
     assert not again.flaw
     assert times == {path: path.stat().st_mtime_ns for path in folder.rglob("*.lrat")}
+
+
+@acl2
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("language", "file", "missing"),
+    [("systemverilog", "unit.sv", not rtl.available()), ("c", "unit.h", not c_source.available())],
+)
+def test_a_file_with_acl2(language: str, file: str, missing: bool, tmp_path: Path) -> None:
+    """A unit and its file in another language: what is read of the file is the second function."""
+    if missing:
+        pytest.skip(f"nothing that reads {language} is installed")
+    path, proofs = tmp_path / file, tmp_path / "proofs"
+    path.write_text(tcsmt.export("volta", language).text, encoding="utf-8")
+    options = tcsmt.SolvingOptions(certificate=proofs)
+    assert tcsmt.compare("volta", str(path), options=options).equal
+    (result,) = tcsmt.check_with_acl2(proofs)
+    assert result.flaw == ""
+    assert result.book and result.book.inhabited
+    first, second = result.units.values()
+    assert "volta/mma.m8n8k4.f32.f16.f16.f32" in first
+    assert second == "not a row of the catalogue"
