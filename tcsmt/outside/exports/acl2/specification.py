@@ -343,8 +343,8 @@ class _Block:
     ) -> None:  # fmt: skip
         """An aligned term is its magnitude shifted left by a number, and right by the distance to the top.
 
-        formals: the variable for each argument. The distance is of few bits, and the shift has no sums but a
-        sign: apart, their refutations are a fiftieth of that of both.
+        formals: the variable for each argument. The distance has few bits, and the shift no sums but those of
+        signs: apart, the refutations for FP16 are a twentieth of what they are together.
         """
         lemma, width = f"{self.name}-{call.function}", self.largest.width
         distance, shifted = f"distance-of-{lemma}", f"shift-of-{lemma}"
