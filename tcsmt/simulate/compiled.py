@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -362,6 +361,8 @@ def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
         for item in items:
             work(item)
         return
+    from concurrent.futures import ThreadPoolExecutor  # slow to load
+
     with ThreadPoolExecutor(min(len(items), threads_in_use())) as pool:
         try:
             list(pool.map(work, items))

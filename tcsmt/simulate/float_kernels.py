@@ -117,7 +117,7 @@ def _by_half(block: ProvedBlock, names: str) -> list[Term]:
     own, short = block.model.trace, dict[Term, Term]()
     words = {"a": own.a, "b": own.b, "c": [own.c]}
     formats = dict(zip("abc", (*_formats(block), float_format(block.model.c_format)), strict=True))
-    factors = dict(zip("ab", block.model.factor_formats, strict=True))
+    factors = dict(zip("ab", block.factor_formats, strict=True))
     for name in names:
         fmt = formats[name]
         factor = factors.get(name, fmt)

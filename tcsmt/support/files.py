@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import lzma
 import os
-import tempfile
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
@@ -62,6 +61,8 @@ def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
 
 def store_bytes(path: Path, content: bytes) -> None:
     """:func:`replace_bytes` for a file that is not a result."""
+    import tempfile  # slow to load
+
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:

@@ -43,7 +43,8 @@ def as_numpy(values: Any, name: str, *, pairs: int = -1) -> Any:
     A copy is made only where the values do not lie in this machine's memory, or share bytes.
     Raises :class:`.TcsmtError`, which calls the array ``name``.
     """
-    if isinstance(values, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # slow to load; without it, nobody has such an array
+    if masked is not None and isinstance(values, masked.MaskedArray):
         raise TcsmtError(f"{name} is a masked array: a unit has no masked operands; fill it first")
     try:
         if _is_tensor(values):

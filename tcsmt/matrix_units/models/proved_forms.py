@@ -14,7 +14,9 @@ from typing import Any
 
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.language.terms import FALSE, Term, const, substitute
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models.base import Model
+from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
 from tcsmt.matrix_units.models.float_form import (
     FloatForm,
     LastAdditionForm,
@@ -74,19 +76,30 @@ class ComposedForm:
 @dataclass(frozen=True)
 class ProvedBlock:
     """The form of a model's fused sums, which it chains. model: of one of them; or, where c is added last,
-    the whole. lanes: of the model's, in the order in which the blocks take them. sums: the lanes of each
-    fused sum.
+    and of a chain of multiply-adds, the whole. lanes: of the model's, in the order in which the blocks take
+    them. sums: the lanes of each fused sum.
     """
 
-    model: FusedDotAdd
-    form: FloatForm | GroupForm | ComposedForm
+    model: FusedDotAdd | IeeeDotAdd
+    form: FloatForm | GroupForm | ComposedForm | ChainForm
     lanes: tuple[int, ...]
     sums: tuple[tuple[int, ...], ...]
+
+    @property
+    def factor_formats(self) -> tuple[Format, Format]:
+        """The formats of what is multiplied, a's side and b's."""
+        if isinstance(self.model, FusedDotAdd):
+            return self.model.factor_formats
+        return float_format(self.model.a_format), float_format(self.model.b_format)
 
 
 @cache
 def proved_block(model: Model) -> ProvedBlock | None:
-    """The proved form of the fused sum that a model is, or that it chains; None where there is none."""
+    """The proved form of the fused sum that a model is, or that it chains, or of its chain of multiply-adds;
+    None where there is none.
+    """
+    if isinstance(model, IeeeDotAdd):
+        return _proved_chain(model)
     block = fused_block(model)
     form = None if block is None else proved_form(block)
     if not isinstance(model, FusedDotAdd) or block is None or form is None:
@@ -98,6 +111,13 @@ def proved_block(model: Model) -> ProvedBlock | None:
     if _chained(block, model, model.blocks) is not model.trace.output:
         return None
     return ProvedBlock(block, form, sum(sums, ()), sums)
+
+
+def _proved_chain(model: IeeeDotAdd) -> ProvedBlock | None:
+    form, lanes = chain_form(model), tuple(range(model.k))
+    if form is None or digests(model, form.result, form.guard) not in _proved():
+        return None
+    return ProvedBlock(model, form, lanes, (lanes,))
 
 
 def fused_block(model: Model) -> FusedDotAdd | None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.matrix_units.models.chain_form import chain_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.group_form import group_form
 from tcsmt.matrix_units.models.proved_forms import digests, digests_of_last, fused_block, one_lane
 from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.engine import float_form_proof, group_form_proof, nan_words_proof
+from tcsmt.prove.engine import chain_form_proof, float_form_proof, group_form_proof, nan_words_proof
 from tcsmt.prove.engine.deduction import Deduction
 from tcsmt.prove.statements.question import Question, Side
 
@@ -40,10 +41,11 @@ class FormProof:
 
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
-    """Of a unit's fused sum, or of its groups, of the last addition of c, and of one link of a chain of IEEE
-    operations.
+    """Of a unit's fused sum, or of its groups, of the last addition of c, of a chain of multiply-adds, and of
+    one link of a chain of IEEE operations.
     """
     block, steps = fused_block(model), one_lane(model)
+    chain = chain_form(model) if isinstance(model, IeeeDotAdd) else None
     form = None if block is None else float_form(block)
     groups = None if block is None else group_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None
@@ -58,6 +60,9 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     if form is not None and last is not None:
         addition = partial(float_form_proof.deduced_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)
+    if isinstance(model, IeeeDotAdd) and chain is not None:
+        adds = partial(chain_form_proof.deduced, model, chain)
+        yield FormProof("a chain of multiply-adds", digests(model, chain.result, chain.guard), model, adds)
     if steps is not None:
         links = partial(nan_words_proof.deduced, *steps)
         names = digests(steps[0], steps[1].trace.output)
