@@ -507,7 +507,8 @@ class _Block:
         )
         self._rule(
             f"{name}-rounded-rule",
-            [*_sizes(self.words), f"(not {special})", "(integerp l)", f"(not (< l {-self.offset}))",
+            # That no word is special comes first: it says which words the others are that the result has not.
+            [f"(not {special})", *_sizes(self.words), "(integerp l)", f"(not (< l {-self.offset}))",
              f"(not (< {self.top} l))", f"(signed-byte-p {self.sum.width} s)"],
             f"(equal ({call.function} {args} (+ {self.offset} l) (loghead {self.sum.width} s))\n"
             f"      (rounded-of s (- l {n.fraction_bits}) {rounding}))",
