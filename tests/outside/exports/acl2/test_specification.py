@@ -32,6 +32,8 @@ PAGES = {
 }
 #: Small, and each of its parameters makes a difference.
 SMALL = two_products(zero_exponent=-3)
+#: No word of a and b is special: c alone decides what the result is.
+FINITE = two_products(a_format="e2m1", b_format="e3m2", zero_exponent=-3)
 #: Parameters of the specification that are not the unit's, with the lemma that is not proved then.
 OTHERS: dict[str, tuple[dict[str, Any], str]] = {
     "one fraction bit less": ({"fraction_bits": 9}, "aligned-product"),
@@ -39,8 +41,8 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
     "one carry bit less": ({"carry_bits": 1}, "of-numbers"),
     "a smaller exponent of zeros": ({"zero": -4}, "exponent"),
     "a larger exponent of zeros": ({"zero": -2}, "exponent"),
-    "one fraction bit of the result less": ({"precision": 9}, "rounded"),
-    "the nearest number": ({"mode": ":rne"}, "rounded"),
+    "one fraction bit of the result less": ({"precision": 9}, "rounding"),
+    "the nearest number": ({"mode": ":rne"}, "rounding"),
     "another NaN": ({"nan": 0x7E00}, "special"),
 }
 
@@ -88,8 +90,9 @@ def test_lemmas_with_other_parameters(other: str) -> None:
     assert false_lemma(book_of(SMALL, replace(specified_numbers(SMALL), **OTHERS[other][0])), 200)
 
 
-def test_lemmas_of_a_small_unit() -> None:
-    assert not false_lemma(book_of(SMALL), 60)
+@pytest.mark.parametrize("model", [SMALL, FINITE], ids=["special words", "finite"])
+def test_lemmas_of_a_small_unit(model: Model) -> None:
+    assert not false_lemma(book_of(model), 60)
 
 
 def test_what_the_theorem_says() -> None:
@@ -129,9 +132,9 @@ def test_units_of_another_shape(name: str, why: str) -> None:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CertifiedBook]:
-    """What ACL2 says of the small unit with its own numbers (""), and with others."""
+    """What ACL2 says of the small units with their own numbers ("", "finite"), and of one with others."""
     folder, numbers = tmp_path_factory.mktemp("books"), specified_numbers(SMALL)
-    named = {"": book_of(SMALL)}
+    named = {"": book_of(SMALL), "finite": book_of(FINITE)}
     for number, (other, (changes, _)) in enumerate(OTHERS.items()):
         changed = book_of(SMALL, replace(numbers, **changes))
         named[other] = replace(changed, name=f"other-{number}")
@@ -146,8 +149,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CertifiedBook
 
 @acl2
 @pytest.mark.long
-def test_certified(results: dict[str, CertifiedBook]) -> None:
-    result = results[""]
+@pytest.mark.parametrize("unit", ["", "finite"])
+def test_certified(unit: str, results: dict[str, CertifiedBook]) -> None:
+    result = results[unit]
     assert not result.flaw
     assert result.tags == (":fast-cons-memo", ":aig-vars")
     assert "(FUSED-SUMS (CONS (CONS A0 (CONS A1 'NIL)) 'NIL)" in result.theorem
