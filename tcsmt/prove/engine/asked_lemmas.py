@@ -38,13 +38,15 @@ class Lemmas:
 
     lasting: what was proved is kept in the user's cache (:mod:`tcsmt.support.cache`), by the script, the
     solver and its version, and read from there where it counts (:meth:`.SolvingOptions.takes`). first: what
-    was answered to each script. refused: what no other solver confirmed, in words.
+    was answered to each script, and limits: the seconds that there were; what had no answer is asked again
+    with more of them. refused: what no other solver confirmed, in words.
     """
 
     solving: Solving
     lasting: bool = False
     known: dict[str, CountedAnswer] = field(default_factory=dict)
     first: dict[str, Answer] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -72,11 +74,10 @@ class Lemmas:
     def _looked(self, text: str, goal: Term, timeout: float) -> Answer:
         name = digest(text)
         answer = self.first.get(name)
-        if answer is None:
+        if answer is None or (answer.answer == "unknown" and timeout > self.limits[name]):
             answer = self.solving.ask(goal, timeout, text)
             self.seconds += answer.seconds
-            if answer.answer != "unknown":
-                self.first[name] = answer
+            self.first[name], self.limits[name] = answer, timeout
         return answer
 
     def _asked(self, text: str, goal: Term, timeout: float) -> CountedAnswer:

@@ -12,6 +12,7 @@ from tcsmt.prove.engine import asked_lemmas as module
 from tcsmt.prove.engine import solving
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
+from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.engine.solvers.run import installed
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support import cache
@@ -77,6 +78,23 @@ def test_asked_again_where_more_is_wanted() -> None:
     assert plain.earlier
     assert plain.answer.confirmed == ""
     assert not lemmas(reuse=False).ask(GOAL, 10).earlier
+
+
+def test_what_had_no_answer_is_asked_with_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not again with as much."""
+    asked: list[float] = []
+
+    def gives_up(goal: Term, timeout: float, text: str) -> Answer:
+        asked.append(timeout)
+        return Answer("unknown" if timeout < 3 else "unsat", "bitwuzla", "0", timeout, script=digest(text))
+
+    course = lemmas(lasting=False)
+    monkeypatch.setattr(course.solving, "ask", gives_up)
+    answers = [course.ask(GOAL, timeout).answer.answer for timeout in (1, 1, 0.5, 2, 1, 3, 1)]
+    assert answers == ["unknown"] * 5 + ["unsat"] * 2
+    assert asked == [1, 2, 3]
+    assert course.look(GOAL, 1).answer == "unsat"
+    assert course.seconds == 6
 
 
 def test_nothing_is_kept_unless_it_is_asked_for(folder: Path) -> None:
