@@ -88,11 +88,16 @@ def at_bounds(near: int) -> Iterator[Term]:
         yield total(signed(x, 3), signed(y, 3), const(near, 16)) & ones
         yield signed(total(signed(x, 3), signed(y, 3), signed(x & near, 3)) & ones, width) + y
         yield x[2:0].concat((y + near)[3:0]).zext(16) & ones
+        yield (y + near)[3:0].concat(x[2:0]).zext(16) & ones
         for size in (4, 5, 8):
             inside = (y + near).ult(size)
             yield inside.ite((x & ones) >> (y + near & (size - 1)), 0)
+            yield y.ult(size).ite(trimmed >> (y & (size - 1)), 0)
             yield inside.ite((x & ones) << (y + near & (near >> 1)), 0)
             yield inside.ite((x >> (y + near & near)) & ones, 0)
+            for mask in (size - 1, (size - 1) >> 1):
+                by = x[0].ite(y + near & mask, x & mask)
+                yield x[0].ite(y + near, x).ult(size).ite((x & ones) >> by, 0)
         yield (x & ones) >> least(y, near)
         yield signed(x & ones, width).ashr(least(y, near))
         yield (x << near) & ones | y
