@@ -48,6 +48,7 @@ def test_whatever_means_a_unit_is_one_side(given: object) -> None:
     assert side_of(given).row.model == row_named("volta").model
 
 
+@pytest.mark.long
 def test_c_is_a_unit_wherever_one_is_taken() -> None:
     """With the formats of another one; on two rows it gives what that one gives."""
     unit = tcsmt.unit(f"{C},like=volta")

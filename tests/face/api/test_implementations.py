@@ -39,15 +39,35 @@ def test_a_unit_is_asked_words() -> None:
         tcsmt.check(tf32, tcsmt.unit("volta"), rows=100)
 
 
+#: Four scales of two products each, as the instructions with sixteen products for each have them.
+SCALED = """kind = "fused-dot-add"
+a_format = "e2m1"
+b_format = "e2m1"
+c_format = "f32"
+d_format = "f32"
+k = 8
+n_fma = 8
+fraction_bits = 25
+zero_exponent = "none"
+rounding = "RTZ"
+scale_format = "ue4m3"
+scale_block = 2
+"""
+
+
 @pytest.mark.parametrize(
     ("unit", "dtype", "count"),
     [
-        ("blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "float8_e4m3fn", 4),
+        ("scaled.toml", "float8_e4m3fn", 4),
         ("rtxblackwell/mma.m16n8k32.f32.e4m3.e4m3.f32.ue8m0", "float8_e8m0fnu", 1),
     ],
 )
-def test_scales_come_by_name_in_their_dtypes(unit: str, dtype: str, count: int) -> None:
+def test_scales_come_by_name_in_their_dtypes(
+    unit: str, dtype: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a function is given, the unit takes; with the scales of b for those of a it differs."""
+    monkeypatch.chdir(tmp_path)
+    Path("scaled.toml").write_text(SCALED)
     given = []
 
     def called(a: Any, b: Any, c: Any, *, scale_a: Any, scale_b: Any) -> Any:

@@ -88,7 +88,7 @@ def test_narrow_operands_have_exact_products_in_binary32(fmt: str) -> None:
 @pytest.mark.parametrize(
     "multiply", [libraries.blocks_of_double, libraries.vector_and_rest, libraries.each_row_its_own]
 )
-@pytest.mark.parametrize("k", [11, 18])
+@pytest.mark.parametrize("k", [11, pytest.param(18, marks=pytest.mark.long)])
 def test_formats_that_change_within_a_tree(multiply: Multiply, k: int) -> None:
     shape = (5, 3)
     found = reading_of(multiply, k, shape)
@@ -160,7 +160,8 @@ def test_too_many_ways() -> None:
 
 
 @pytest.mark.parametrize(("unit", "reduction", "rest"), [
-    ("volta", "chained", "none"), ("volta", "split-k:3", "f32"), ("h100", "split-k:4,pairs", "f32"),
+    ("volta", "chained", "none"), ("volta", "split-k:3", "f32"),
+    pytest.param("h100", "split-k:4,pairs", "f32", marks=pytest.mark.long),
 ])  # fmt: skip
 def test_kernels_of_units(unit: str, reduction: str, rest: str) -> None:
     """Sums of several products are those of a unit of the catalogue, which is found."""

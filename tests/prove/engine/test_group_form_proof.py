@@ -100,7 +100,11 @@ def test_a_fault_after_the_groups_is_refused(name: str) -> None:
         assert not proved(model, replace(form, result=result))
 
 
-def test_another_model_is_refused() -> None:
+@pytest.mark.parametrize("changes", [
+    {"scale_block": 16},
+    pytest.param({"fraction_bits": 34}, marks=pytest.mark.long),
+    pytest.param({"zero_exponent": -126}, marks=pytest.mark.long),
+], ids=str)  # fmt: skip
+def test_another_model_is_refused(changes: dict[str, object]) -> None:
     model, form = form_of(UNITS[0])
-    for changes in ({"fraction_bits": 34}, {"zero_exponent": -126}, {"scale_block": 16}):
-        assert not proved(model.varied(**changes), form)
+    assert not proved(model.varied(**changes), form)

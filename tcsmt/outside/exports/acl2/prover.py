@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import threading
 from contextlib import suppress
@@ -56,8 +57,13 @@ class Prover:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
+        self._kill()
         self._process.wait()
+
+    def _kill(self) -> None:
+        """With what it has started, which would keep what is read from it open."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def send(self, forms: str, timeout: float) -> str:
         """What is printed while the forms are evaluated. timeout: in seconds.
@@ -68,7 +74,7 @@ class Prover:
         end = f'(cw "~%~s0~%" "{mark}")'
         stdout = self._process.stdout
         assert stdout is not None
-        timers = [threading.Timer(timeout, self._process.kill)]
+        timers = [threading.Timer(timeout, self._kill)]
         timers[0].start()
         printed: list[str] = []
         try:
