@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -17,8 +16,7 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, chain_form, is_nan
 from tcsmt.prove.engine.chain_form_proof import deduced
 from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.solving import Solving
+from tests.support.answers import answer
 from tests.support.sampling import mostly_long
 
 UNIT, WIDE = "x86/tdpbf16ps", FORMATS["f32"]
@@ -33,12 +31,6 @@ def form_of(name: str, k: int | None = None) -> tuple[IeeeDotAdd, ChainForm]:
     form = chain_form(model)
     assert form is not None
     return model, form
-
-
-@cache
-def answer(goal: Term, seconds: int) -> str:
-    """A solver's, of a goal that should have no solution."""
-    return Solving(SolvingOptions(timeout=seconds)).ask(goal).answer
 
 
 @pytest.mark.long

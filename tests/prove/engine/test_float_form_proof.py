@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import cache
 
 import pytest
 
@@ -16,8 +15,7 @@ from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm, fl
 from tcsmt.matrix_units.models.proved_forms import fused_block, proved_form
 from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.float_form_proof import deduced, deduced_last_addition
-from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.solving import Solving
+from tests.support.answers import refuted
 from tests.support.sampling import mostly_long
 
 F16, E4M3 = "hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
@@ -36,12 +34,6 @@ def form_of(name: str, k: int | None = None) -> tuple[FusedDotAdd, FloatForm]:
     form = float_form(model)
     assert form is not None
     return model, form
-
-
-@cache
-def refuted(goal: Term) -> bool:
-    """Whether a solver refutes a goal; most of a faulty form's are those of the right one."""
-    return Solving(SolvingOptions(timeout=60)).ask(goal).answer == "unsat"
 
 
 def open_lemmas(deduction: Deduction) -> list[str]:

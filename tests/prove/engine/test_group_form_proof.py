@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -14,8 +13,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm, group_form
 from tcsmt.prove.engine.deduction import NotDeduced
 from tcsmt.prove.engine.group_form_proof import deduced
-from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.solving import Solving
+from tests.support.answers import refuted
 
 UNITS = [
     f"blackwell/tcgen05.mMnNk64.kind::{kind}"
@@ -30,12 +28,6 @@ def form_of(name: str) -> tuple[FusedDotAdd, GroupForm]:
     form = group_form(model)
     assert form is not None
     return model, form
-
-
-@cache
-def refuted(goal: Term) -> bool:
-    """Whether a solver refutes a goal."""
-    return Solving(SolvingOptions(timeout=60)).ask(goal).answer == "unsat"
 
 
 def proved(model: FusedDotAdd, form: GroupForm) -> bool:

@@ -1,0 +1,22 @@
+"""What solvers answer to goals, each asked once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tcsmt.language.terms import Term
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solving import Solving
+
+__all__ = ["answer", "refuted"]
+
+
+@cache
+def answer(goal: Term, seconds: int = 60) -> str:
+    """A solver's answer; most goals about a faulty form are those about the right one."""
+    return Solving(SolvingOptions(timeout=seconds)).ask(goal).answer
+
+
+def refuted(goal: Term) -> bool:
+    """Whether a solver refutes a goal."""
+    return answer(goal) == "unsat"
