@@ -20,9 +20,12 @@ from tcsmt.prove.engine.simpler_integers import integer_cost, scaled_integer, si
 __all__ = ["cost", "shorten", "shorten_where"]
 
 _ROUNDS = 40
+#: Candidates that are evaluated at once: simpler ones first, and the first witness among them is taken.
+_BATCH = 512
 #: Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
 Cost = tuple[int, int, int, int]
-_NOTHING = (0, 0, 0, 0)
+#: Bits for each part of a rank: no sum of a part comes near to half of its range.
+_PART = 32
 
 
 def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
@@ -46,32 +49,48 @@ def shorten_where(
 ) -> dict[str, int]:
     """The same where ``holds`` says of each of several inputs whether it is a witness."""
     best = dict(values)
-    costs: dict[tuple[str, int], Cost] = {}
+    ranks: dict[str, dict[int, int]] = {name: {} for name in formats}
 
-    def of(name: str, word: int) -> Cost:
-        if (name, word) not in costs:
-            costs[name, word] = _cost(formats[name], word)
-        return costs[name, word]
+    def of(name: str, word: int) -> int:
+        known = ranks[name]
+        if word not in known:
+            known[word] = _ranked(_cost(formats[name], word))
+        return known[word]
 
-    def gain(change: Mapping[str, int]) -> Cost:
+    def gain(change: Mapping[str, int]) -> int:
         """What a change costs more: below zero where it makes the witness simpler."""
-        pairs = [(of(name, word), of(name, best[name])) for name, word in change.items()]
-        return _summed([_minus(new, old) for new, old in pairs])
+        return sum(
+            of(name, word) - of(name, best[name]) for name, word in change.items() if word != best[name]
+        )
 
     for _ in range(_ROUNDS):
         changes = [(gain(change), change) for change in _simpler(formats, best)]
-        changes = [(cost, change) for cost, change in changes if cost < _NOTHING]
-        tries = [best | change for _, change in changes]
-        good = [candidate for candidate, ok in zip(changes, holds(tries), strict=True) if ok] if tries else []
-        if not good:
+        simpler = sorted((c for c in changes if c[0] < 0), key=lambda candidate: candidate[0])
+        tries = [best | change for _, change in simpler]
+        found = _first(holds, tries)
+        if found is None:
             break
-        best |= min(good, key=lambda candidate: candidate[0])[1]
+        best = found
     return best
+
+
+def _first(
+    holds: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]], tries: Sequence[dict[str, int]]
+) -> dict[str, int] | None:
+    """The first of these that is a witness."""
+    for start in range(0, len(tries), _BATCH):
+        batch = tries[start : start + _BATCH]
+        for candidate, ok in zip(batch, holds(batch), strict=True):
+            if ok:
+                return candidate
+    return None
 
 
 def cost(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Cost:
     """How far a witness is from the simplest one."""
-    return _summed([_cost(fmt, values[name]) for name, fmt in formats.items()])
+    costs = [_cost(fmt, values[name]) for name, fmt in formats.items()]
+    lanes, bits, distance, signs = (sum(part) for part in zip((0, 0, 0, 0), *costs, strict=True))
+    return lanes, bits, distance, signs
 
 
 def _cost(fmt: AnyFormat, word: int) -> Cost:
@@ -90,13 +109,12 @@ def _cost(fmt: AnyFormat, word: int) -> Cost:
     return int(fmt.signed), bits, abs(field - fmt.bias) * (1 if fmt.signed else 3), signs
 
 
-def _summed(costs: Sequence[Cost]) -> Cost:
-    lanes, bits, distance, signs = (sum(part) for part in zip(_NOTHING, *costs, strict=True))
-    return lanes, bits, distance, signs
-
-
-def _minus(x: Cost, y: Cost) -> Cost:
-    return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3]
+def _ranked(cost: Cost) -> int:
+    """One number for a cost: sums and differences of these compare as those of costs do, part by part."""
+    rank = 0
+    for part in cost:
+        rank = (rank << _PART) + part
+    return rank
 
 
 def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -111,9 +129,11 @@ def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Ite
     for names in [*pairs, *([name] for name in formats if name not in unit_scales)]:
         yield dict.fromkeys(names, 0)
     yield from _alike(pairs, values)
-    for name, fmt in formats.items():
+    used = {name: fmt for name, fmt in formats.items() if values[name] or name in unit_scales}
+    for name, fmt in used.items():
         yield from ({name: word} for word in _simpler_words(fmt, values[name]))
-    for steps in _rescalings(list(formats), pairs, scales):
+    used_pairs = [pair for pair in pairs if all(name in used for name in pair)]
+    for steps in _rescalings(list(formats), used_pairs, scales):
         yield from _rescaled(formats, values, steps)
 
 
@@ -130,7 +150,8 @@ def _rescalings(
 
 def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Changes that make one product like another one, or every product."""
-    for kept in pairs:
+    different = {tuple(values[name] for name in pair): pair for pair in reversed(pairs)}
+    for kept in reversed(different.values()):
         for other in pairs:
             yield {new: values[old] for new, old in zip(other, kept, strict=True)}
         yield {new: values[old] for pair in pairs for new, old in zip(pair, kept, strict=True)}

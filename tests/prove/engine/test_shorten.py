@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tcsmt.prove.engine.shorten as shorten_module
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.engine.shorten import Cost, _ranked, cost, shorten, shorten_where
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.simulate.rows import run_words
 from tests.support.questions import PAIRS, found, unit
@@ -92,3 +95,43 @@ def test_a_scale_that_cannot_be_1_is_shortened_too() -> None:
     question = difference("scales", ("F = 23", scaled), ("F = 3", scaled.varied(fraction_bits=3)))
     verdict = found(question)
     assert (verdict.values["sa0"], verdict.values["sb0"]) == (3, 3)  # 2^-6
+
+
+Change = tuple[Cost, Cost]
+PARTS = st.tuples(*[st.integers(0, 1 << 20)] * 4)
+
+
+@given(
+    st.lists(st.tuples(PARTS, PARTS), min_size=1, max_size=8), st.lists(st.tuples(PARTS, PARTS), max_size=8)
+)
+def test_ranks_of_changes_compare_as_costs(one: list[Change], other: list[Change]) -> None:
+    """A change's cost is a sum of differences, which may be negative in any part."""
+
+    def parts(changes: list[Change]) -> tuple[int, ...]:
+        return tuple(sum(new[i] - old[i] for new, old in changes) for i in range(4))
+
+    def rank(changes: list[Change]) -> int:
+        return sum(_ranked(new) - _ranked(old) for new, old in changes)
+
+    assert (parts(one) < parts(other)) == (rank(one) < rank(other))
+    assert (parts(one) < (0, 0, 0, 0)) == (rank(one) < 0)
+
+
+def test_the_simplest_candidate_is_taken_however_many_are_evaluated_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    formats = unit().input_formats
+    start = {name: (1 << fmt.width) // 3 for name, fmt in formats.items()}
+    tried, found = [], []
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        tried.append(len(tries))
+        return [sum(values.values()) % 5 == 2 for values in tries]
+
+    for batch in (1 << 20, 7, 1):
+        monkeypatch.setattr(shorten_module, "_BATCH", batch)
+        found.append(shorten_where(holds, formats, start))
+        assert max(tried) <= batch
+        tried.clear()
+    assert found[0] == found[1] == found[2] != start
+    assert holds(found[:1]) == [True]
