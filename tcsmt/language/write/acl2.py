@@ -4,18 +4,23 @@ What ACL2 has of its own is used (``logand``, ``ash``). Of its ``ihs`` books are
 ``logtail`` (what is above them), ``logapp`` (one word above another) and ``logext`` (the low bits as a signed
 number).
 
-Sums of several words are written in an order that the inputs below each word decide, not in that of the
-terms, which changes when a node is replaced by one of equal value: bits of the same sum are then the same.
+Sums of several words are written in an order that the inputs below each word decide, and what is next below
+it, not in that of the terms, which changes when a node is replaced by one of equal value, or an input by what
+is converted to it: bits of the same sum are then the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from tcsmt.language.terms import Term, operands_first
 
 __all__ = ["Acl2Writer", "defined", "variables_of"]
+
+#: What a word looks like: its bits, operation, number and inputs, and what those below it look like.
+_Shape: TypeAlias = tuple[int, str, int, tuple[int, int], tuple[Any, ...]]
 
 #: Words that are not variables in ACL2.
 _CONSTANTS = ("t", "nil")
@@ -51,6 +56,7 @@ class Acl2Writer:
     inputs: Mapping[str, str]
     _masks: dict[Term, tuple[int, int]] = field(default_factory=dict)
     _sorted: dict[Term, tuple[Term, ...]] = field(default_factory=dict)
+    _shapes: dict[tuple[Term, int], _Shape] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._number = {name: number for number, name in enumerate(self.inputs)}
@@ -65,7 +71,7 @@ class Acl2Writer:
         """
         text: dict[Term, str] = dict(names)
         lines: list[tuple[str, str]] = []
-        for node in self._operands_first(roots, names):
+        for node in self.operands_first(roots, names):
             if node.op == "const":
                 text[node] = str(node.value)
             elif node.op == "var":
@@ -78,8 +84,8 @@ class Acl2Writer:
                 text[node] = name
         return lines, [text[root] for root in roots]
 
-    def _operands_first(self, roots: Sequence[Term], done: Container[Term]) -> list[Term]:
-        """As :func:`.operands_first`, in an order that depends on the inputs, too."""
+    def operands_first(self, roots: Sequence[Term], done: Container[Term]) -> list[Term]:
+        """As :func:`.operands_first`, in an order that depends on the inputs, too. done: what is left out."""
         seen: set[Term] = set()
         order: list[Term] = []
         stack: list[tuple[Term, Iterator[Term]]] = []
@@ -107,11 +113,24 @@ class Acl2Writer:
             self._sorted[node] = tuple(sorted(node.args, key=self._place))
         return self._sorted[node]
 
-    def _place(self, node: Term) -> tuple[int, int, int, int]:
-        """By the inputs that a word is made of, those that only a maximum takes last."""
-        return (*self._below(node), node.width, node.digest)
+    def _place(self, node: Term) -> tuple[int, int, int, _Shape, int]:
+        """By the inputs that a word is made of, those that only a maximum takes last, and by its looks."""
+        return (*self.below(node), node.width, self._shape(node, _DEEP), node.digest)
 
-    def _below(self, root: Term) -> tuple[int, int]:
+    def _shape(self, node: Term, depth: int) -> _Shape:
+        """The operations, constants and inputs down to some depth, whatever is below them."""
+        key = node, depth
+        if key not in self._shapes:
+            below: list[_Shape] = []
+            if depth and node.value is None:
+                below = [self._shape(arg, depth - 1) for arg in node.args]
+            if node.op in _COMMUTATIVE:
+                below.sort()
+            op = node.op if below else ""
+            self._shapes[key] = (node.width, op, node.value or 0, self.below(node), tuple(below))
+        return self._shapes[key]
+
+    def below(self, root: Term) -> tuple[int, int]:
         """Bits for the inputs below a node: those on a way without a maximum, and all."""
         for node in operands_first([root], self._masks):
             near = everything = 0
@@ -126,6 +145,9 @@ class Acl2Writer:
 
 #: Bits of a shift amount that is written as it is.
 _SHORT = 12
+
+#: How many operations below a word are looked at to tell it from another one of the same inputs.
+_DEEP = 4
 
 #: Operations whose arguments may come in any order.
 _COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")

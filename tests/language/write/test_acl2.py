@@ -9,6 +9,7 @@ import pytest
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, expand, substitute, total, var, variables
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
+from tcsmt.matrix_units.catalogue import row_named
 from tests.support.acl2_text import Session
 from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
 
@@ -76,3 +77,23 @@ def test_a_sum_has_the_order_of_its_inputs() -> None:
         text = dict(bindings)[result]
         kept = [dict(bindings).get(word, word) for word in text.strip("()").split()[3:]]
         assert kept.index(name) == words.index(node), text
+
+
+def test_the_order_of_arguments_survives_a_conversion() -> None:
+    """A unit on converted inputs is written as the unit is: their bits are the same."""
+    model = row_named("ampere/mma.m16n8k16.f16.f16.f16.f16").model
+    unit = Acl2Writer(variables_of(model.input_names))
+    whole = Acl2Writer(unit.inputs)
+    words = {
+        var(name, fmt.width): var(name, 8).concat(const(0, 8))
+        for name, fmt in model.input_formats.items()
+        if name != "c"
+    }
+    several = 0
+    for node in unit.operands_first(expand([model.trace.output]), {}):
+        if node.op in ("add", "and", "or", "umax", "xor") and len(node.args) > 2:
+            image, *args = expand(substitute([node, *unit.arguments(node)], words))
+            if image.op == node.op and len(image.args) == len(args):
+                several += 1
+                assert tuple(whole.arguments(image)) == tuple(args)
+    assert several > 40
