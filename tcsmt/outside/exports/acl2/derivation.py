@@ -1,7 +1,8 @@
 """A certificate's proof as events of ACL2: each lemma a theorem, and what follows from the lemmas another.
 
-The words on which the proof rests (what is cut, replaced, a fact or a case) are the list ``(nodes ...)``, a
-function of the inputs. Of each step that closes a branch there are
+The words on which the proof rests (what is cut, replaced, a fact or a case) are in lists ``(nodes-N ...)``,
+functions of the inputs: those that are made of the same inputs in one, as ACL2 simulates all of a list for
+each theorem about a word in it. Of each step that closes a branch there are
 
     lemma-L    no words satisfy the formula: over free words where the certificate cuts, refuted as clauses
     before-K   the goal, with every replaced node an argument, is true of the nodes' own values
@@ -14,11 +15,13 @@ compose is for ACL2 to check: nothing here is trusted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tcsmt.language.terms import Term, all_of, expand, operands_first, substitute
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
+from tcsmt.outside.exports.acl2.parts import Parts
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
 
 __all__ = ["BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
@@ -95,29 +98,43 @@ class Derivation:
         self.inputs = variables_of(self.widths)
         self.write = Acl2Writer(self.inputs)
         self.args = " ".join(self.inputs.values())
-        self._places: dict[Term, int] = {}
+        self._parts = Parts(self.write)
+        #: The nodes of each list, by what they are made of, and the place of each node.
+        self._lists: dict[tuple[int, int], list[Term]] = {}
+        self._places: dict[Term, str] = {}
         #: The names of lemmas, by the formula's function and the widths of its words.
         self._lemmas: dict[tuple[str, tuple[tuple[str, int], ...]], str] = {}
         self._count = 0
         self._pending: list[BookEvent] = []
-        self._place(self.goal)
         top = _Branch((_Source(self.goal, self.holds(self.goal)),), ())
         last = self._proved(self.goal, top, self.proof)
         self._theorem("refuted", f"(not {self.holds(self.goal)})", [], [last])
-        self.events += [self._words_event(), self._nodes_event(), *self._pending]
+        lists = self._list_events()
+        parts = [BookEvent(text) for text in self._parts.definitions]
+        self.events += [self._words_event(), *parts, *lists, *self._pending]
 
     # --- what is written of words
 
-    def _place(self, node: Term) -> int:
-        return self._places.setdefault(node, len(self._places))
-
     def node(self, node: Term) -> str:
-        """The value of a node, as an element of the list of all."""
+        """The value of a node, as an element of the list that has it."""
         if node.op == "var":
             return self.inputs[str(node.data)]
         if node.value is not None:
             return str(node.value)
-        return f"(nth {self._place(node)} (nodes {self.args}))"
+        if node not in self._places:
+            (written,) = expand([node])
+            below = self.write.below(written)
+            others = self._lists.setdefault(below, [])
+            self._places[node] = f"(nth {len(others)} {self._list(below)})"
+            others.append(written)
+        return self._places[node]
+
+    def _list(self, below: tuple[int, int]) -> str:
+        """The list of nodes that are made of these inputs."""
+        return f"({' '.join([f'nodes-{[*self._lists].index(below)}', *self._below(below)])})"
+
+    def _below(self, below: tuple[int, int]) -> list[str]:
+        return [variable for number, variable in enumerate(self.inputs.values()) if below[1] >> number & 1]
 
     def holds(self, node: Term) -> str:
         """That a truth value is 1."""
@@ -127,12 +144,13 @@ class Derivation:
         sizes = " ".join(f"(unsigned-byte-p {w} {self.inputs[name]})" for name, w in self.widths.items())
         return BookEvent(f"(defun words-p ({self.args})\n  (and {sizes}))")
 
-    def _nodes_event(self) -> BookEvent:
-        roots = expand(self._places)
-        bindings, results = self.write.bindings(roots, {})
-        return BookEvent(
-            defined("nodes", list(self.inputs.values()), bindings, f"(list {' '.join(results)})")
-        )
+    def _list_events(self) -> list[BookEvent]:
+        events = []
+        for number, (below, nodes) in enumerate(self._lists.items()):
+            bindings, results = self._parts.bindings(nodes, {})
+            value = f"(list {' '.join(results)})"
+            events.append(BookEvent(defined(f"nodes-{number}", self._below(below), bindings, value)))
+        return events
 
     # --- steps
 
@@ -170,12 +188,9 @@ class Derivation:
         """The node has the value of ``to``, as what it is with its own nodes replaced has."""
         number = self._number()
         keys = self._keys([node], branch)
-        state = f"node-{number}"
-        self._state(state, [node], keys, word=True)
-        before = self._linked(
-            f"before-{number}", f"(equal {self._called(state, keys, 'node')} {self.node(node)})"
-        )
-        after = self._linked(f"after-{number}", f"(equal {self._called(state, keys, 'to')} {self.node(now)})")
+        state = self._state(f"node-{number}", [node], keys, word=True)
+        before = self._linked(f"before-{number}", f"(equal {state('node')} {self.node(node)})")
+        after = self._linked(f"after-{number}", f"(equal {state('to')} {self.node(now)})")
         uses = [before, after, theorem, *(key.theorem for key in keys)]
         return self._theorem(
             f"replaced-{number}", f"(equal {self.node(node)} {self.node(to)})", branch.assumed, uses
@@ -196,22 +211,17 @@ class Derivation:
         holds = " ".join(source.literal for source in sources)
         (replaced_goal,) = substitute([goal], branch.replacement)
         formula = all_of([*step.using, replaced_goal])
-        free, lemma = self._lemma(formula, step.free)
+        free, lemma, inputs = self._lemma(formula, step.free)
         values = [self.node(node) for node in free]
-        call = f"({_formula_of(lemma)} {' '.join([*self.args.split(), *values])})"
+        call = f"({' '.join([_formula_of(lemma), *inputs, *values])})"
         sizes = [f"(unsigned-byte-p {node.width} {value})" for node, value in zip(free, values, strict=True)]
         keys = self._keys([goal], branch)
         uses = [lemma]
         reached = f"(and {holds})"
         if keys:
-            state = f"goal-{number}"
-            self._state(state, [*step.using, goal], keys, word=False)
-            uses.append(
-                self._linked(
-                    f"before-{number}", f"(implies (and {holds}) {self._called(state, keys, 'node')})"
-                )
-            )
-            reached = self._called(state, keys, "to")
+            state = self._state(f"goal-{number}", [*step.using, goal], keys, word=False)
+            uses.append(self._linked(f"before-{number}", f"(implies (and {holds}) {state('node')})"))
+            reached = state("to")
         uses.append(self._linked(f"after-{number}", f"(implies {reached} (and {' '.join([call, *sizes])}))"))
         used = [s.theorem for s in sources if s.theorem] + [key.theorem for key in keys]
         instance = " ".join(f"({self._free(i)} {value})" for i, value in enumerate(values))
@@ -248,24 +258,37 @@ class Derivation:
                 pending += node.args
         return met
 
-    def _state(self, name: str, roots: Sequence[Term], keys: Sequence[_Replaced], *, word: bool) -> None:
-        """The roots with each key an argument of its own; ``using`` before the last has nothing replaced."""
-        formals = [*self.inputs.values(), *(self._free(number) for number in range(len(keys)))]
+    def _state(
+        self, name: str, roots: Sequence[Term], keys: Sequence[_Replaced], *, word: bool
+    ) -> Callable[[str], str]:
+        """The roots with each key an argument of its own; ``using`` before the last has nothing replaced.
+
+        What is returned writes its call, with the keys' nodes ("node") or what they are replaced by ("to").
+        """
         names = {node: self._free(number) for number, node in enumerate(expand([key.node for key in keys]))}
-        bindings, results = self.write.bindings(expand(roots[-1:]), names)
-        value = results[0]
+        (root,) = expand(roots[-1:])
+        inputs = self._inputs([root], names)
+        bindings, (value,) = self._parts.bindings([root], names)
         if not word:
-            others = " ".join(self.holds(root) for root in roots[:-1])
-            value = f"(and {others} (equal {value} 1))"
-        self._pending.append(BookEvent(defined(name, formals, bindings, value)))
+            others = [self.holds(other) for other in roots[:-1]]
+            inputs = self._mentioned(" ".join([*inputs, *others]))
+            value = f"(and {' '.join([*others, f'(equal {value} 1)'])})"
+        self._pending.append(BookEvent(defined(name, [*inputs, *names.values()], bindings, value)))
+        return lambda which: f"({' '.join([name, *inputs, *(self.node(getattr(k, which)) for k in keys)])})"
 
-    def _called(self, state: str, keys: Sequence[_Replaced], which: str) -> str:
-        values = [self.node(getattr(key, which)) for key in keys]
-        return f"({' '.join([state, *self.args.split(), *values])})"
+    def _inputs(self, roots: Sequence[Term], names: Container[Term]) -> list[str]:
+        """The inputs below the roots that are met without the named nodes."""
+        met = {str(node.data) for node in self.write.operands_first(roots, names) if node.op == "var"}
+        return [variable for name, variable in self.inputs.items() if name in met]
 
-    def _lemma(self, formula: Term, free: Sequence[Term]) -> tuple[list[Term], str]:
-        """The formula's function and the theorem that nothing satisfies it: its free nodes, with maxima, and
-        the theorem's name. Branches that need the same lemma share it.
+    def _mentioned(self, text: str) -> list[str]:
+        """The inputs of which a text speaks."""
+        words = set(re.findall(r"[^\s()']+", text))
+        return [variable for variable in self.inputs.values() if variable in words]
+
+    def _lemma(self, formula: Term, free: Sequence[Term]) -> tuple[list[Term], str, list[str]]:
+        """The formula's function and the theorem that nothing satisfies it: its free nodes, with maxima, the
+        theorem's name, and the inputs that it is about. Branches that need the same lemma share it.
         """
         (root,) = expand([formula])
         cuts = dict(zip(expand(free), free, strict=True))
@@ -275,17 +298,17 @@ class Derivation:
         maxima = [node for node in below if node.op == "umax"]
         names = {node: self._free(i) for i, node in enumerate([*frees, *maxima])}
         roots = [root, *dict.fromkeys(arg for node in maxima for arg in node.args)]
-        bindings, results = self.write.bindings(roots, names)
+        inputs = self._inputs(roots, names)
+        bindings, results = self._parts.bindings(roots, names)
         text = dict(zip(roots, results, strict=True))
         parts = [f"(equal {text[root]} 1)"]
         for node in maxima:
             words = [text[arg] for arg in node.args]
             parts += [f"(<= {word} {names[node]})" for word in words]
             parts.append(f"(or {' '.join(f'(equal {word} {names[node]})' for word in words)})")
-        formals = [*self.inputs.values(), *names.values()]
+        formals = [*inputs, *names.values()]
         value = f"(and {' '.join(parts)})"
-        widths = {self.inputs[name]: width for name, width in self.widths.items()}
-        widths |= {name: node.width for node, name in names.items()}
+        widths = self._widths(inputs) | {name: node.width for node, name in names.items()}
         key = defined("", formals, bindings, value), tuple(widths.items())
         lemma = self._lemmas.get(key)
         if lemma is None:
@@ -294,15 +317,25 @@ class Derivation:
             self._pending.append(BookEvent(defined(function, formals, bindings, value)))
             says = f"(not ({function} {' '.join(formals)}))"
             self._pending.append(BookEvent(simulated(lemma, widths, says), lemma))
-        return [*frees, *maxima], lemma
+        return [*frees, *maxima], lemma, inputs
 
     def _linked(self, name: str, says: str) -> str:
         """A theorem about the nodes that is true bit by bit, with nothing to search for."""
-        widths = {self.inputs[input_]: width for input_, width in self.widths.items()}
-        call = f"(nodes {self.args})"
-        says = f"(let ((values {call}))\n    {says.replace(call, 'values')})"
+        widths = self._widths(self._mentioned(says))
+        calls = {self._list(below): f"values-{number}" for number, below in enumerate(self._lists)}
+        met = {call: values for call, values in calls.items() if call in says}
+        for call, values in met.items():
+            says = says.replace(call, values)
+        if met:
+            bound = " ".join(f"({values} {call})" for call, values in met.items())
+            says = f"(let ({bound})\n    {says})"
         self._pending.append(BookEvent(simulated(name, widths, says), name))
         return name
+
+    def _widths(self, variables: Container[str]) -> dict[str, int]:
+        """How many bits these inputs have."""
+        widths = {self.inputs[name]: width for name, width in self.widths.items()}
+        return {variable: width for variable, width in widths.items() if variable in variables}
 
     def _theorem(self, name: str, says: str, assumed: Sequence[str], uses: Sequence[str]) -> str:
         """What follows from theorems by logic alone."""
