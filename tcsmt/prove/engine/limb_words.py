@@ -168,11 +168,13 @@ class _InLimbs:
         wide = [[arg[high:low].zext(width) for low, high in places] for arg in factored]
         addends = []
         for i, j in product(range(len(places)), repeat=2):
-            part, digit = own[0][i] * own[1][j], narrow[0][i] * narrow[1][j]
-            if i + j < len(places) and digit.value is None:
-                self._is(part, digit)
+            if i + j >= len(places):
+                continue
+            digit = narrow[0][i] * narrow[1][j]
+            if digit.value is None:
+                self._is(own[0][i] * own[1][j], digit)
                 self._sum(digit.zext(width), _Known.of(wide[0][i] * wide[1][j]))
-                addends.append(digit.zext(width) << half * (i + j))
+            addends.append(digit.zext(width) << half * (i + j))
         sides = [total(*(word << half * i for i, word in enumerate(words))) for words in wide]
         for side, arg in zip(sides, factored, strict=True):
             if side.value is None:

@@ -101,6 +101,16 @@ def test_limbs_are_the_words(name: str, limb: int) -> None:
         assert solve(text, SolvingOptions("bitwuzla", 60, 2048)).answer == "unsat"
 
 
+def test_products_of_constant_digits_count() -> None:
+    """That a limb which is constant then is bits of the wide word is not proved."""
+    x, y = (word.concat(const(low, 32)).zext(WIDE) for word, low in ((A, 5), (C, 7)))
+    wide = result(x * y)
+    found = in_limbs(wide, 64)
+    for row in rows(300):
+        assert len(set(evaluate([wide, found.root, *(word for _, word in found.passes)], row))) == 1, row
+    assert not found.widened(found.root, proving())
+
+
 @pytest.mark.parametrize("name", ["sum", "difference", "right", "signed", "normalised", "order"])
 def test_wrong_limbs_are_not_proved(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A carry that is lost, a shift by a place less, a comparison of the lowest limbs alone."""
