@@ -1,4 +1,4 @@
-"""The packages, with ``properties/``, which is installed as a part of ``tcsmt``; and the description."""
+"""The packages, with folders beside ``tcsmt`` that are installed as parts of it; and the description."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,12 @@ def description() -> str:
     return f"{text}\nThe documentation and the pictures are in the source distribution (`docs`, `results`).\n"
 
 
+#: Where they are in the repository.
+BESIDE = {"tcsmt.properties": "properties", "tcsmt.outside.exports.acl2.by_hand": "results/theorems/acl2"}
+
 setup(
-    packages=[*find_packages(include=["tcsmt", "tcsmt.*"]), "tcsmt.properties"],
-    package_dir={"tcsmt.properties": "properties"},
+    packages=[*find_packages(include=["tcsmt", "tcsmt.*"]), *BESIDE],
+    package_dir=BESIDE,
     long_description=description(),
     long_description_content_type="text/markdown",
 )

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.quantise import QuantisedMatrix, quantise
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
+    from tcsmt.face.api.specified_units import SpecifiedUnit, specified_with_acl2
     from tcsmt.face.api.tolerance import Closeness, Tolerance, tolerance
     from tcsmt.face.api.units import Unit, read_model, unit
     from tcsmt.face.api.validate import Validation, validate
@@ -68,6 +69,7 @@ _HOMES = {
     "units": "tcsmt.face.api.catalogue",
     "check_certificate": "tcsmt.face.api.certificates",
     "check_with_acl2": "tcsmt.face.api.certified_books",
+    **dict.fromkeys(("SpecifiedUnit", "specified_with_acl2"), "tcsmt.face.api.specified_units"),
     "export_certificate": "tcsmt.face.api.certificate_export",
     **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
@@ -138,6 +140,7 @@ __all__ = [
     "Reproduction",
     "SimulatedRows",
     "SolvingOptions",
+    "SpecifiedUnit",
     "StoppedCheck",
     "TcsmtError",
     "TestVectors",
@@ -179,6 +182,7 @@ __all__ = [
     "reduction",
     "reproduce",
     "run",
+    "specified_with_acl2",
     "split_k",
     "testing",
     "tolerance",

@@ -24,16 +24,14 @@ sys.path.insert(0, str(RESULTS.parent))
 
 from acl2_theorems import trusted
 
+from tcsmt.face.api.specified_units import specified_in
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
-from tcsmt.outside.exports.acl2.certification import Certifier, Refuter, write_book
-from tcsmt.outside.exports.acl2.specification import specification_book, specified_numbers
-from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.outside.exports.acl2.specification import specified_numbers
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
 
 HOME = RESULTS / "theorems"
 TABLE = HOME / "acl2_specification.json"
-TIMEOUT = 600.0
 ABOUT = (
     "Of each unit ACL2 has certified this theorem: for all words, those of infinities and NaNs included, the "
     "unit's function gives the word of [the specification](acl2/specification.lisp) with these parameters. "
@@ -53,18 +51,15 @@ def main() -> None:
     waiting = {
         row.model.digest: row for row in reversed(chosen) if row.model.digest not in done and covered(row)
     }
-    folder = options.books.absolute()
-    with Refuter(folder, SolvingOptions(timeout=TIMEOUT)) as refuter, Certifier(folder, TIMEOUT) as certifier:
-        for digest, row in reversed(waiting.items()):
-            book = specification_book(row.model, digest, pages())
-            write_book(book, folder)
-            refuter.refute(book)
-            result = certifier.certify(book)
-            print(row.name, result.flaw or f"certified, {result.seconds:.1f} s", flush=True)
-            if not result.flaw:
-                numbers = asdict(specified_numbers(row.model))
-                done[digest] = {"row": row.name, "numbers": numbers} | result.as_json()
-                write(done)
+    for unit in specified_in(list(reversed(waiting.values())), options.books):
+        print(unit.unit, unit.flaw or f"certified, {unit.book.seconds:.1f} s", flush=True)
+        if not unit.flaw:
+            numbers = asdict(unit.numbers)
+            done[row_named(unit.unit).model.digest] = {
+                "row": unit.unit,
+                "numbers": numbers,
+            } | unit.book.as_json()
+            write(done)
 
 
 def covered(row: Row) -> bool:
@@ -74,12 +69,6 @@ def covered(row: Row) -> bool:
     except TcsmtError:
         return False
     return True
-
-
-def pages() -> dict[str, str]:
-    """The books that are written by hand, in their order."""
-    names = ("specification", "specified")
-    return {name: (HOME / "acl2" / f"{name}.lisp").read_text(encoding="utf-8") for name in names}
 
 
 def write(done: dict[str, dict[str, Any]]) -> None:

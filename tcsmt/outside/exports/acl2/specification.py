@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib import resources
+from pathlib import Path
 
 from tcsmt.language.terms import Term, expand, operands_first
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
@@ -23,7 +25,10 @@ from tcsmt.outside.exports.acl2.derivation import BookEvent, simulated
 from tcsmt.outside.exports.acl2.units import StageCall, UnitBook, unit_book
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["SpecificationBook", "SpecifiedNumbers", "specification_book", "specified_numbers"]
+__all__ = ["SpecificationBook", "SpecifiedNumbers", "pages", "specification_book", "specified_numbers"]
+
+#: The books that are written by hand, in their order.
+_PAGES = ("specification", "specified")
 
 #: What a format's special words are called in the specification.
 _SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NONE: ":finite"}
@@ -48,6 +53,23 @@ class SpecifiedNumbers:
     precision: int
     mode: str
     nan: int
+
+    def __str__(self) -> str:
+        return (
+            f"F = {self.fraction_bits}, carry bits = {self.carry_bits}, exponent of zeros = {self.zero}, "
+            f"fraction bits of the result = {self.precision}, {self.mode[1:].upper()}, NaN = {self.nan:#x}"
+        )
+
+
+def pages() -> dict[str, str]:
+    """The texts of the books that are written by hand, by name: from the installed package, or a checkout."""
+    package = Path(str(resources.files("tcsmt")))
+    folders = package / "outside/exports/acl2/by_hand", package.parent / "results/theorems/acl2"
+    for folder in folders:
+        if folder.is_dir():
+            return {name: (folder / f"{name}.lisp").read_text(encoding="utf-8") for name in _PAGES}
+    inside, beside = folders
+    raise TcsmtError(f"tcsmt is not fully installed: no specification in {inside} or {beside}")
 
 
 def specified_numbers(model: Model) -> SpecifiedNumbers:
@@ -114,18 +136,16 @@ class SpecificationBook:
         return [event for event in self.events if event.lemma]
 
 
-def specification_book(
-    model: Model, name: str, pages: Mapping[str, str], numbers: SpecifiedNumbers | None = None
-) -> SpecificationBook:
+def specification_book(model: Model, numbers: SpecifiedNumbers | None = None) -> SpecificationBook:
     """The book that proves that a model's unit is what the specification says.
 
-    name: of the model, whose first eight characters the unit's functions end with. pages: the texts of the
-    books that are written by hand, by name, in their order. numbers: the specification's parameters; None:
-    those of the model. With others the theorem is false, or its proof is not found: ACL2 refuses it.
-    Raises :class:`.TcsmtError` for a model of another shape than the specification's.
+    numbers: the specification's parameters; None: those of the model. With others the theorem is false, or
+    its proof is not found: ACL2 refuses it. Raises :class:`.TcsmtError` for a model of another shape than the
+    specification's.
     """
+    name = model.digest
     unit = unit_book(model, name)
-    by_hand = [UnitBook(page, file="", function="", text=text) for page, text in pages.items()]
+    by_hand = [UnitBook(page, file="", function="", text=text) for page, text in pages().items()]
     events = _events(model, unit, numbers or specified_numbers(model))
     title = f"The unit {name} is what is specified"
     return SpecificationBook(f"specified-{name}", title, (*by_hand, unit), tuple(events))

@@ -15,7 +15,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, files_of, write_book
 from tcsmt.outside.exports.acl2.specification import (
     SpecificationBook,
-    SpecifiedNumbers,
+    pages,
     specification_book,
     specified_numbers,
 )
@@ -23,13 +23,8 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import TcsmtError
 from tests.support.acl2_text import Session
 from tests.support.certificates import two_products
-from tests.support.paths import ROOT
 
 acl2 = pytest.mark.skipif(shutil.which("acl2") is None, reason="ACL2 is not installed")
-PAGES = {
-    name: (ROOT / "results" / "theorems" / "acl2" / f"{name}.lisp").read_text(encoding="utf-8")
-    for name in ("specification", "specified")
-}
 #: Small, and each of its parameters makes a difference.
 SMALL = two_products(zero_exponent=-3)
 #: No word of a and b is special: c alone decides what the result is.
@@ -47,14 +42,10 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def book_of(model: Model, numbers: SpecifiedNumbers | None = None) -> SpecificationBook:
-    return specification_book(model, model.digest, PAGES, numbers)
-
-
 def false_lemma(book: SpecificationBook, rows: int) -> str:
     """The first lemma that is false on random words; empty if none is."""
     session, rng = Session(), Random(5)
-    for text in (*PAGES.values(), book.units[-1].text, *(event.text for event in book.events)):
+    for text in (*pages().values(), book.units[-1].text, *(event.text for event in book.events)):
         session.read(text)
     assert {event.lemma for event in book.lemmas} == set(session.simulated)
     for name, (hyp, concl) in session.simulated.items():
@@ -79,7 +70,7 @@ def false_lemma(book: SpecificationBook, rows: int) -> str:
     ],
 )
 def test_lemmas_of_the_catalogue(name: str) -> None:
-    book = book_of(row_named(name).model)
+    book = specification_book(row_named(name).model)
     assert len(book.lemmas) >= 10
     assert not false_lemma(book, 15)
 
@@ -87,17 +78,17 @@ def test_lemmas_of_the_catalogue(name: str) -> None:
 @pytest.mark.parametrize("other", [name for name in OTHERS if name != "one carry bit less"])
 def test_lemmas_with_other_parameters(other: str) -> None:
     """One of them is false, so that no proof of it can be found. (That no carry is lost is no such lemma.)"""
-    assert false_lemma(book_of(SMALL, replace(specified_numbers(SMALL), **OTHERS[other][0])), 200)
+    assert false_lemma(specification_book(SMALL, replace(specified_numbers(SMALL), **OTHERS[other][0])), 200)
 
 
 @pytest.mark.parametrize("model", [SMALL, FINITE], ids=["special words", "finite"])
 def test_lemmas_of_a_small_unit(model: Model) -> None:
-    assert not false_lemma(book_of(model), 60)
+    assert not false_lemma(specification_book(model), 60)
 
 
 def test_what_the_theorem_says() -> None:
     """All words of all inputs, and nothing else, are its hypotheses."""
-    book = book_of(SMALL)
+    book = specification_book(SMALL)
     *_, last = book.events
     sizes = " ".join(f"(unsigned-byte-p {width} {word})" for word, width in
                      (("a0", 8), ("a1", 8), ("b0", 8), ("b1", 8), ("c", 16)))  # fmt: skip
@@ -109,7 +100,7 @@ def test_what_the_theorem_says() -> None:
 
 def test_nothing_is_assumed() -> None:
     """No axiom, no skipped proof, no trust tag but the two of the performance books that are included."""
-    for name, text in files_of(book_of(SMALL)).items():
+    for name, text in files_of(specification_book(SMALL)).items():
         assert not re.search(r"(?i)skip-proofs|defaxiom|defttag|progn!|include-raw", text), name
         if name.endswith(".lisp"):
             code = re.sub(r'(?m);.*$|"[^"]*"|#\\.', "", text)
@@ -134,9 +125,9 @@ def test_units_of_another_shape(name: str, why: str) -> None:
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CertifiedBook]:
     """What ACL2 says of the small units with their own numbers ("", "finite"), and of one with others."""
     folder, numbers = tmp_path_factory.mktemp("books"), specified_numbers(SMALL)
-    named = {"": book_of(SMALL), "finite": book_of(FINITE)}
+    named = {"": specification_book(SMALL), "finite": specification_book(FINITE)}
     for number, (other, (changes, _)) in enumerate(OTHERS.items()):
-        changed = book_of(SMALL, replace(numbers, **changes))
+        changed = specification_book(SMALL, replace(numbers, **changes))
         named[other] = replace(changed, name=f"other-{number}")
     said = {}
     with Refuter(folder, SolvingOptions(timeout=100)) as refuter, Certifier(folder, 600) as certifier:

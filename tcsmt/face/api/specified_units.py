@@ -1,0 +1,100 @@
+"""Units that a theorem prover certifies as the specification written by hand."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, write_book
+from tcsmt.outside.exports.acl2.prover import prover_path
+from tcsmt.outside.exports.acl2.specification import SpecifiedNumbers, specification_book, specified_numbers
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.refutations import available
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["SpecifiedUnit", "specified_in", "specified_with_acl2"]
+
+#: Seconds for ACL2 to certify a unit, where the caller gives none.
+_TIMEOUT = 600.0
+
+
+@dataclass(frozen=True)
+class SpecifiedUnit:
+    """A unit, as ACL2 takes the theorem that it is the specification with some numbers.
+
+    flaw: why ACL2 does not certify it; empty if it does. book: what became of its book.
+    """
+
+    unit: str
+    numbers: SpecifiedNumbers
+    book: CertifiedBook
+
+    @property
+    def flaw(self) -> str:
+        """Why ACL2 does not certify it; empty if it does."""
+        return self.book.flaw
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"unit": self.unit, "numbers": asdict(self.numbers)} | self.book.as_json()
+
+    def __str__(self) -> str:
+        if self.flaw:
+            return f"{self.unit}: NOT CERTIFIED: {self.flaw}"
+        book = self.book
+        lines = [
+            f"{self.unit}: certified as the specification, {book.seconds:.1f} s of the processor",
+            f"numbers: {self.numbers}",
+            f"theorem: {book.theorem}",
+            f"refutations: {book.refutations}, {book.lines} lines",
+            f"trust tags: {', '.join(book.tags)}",
+        ]
+        return "\n  ".join(lines)
+
+
+def specified_with_acl2(
+    *units: UnitLike, books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
+) -> list[SpecifiedUnit]:
+    """Have ACL2 certify that units give the words of the specification, for all words.
+
+    The specification is ``results/theorems/acl2/specification.lisp``, a page over integers and rational
+    numbers that is written by hand. units: as :func:`tcsmt.unit` takes them. books: where the books and their
+    refutations are written, for ``make`` there; refutations that are there already are taken. None: a folder
+    that is deleted. timeout: seconds for each unit, and for each of its refutations.
+    Raises :class:`tcsmt.TcsmtError` for a unit that the specification has no parameters for, and where ACL2
+    is not installed.
+    """
+    return list(specified_in([side_of(unit).row for unit in units], books, timeout))
+
+
+def specified_in(
+    rows: Sequence[Row], books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
+) -> Iterator[SpecifiedUnit]:
+    """Each unit as soon as ACL2 has taken it."""
+    numbers = [_numbers(row) for row in rows]
+    prover_path()
+    if not available():
+        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
+    with ExitStack() as stack:
+        folder = Path(books or stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-"))).absolute()
+        refuter = stack.enter_context(Refuter(folder, SolvingOptions(timeout=timeout)))
+        certifier = stack.enter_context(Certifier(folder, timeout))
+        for row, own in zip(rows, numbers, strict=True):
+            book = specification_book(row.model)
+            write_book(book, folder)
+            refuter.refute(book)
+            yield SpecifiedUnit(row.name, own, certifier.certify(book))
+
+
+def _numbers(row: Row) -> SpecifiedNumbers:
+    try:
+        return specified_numbers(row.model)
+    except TcsmtError as why:
+        raise TcsmtError(f"{row.name}: {why}") from None
