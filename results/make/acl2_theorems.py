@@ -75,8 +75,8 @@ def kinds_of_titles() -> dict[str, str]:
     kinds = {}
     for path in statement_files(CERTIFICATES):
         says = record_of(path)["statement"]
-        code = "an argument in code" if "about" in says else ""
-        kinds[says["title"]] = code or ("no such input" if "goal" in says else "the same word")
+        about = "an algorithm's error" if "about" in says else ""
+        kinds[says["title"]] = about or ("no such input" if "goal" in says else "the same word")
     return kinds
 
 

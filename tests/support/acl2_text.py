@@ -83,6 +83,7 @@ _FUNCTIONS: dict[str, Any] = {
     "unsigned-byte-p": lambda n, x: 0 <= x < 1 << n,
     "signed-byte-p": lambda n, x: -(1 << n) <= 2 * x < 1 << n,
     "integerp": lambda x: isinstance(x, int),
+    "rationalp": lambda x: isinstance(x, (int, Fraction)),
 }
 
 

@@ -13,10 +13,12 @@ from typing import Any
 from tcsmt.face.api.statements import StatementFacts
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, write_book
+from tcsmt.outside.exports.acl2.errors import error_book
 from tcsmt.outside.exports.acl2.prover import prover_path
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import available
 from tcsmt.support.errors import TcsmtError
@@ -111,19 +113,25 @@ def certified_in(
 def _units(book: StatementBook) -> dict[str, str]:
     """What the units' functions are."""
     names = StatementFacts(book.statement).units()
-    return {unit.function: names[unit.file] for unit in book.units}
+    return {unit.function: names[unit.file] for unit in book.units if unit.file}
 
 
 def book_of(path: Path) -> StatementBook | CertifiedStatement:
     """The book of a statement, or why there is none."""
     record = record_of(path)
-    if "about" in record["statement"]:
-        why = f"no book: its argument is code of tcsmt ({record['statement']['about']})"
-        return CertifiedStatement(path.name, _title(path), why)
     try:
+        if "about" in record["statement"]:
+            return error_book(path, _theorem(path, record["statement"]))
         return statement_book(path, *opened(path, record))
     except InvalidProof as flaw:
         return CertifiedStatement(path.name, _title(path), f"no book: {one_line(str(flaw))}")
+
+
+def _theorem(path: Path, record: Mapping[str, Any]) -> TheoremStatement:
+    from tcsmt.analysis.certified import THEOREMS
+
+    theorem = theorem_of(record, THEOREMS)
+    return TheoremStatement(theorem, record, theorem.read(record, path.parent.parent))
 
 
 def _title(path: Path) -> str:

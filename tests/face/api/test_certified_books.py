@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import tcsmt
 from tcsmt.face.api.certified_books import book_of
 from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.prove.certificates.files import record_of, statement_files
+from tests.support.paths import ROOT
 
 acl2 = pytest.mark.skipif(
     shutil.which("acl2") is None, reason="ACL2 is not installed (Debian: acl2, acl2-books, acl2-books-certs)"
@@ -23,13 +25,21 @@ def test_without_acl2(certificates: Path, tmp_path: Path, monkeypatch: pytest.Mo
         tcsmt.check_with_acl2(certificates)
 
 
-def test_an_argument_that_is_code_has_no_book(certificates: Path) -> None:
-    books = {path: book_of(path) for path in statement_files(certificates)}
-    for path, book in books.items():
-        if "about" in record_of(path)["statement"]:
-            assert "its argument is code of tcsmt" in getattr(book, "flaw", "")
-        else:
-            assert getattr(book, "events", ())
+def test_what_has_a_book(certificates: Path, tmp_path: Path) -> None:
+    """Statements about models, bounds and comparisons; of another kind, the reason is said."""
+    committed = ROOT / "results" / "certificates"
+    paths = [path for path in statement_files(committed) if "about" in record_of(path)["statement"]]
+    kinds = {record_of(path)["statement"]["about"] for path in paths}
+    assert kinds == {"bound", "comparison"}
+    for path in (*statement_files(certificates), *paths):
+        assert getattr(book_of(path), "events", ()), path
+    folder = shutil.copytree(committed / "models", tmp_path / "models").parent
+    (folder / "statements").mkdir()
+    record = record_of(paths[0])
+    of_split = {"about": "split", "title": "a split", "split": "markidis"}
+    (folder / "statements" / "split.json").write_text(json.dumps({**record, "statement": of_split}))
+    result = book_of(folder / "statements" / "split.json")
+    assert getattr(result, "flaw", "") == "no book: its argument is code of tcsmt (split)"
 
 
 @acl2

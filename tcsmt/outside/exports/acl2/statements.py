@@ -15,6 +15,7 @@ from tcsmt.outside.exports.acl2.units import UnitBook, unit_book
 from tcsmt.prove.certificates.derivation import Proof
 from tcsmt.prove.certificates.stated import stated
 from tcsmt.prove.certificates.statement import Statement, input_words
+from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.inhabitants import inhabitant
 
 __all__ = ["StatementBook", "statement_book"]
@@ -30,7 +31,7 @@ class StatementBook:
 
     name: str
     title: str
-    statement: Statement
+    statement: Statement | TheoremStatement
     units: tuple[UnitBook, ...]
     events: tuple[BookEvent, ...]
     theorem: str

@@ -1,0 +1,122 @@
+"""A recipe on a unit as functions of ACL2: how it splits a number, its instructions, its additions outside.
+
+The order of the steps is the algorithm's own (:meth:`.Algorithm.scheduled`), over the names of words. The
+split and an addition outside are written from their terms; an instruction is the function of a unit's book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tcsmt.compose.recipes.algorithm import Algorithm, Step
+from tcsmt.language.terms import Term, expand, var
+from tcsmt.language.write.acl2 import Acl2Writer, defined
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.models import Kind
+from tcsmt.outside.exports.acl2.derivation import BookEvent
+from tcsmt.outside.exports.acl2.units import UnitBook
+from tcsmt.prove.certificates.derivation import InvalidProof
+
+__all__ = ["RecipeFunctions", "quoted_format"]
+
+#: What a format's special words are called in ``values.lisp``.
+_SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NONE: ":finite"}
+
+
+def quoted_format(fmt: Format) -> str:
+    """A format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like it."""
+    if not fmt.signed or fmt.ignored_bits or fmt.specials not in _SPECIALS:
+        raise InvalidProof(f"the page of values has no format like {fmt.name}")
+    return f"'({fmt.exponent_bits} {fmt.fraction_bits} {fmt.bias} {_SPECIALS[fmt.specials]})"
+
+
+@dataclass(frozen=True)
+class RecipeFunctions:
+    """What computes a recipe's result.
+
+    name: of the function of its inputs. unit: the book of its instruction. ``NAME.word-I`` of a number is its
+    word I, ``NAME.sums`` of all words and c the result, ``NAME.plus-N`` of x and y the word of x·2^-N + y.
+    """
+
+    name: str
+    algorithm: Algorithm
+    unit: UnitBook
+
+    def word(self, number: int, of: str) -> str:
+        """The call that gives a word of a number."""
+        return f"({self.name}.word-{number} {of})"
+
+    def words(self, lane: str) -> list[str]:
+        """What the words of an input are called where they are arguments."""
+        return [f"{lane}-{number}" for number in range(self.algorithm.split.words)]
+
+    @property
+    def inputs(self) -> tuple[list[str], list[str]]:
+        """The names of the a's and of the b's."""
+        a, b = ([f"{side}{lane}" for lane in range(self.algorithm.k)] for side in "ab")
+        return a, b
+
+    def events(self) -> list[BookEvent]:
+        """The functions, in order."""
+        wide = self.algorithm.wide.width
+        x, y = var("x", wide), var("y", wide)
+        made = [
+            self._of_terms(f"word-{number}", [x], word)
+            for number, word in enumerate(self.algorithm.split.apply(x))
+        ]
+        sums = _Sums(self)
+        result = self.algorithm.scheduled(self.algorithm.k, "c", "0", sums.chain, sums)
+        made += [
+            self._of_terms(f"plus-{shift}", [x, y], self.algorithm.plus(x, shift, y))
+            for shift in sorted(sums.shifts)
+        ]
+        a, b = self.inputs
+        words = [word for lane in (*a, *b) for word in self.words(lane)]
+        made.append(BookEvent(defined(f"{self.name}.sums", [*words, "c"], sums.lines, result)))
+        calls = [self.word(i, lane) for lane in (*a, *b) for i in range(self.algorithm.split.words)]
+        result = f"({self.name}.sums {' '.join(calls)} c)"
+        return [*made, BookEvent(defined(self.name, [*a, *b, "c"], [], result))]
+
+    def _of_terms(self, name: str, inputs: Sequence[Term], output: Term) -> BookEvent:
+        names = {str(word.data): str(word.data) for word in inputs}
+        bindings, (result,) = Acl2Writer(names).bindings(expand([output]), {})
+        return BookEvent(defined(f"{self.name}.{name}", list(names), bindings, result))
+
+
+@dataclass
+class _Sums:
+    """The steps after the split, as bindings. shifts: of the additions outside."""
+
+    recipe: RecipeFunctions
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    shifts: set[int] = field(default_factory=set)
+
+    def chain(self, steps: list[Step], c: str) -> str:
+        """Instructions one after the other."""
+        a, b = self.recipe.inputs
+        for i, j, part in steps:
+            nothing = ["0"] * (self.recipe.algorithm.unit.k - len(part))
+            left, right = ([self.recipe.words(side[n])[w] for n in part] for side, w in ((a, i), (b, j)))
+            call = [self.recipe.unit.function, *left, *nothing, *right, *nothing, c]
+            c = self._bound(f"instruction-{len(self.lines)}", f"({' '.join(call)})")
+        return c
+
+    def plus(self, x: str, shift: int, y: str) -> str:
+        """x·2^-shift + y, rounded once."""
+        self.shifts.add(shift)
+        return f"({self.recipe.name}.plus-{shift} {x} {y})"
+
+    def negated(self, x: str) -> str:
+        """-x."""
+        return f"(logxor {1 << self.recipe.algorithm.wide.sign_bit} {x})"
+
+    def seen(self, kind: Kind, number: int | None, word: str) -> str:
+        """A step's word under a name."""
+        return self._bound(f"sum-{len(self.lines)}", word)
+
+    def _bound(self, name: str, value: str) -> str:
+        if not value.startswith("("):
+            return value
+        self.lines.append((name, value))
+        return name
