@@ -447,13 +447,18 @@ def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Ter
     return [new[root] for root in roots]
 
 
+#: Words of one sum or maximum, at most, for :func:`flat`: sums of equal sums would double again and again.
+_FLAT = 1024
+
+
 def flat(root: Term) -> Term:
-    """The node with each maximum of maxima below it one maximum of all their words."""
+    """The node with each maximum of maxima, and sum of sums, below it one of all their words."""
     new: dict[Term, Term] = {}
     for node in operands_first([root]):
         args = [new[arg] for arg in node.args]
-        if node.op == "umax":
-            args = [word for arg in args for word in (arg.args if arg.op == "umax" else (arg,))]
+        if node.op in ("umax", "add"):
+            words = [word for arg in args for word in (arg.args if arg.op == node.op else (arg,))]
+            args = words if len(words) <= _FLAT else args
         new[node] = _with_args(node, args)
     return new[root]
 

@@ -477,7 +477,7 @@ def test_substitute() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_maxima_of_maxima(seed: int) -> None:
-    """One maximum of all words is the same node, whatever the order; nothing else changes."""
+    """One maximum of all words, or one sum, is the same node, whatever the order; nothing else changes."""
     rng = random.Random(seed)
     words = [var(f"w{place}", 7) for place in range(6)]
     nested = list(words)
@@ -487,6 +487,8 @@ def test_maxima_of_maxima(seed: int) -> None:
     around = (nested[0] * words[0]).ult(umax(*words[:3]).zext(8)[6:0] + 3)
     assert flat(nested[0]) is umax(*words)
     assert flat(words[0] + words[1]) is words[0] + words[1]
+    sums = (words[0] + words[1]) + (words[2] + (words[1] + 3))
+    assert flat(sums) is total(words[0], words[1], words[1], words[2], const(3, words[0].width))
     for _ in range(50):
         values = {f"w{place}": rng.randrange(128) for place in range(6)}
         word, flat_word = evaluate([around, flat(around)], values)

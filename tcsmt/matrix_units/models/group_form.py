@@ -46,9 +46,13 @@ class GroupOfForm:
 
 @dataclass(frozen=True)
 class GroupForm:
-    """The graph of a form, which gives the model's words for all inputs: ``guard`` is 0."""
+    """The graph of a form, which gives the model's words for all inputs: ``guard`` is 0.
+
+    most: the size of a product.
+    """
 
     groups: tuple[GroupOfForm, ...]
+    most: int
     result: Term
     guard: Term = FALSE
 
@@ -59,11 +63,12 @@ def group_form(model: Model) -> GroupForm | None:
         return None
     if not isinstance(model.sum, OneGrid):  # c that leads is compared with each product: nothing is saved
         return None
-    size, formats, words = model.group, model.factor_formats, model.trace
+    formats, words = model.factor_formats, model.trace
     if not all(map(_is_integer, formats)) or formats != (model.a_format, model.b_format):
         return None
     a, b = formats
-    if size * _largest(a) * _largest(b) >= 1 << (_WIDTH - 1):
+    size, most = model.group, _largest(a) * _largest(b)
+    if size * most >= 1 << (_WIDTH - 1):
         return None
     products = [_integer(a, x) * _integer(b, y) for x, y in zip(words.a, words.b, strict=True)]
     groups = []
@@ -75,7 +80,7 @@ def group_form(model: Model) -> GroupForm | None:
         groups.append(GroupOfForm(own, total(*own), umax(*own).eq(0), value.sign.args[0], value.zero))
     values = {term: word for group in groups for term, word in group.values.items()}
     (result,) = substitute([words.output], values)
-    return GroupForm(tuple(groups), result)
+    return GroupForm(tuple(groups), most, result)
 
 
 def _is_integer(fmt: Format) -> bool:

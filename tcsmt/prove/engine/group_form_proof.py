@@ -12,6 +12,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm
 from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
+from tcsmt.prove.engine.product_grid_proof import same, same_sum, within
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]
@@ -30,15 +31,15 @@ def deduced(model: FusedDotAdd, form: GroupForm) -> Deduction:
         theirs = _words([numbers[lane] for lane in lanes], group.model_sum)
         zeros = [numbers[lane].zero for lane in lanes]
         if theorem is None:
-            theorem = _product(group.products[0], theirs[0], zeros[0], proof)
+            theorem = _product(group.products[0], theirs[0], zeros[0], form.most, proof)
         for lane in lanes:
             values = (inputs.a[0], inputs.a[lane]), (inputs.b[0], inputs.b[lane])
             proof.apply(theorem, dict(values))
-        _sum(proof, group, theirs, zeros)
+        _sum(proof, form.most, group, theirs, zeros)
     replaced = {term: word for group in form.groups for term, word in group.values.items()}
-    same = form.result.eq(inputs.output)
-    proof.lemma("the result", same, equal=replaced)
-    proof.theorem(same)
+    result = form.result.eq(inputs.output)
+    proof.lemma("the result", result, equal=replaced)
+    proof.theorem(result)
     return proof
 
 
@@ -55,24 +56,21 @@ def _words(numbers: Sequence[Number], whole: Term) -> list[Term]:
     return words
 
 
-def _alike(own: Term, word: Term) -> Term:
-    """That two words are the same number in two's complement."""
-    width = max(own.width, word.width)
-    return own.sext(width).eq(word.sext(width))
-
-
-def _product(own: Term, word: Term, zero: Term, proof: Deduction) -> Implication:
-    """Of a lane: both graphs have the same integer, which is 0 where the model says so."""
+def _product(own: Term, word: Term, zero: Term, most: int, proof: Deduction) -> Implication:
+    """Of a lane: both graphs have the same integer, of a known size, which is 0 where the model says so."""
     lane = Deduction((), proof.lemmas)
-    same, nothing = _alike(own, word), own.eq(0).eq(zero)
-    lane.lemma("a product", same)
+    alike, nothing, size = same(own, word), own.eq(0).eq(zero), within(own, most)
+    lane.lemma("a product", alike)
     lane.lemma("a product is zero", nothing)
-    return lane.theorem(same, nothing)
+    lane.lemma("a product's size", size)
+    return lane.theorem(alike, nothing, size)
 
 
-def _sum(proof: Deduction, group: GroupOfForm, words: Sequence[Term], zeros: Sequence[Term]) -> None:
+def _sum(
+    proof: Deduction, most: int, group: GroupOfForm, words: Sequence[Term], zeros: Sequence[Term]
+) -> None:
     """Facts: both graphs have the same sum of a group, and say alike whether all of it is zero."""
-    alike = [_alike(*pair) for pair in zip(group.products, words, strict=True)]
+    same_sum(proof, most, group.products, words, words)
     for term, word in group.values.items():
         if term is group.model_zero:
             nothing = [own.eq(0).eq(zero) for own, zero in zip(group.products, zeros, strict=True)]
@@ -80,4 +78,5 @@ def _sum(proof: Deduction, group: GroupOfForm, words: Sequence[Term], zeros: Seq
                 raise NotDeduced("a group is not zero where its products are")
             proof.lemma("a group is zero", term.eq(word), nothing, cuts=[*group.products, *zeros])
         else:
-            proof.lemma("a group's sum", term.eq(word), alike, cuts=[*group.products, *words])
+            alike = same(group.sum, total(*words))
+            proof.lemma("a group's sum", term.eq(word), [alike], cuts=[group.sum, total(*words)])

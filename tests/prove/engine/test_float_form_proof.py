@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +17,7 @@ from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.float_form_proof import deduced, deduced_last_addition
 from tests.support.answers import refuted
 from tests.support.sampling import mostly_long
+from tests.support.term_fields import with_node
 
 F16, E4M3 = "hopper/mma.m16n8k16.f32.f16.f16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
 BF16 = "hopper/mma.m16n8k16.f32.bf16.bf16.f32"
@@ -45,23 +46,6 @@ def open_lemmas(deduction: Deduction) -> list[str]:
 def test_is_proved(name: str) -> None:
     model, form = form_of(name, k=4)
     assert not open_lemmas(deduced(model, form))
-
-
-def with_node(form: FloatForm, old: Term, new: Term) -> FloatForm:
-    """The form with a node replaced in its whole graph."""
-
-    def changed(value: object) -> object:
-        if isinstance(value, Term):
-            return substitute([value], {old: new})[0]
-        if isinstance(value, tuple):
-            return tuple(changed(item) for item in value)
-        if hasattr(value, "__dataclass_fields__"):
-            return replace(value, **{f.name: changed(getattr(value, f.name)) for f in fields(value)})
-        return value
-
-    result = changed(form)
-    assert isinstance(result, FloatForm)
-    return result
 
 
 def exponents(form: FloatForm) -> list[Term]:
@@ -136,6 +120,7 @@ def refused(model: FusedDotAdd, form: FloatForm) -> bool:
 def test_a_fault_in_a_stage_is_refused(fault: str) -> None:
     model, form = form_of(E4M3, k=4)
     faulty = with_node(form, *FAULTS[fault](form))
+    assert isinstance(faulty, FloatForm)
     assert (faulty.result, faulty.guard) != (form.result, form.guard)
     assert refused(model, faulty)
 
@@ -145,6 +130,7 @@ def test_a_fault_in_a_stage_of_another_family_is_refused(fault: str) -> None:
     name, node = OTHER_FAULTS[fault]
     model, form = form_of(name, k=4)
     faulty = with_node(form, *node(form))
+    assert isinstance(faulty, FloatForm)
     assert (faulty.result, faulty.guard) != (form.result, form.guard)
     assert refused(model, faulty)
 
