@@ -170,18 +170,21 @@ class RoundedSum:
     wide: bool = False
     finite: bool = False
 
+    @property
+    def sum(self) -> SignMagnitude:
+        """The exact sum, as far as rounding it looks at it."""
+        if self.wide:
+            return _wide_sum(self.terms, self.format)
+        if len(self.terms) == 1:
+            return dp.sign_and_magnitude(dp.as_fixed(self.terms[0]))
+        terms = list(map(_leading, self.terms))
+        lowest = Exponent.constant(min(t.exponent.low for t in terms))
+        terms = [replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms]
+        return _sum_of_two(terms, self.format)
+
     def word(self) -> Term:
         """The word itself; the same record is always the same node."""
-        fmt, terms, rounding = self.format, self.terms, self.rounding
-        if self.wide:
-            exact = _wide_sum(terms, fmt)
-        elif len(terms) == 1:
-            exact = dp.sign_and_magnitude(dp.as_fixed(terms[0]))
-        else:
-            terms = tuple(map(_leading, terms))
-            lowest = Exponent.constant(min(t.exponent.low for t in terms))
-            terms = tuple(replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms)
-            exact = _sum_of_two(terms, fmt)
+        fmt, terms, rounding, exact = self.format, self.terms, self.rounding, self.sum
         magnitude = dp.round_to(
             fmt, exact, rounding,
             flush=const(self.flush, 1), tininess=self.tininess, overflow=self.overflow,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from tcsmt.language.terms import Term, all_of, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.datapath import Number
+from tcsmt.matrix_units.arithmetic.datapath import Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, exact_product
 from tcsmt.matrix_units.models import IeeeDotAdd
@@ -71,7 +71,8 @@ class _General:
     """A product of two words that is added to any third one, in both graphs.
 
     inputs: the words of the factors. addend, nan: variables; the second is the word of a NaN. own: the form's
-    product. theirs: the model's. word, unsure: of the form. same: that both words are the same.
+    product. theirs: the model's. sums: of the addend and each of them, before rounding. word, unsure: of the
+    form. same: that both words are the same.
     """
 
     inputs: tuple[Term, ...]
@@ -79,6 +80,7 @@ class _General:
     nan: Term
     own: Number
     theirs: Number
+    sums: tuple[SignMagnitude, SignMagnitude]
     word: Term
     unsure: Term
     same: Term
@@ -93,10 +95,11 @@ class _General:
         step, operation = products[0]
         addend, nan = var("the addend", _WIDE.width), var("a NaN", _WIDE.width)
         word, unsure = substitute([step.word, step.unsure], {step.addend: addend})
-        theirs = operation.terms[1]
-        expected = replace(operation, terms=(dp.decode(_WIDE, addend), theirs), nan_word=nan).word()
-        factors = [dp.decode(_WIDE, factor) for factor in step.factors]
-        return cls(step.inputs, addend, nan, exact_product(*factors), theirs, word, unsure, expected.eq(word))
+        number, theirs = dp.decode(_WIDE, addend), operation.terms[1]
+        expected = replace(operation, terms=(number, theirs), nan_word=nan)
+        own = exact_product(*(dp.decode(_WIDE, factor) for factor in step.factors))
+        sums = replace(expected, terms=(own, number)).sum, expected.sum
+        return cls(step.inputs, addend, nan, own, theirs, sums, word, unsure, expected.word().eq(word))
 
     def values(self, step: ChainStep, nan: Term) -> dict[Term, Term]:
         """The variables, as another operation has them."""
@@ -113,12 +116,12 @@ class _General:
         cases = (~theirs.nan & ~theirs.infinite, theirs.nan | theirs.infinite)
 
         def within(case: Deduction, number: int) -> None:
-            facts, equal = [*hypotheses, alike, cases[number]], {}
+            facts, cuts = [*hypotheses, alike, cases[number]], [own.significand, theirs.significand]
             if number == 0:
-                facts += self._same_product(case, cases[0])
-                equal = {own.significand: self._padded}
-            cuts = [own.significand, theirs.significand, own.exponent.term, theirs.exponent.term]
-            case.lemma("a product is added", self.same, facts, equal=equal, cuts=cuts)
+                facts += self._same_sum(case, [alike, cases[0], *self._same_product(case, cases[0])])
+                cuts = [term for whole in self.sums for term in (whole.sign, whole.magnitude)]
+                cuts += [whole.lsb.term for whole in self.sums]
+            case.lemma("a product is added", self.same, facts, cuts=cuts)
 
         proof.lemma("a product is a number, or none", cases[0] | cases[1])
         proof.by_cases(cases, self.same, within)
@@ -129,6 +132,31 @@ class _General:
         """The model's significand with as many fraction bits as the form's."""
         grown = self.own.fraction_bits - self.theirs.fraction_bits
         return self.theirs.significand.concat(const(0, grown))
+
+    def _same_sum(self, proof: Deduction, product: Sequence[Term]) -> list[Term]:
+        """A fact: as far as rounding looks at them, both sums are the same; of the longer one, the bits that
+        the other lacks are as one bit. product: facts about both products, which are numbers.
+        """
+        own, theirs = self.sums
+        grown = own.magnitude.width - theirs.magnitude.width
+        if grown < 1 or own.lsb.high - own.lsb.low >= 1 << (_ROOM - 1):
+            raise NotDeduced("a sum is not longer than the model's")
+        lost = own.magnitude[grown - 1 : 0].ne(0)
+        short = own.magnitude[own.magnitude.width - 1 : grown]
+        counted = [x.lsb.term.zext(_ROOM) + x.lsb.low for x in (own, theirs)]
+        # where bits are cut off, the leading one lies far above: no sum of two is short then
+        leading = short[short.width - 1 : _WIDE.precision + 3].ne(0)
+        same = all_of([
+            theirs.magnitude.eq(short | lost.zext(short.width)),
+            theirs.sign.eq(own.sign),
+            ~lost | leading,
+            own.magnitude.eq(0) | counted[1].eq(counted[0] + grown),
+            *(x.lsb.term.ule(x.lsb.high - x.lsb.low) for x in (own, theirs)),
+        ])  # fmt: skip
+        number, term = self.own, self.theirs
+        cuts = [number.significand, term.significand, number.exponent.term, term.exponent.term]
+        proof.lemma("a sum", same, product, equal={number.significand: self._padded}, cuts=cuts)
+        return [same]
 
     def _same_product(self, proof: Deduction, finite: Term) -> list[Term]:
         """Facts: both graphs have the same product, of a known size."""
