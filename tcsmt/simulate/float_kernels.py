@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TypeAlias
 
+import numpy as np
+
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run.jit import converts_half, vector_bits
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
@@ -15,6 +17,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.arithmetic.native import half_word, through_half
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.dot_form import DotForm
+from tcsmt.matrix_units.models.group_form import GroupForm
 from tcsmt.matrix_units.models.proved_forms import ProvedBlock
 from tcsmt.simulate.kernel_source import KernelSource, load, some, some_special, without_specials
 from tcsmt.simulate.prepared import PreparedWords, prepared
@@ -50,7 +54,11 @@ class FloatRows(KernelSource):
 
     @staticmethod
     def pays(block: ProvedBlock) -> bool:
-        """Whether operands are converted with few instructions."""
+        """Whether rows are faster than by integers: operands are converted with few instructions, or not."""
+        if isinstance(block.form, GroupForm):
+            return True
+        if isinstance(block.form, DotForm) and len(block.form.grids) > 1:
+            return False  # (measured: 0.7 to 1.1 times the rate of integers)
         return converts_half() or all(through_half(var("x", f.width), f) is None for f in _formats(block))
 
     def rows(self) -> str:
@@ -274,7 +282,12 @@ def _computed(
         needed = [part for _, _, args in together for part in _besides(args[0], sources)]
         e.run(schedule(needed, lanes))
         reductions = [(op, args) for _, op, args in together]
-        registers = e.loop(reductions, _turn(len(together[0][2]), turn), read)
+        apart = _apart(together[0][2], sources)
+
+        def moved(variable: Term, first: str, apart: int = apart) -> str:
+            return read(variable, first if apart == 1 else e.emit(f"mul i64 {first}, {apart}"))
+
+        registers = e.loop(reductions, _turn(len(together[0][2]), turn), moved)
         e.register |= dict(zip((variable for variable, _, _ in together), registers, strict=True))
     for variable in operands_first(roots):
         if variable in sources:
@@ -286,10 +299,10 @@ def _computed(
 def _over_lanes(
     roots: Sequence[Term], sources: Mapping[Term, _Prepared]
 ) -> tuple[list[list[_Reduction]], list[Term]]:
-    """Sums and maxima of what is alike in neighbouring lanes, those together that one loop can make; and the
-    roots of their variables.
+    """Sums and maxima of what is alike in lanes that lie equally far apart, those together that one loop can
+    make; and the roots of their variables.
     """
-    loops: dict[tuple[int, int, int], list[_Reduction]] = {}
+    loops: dict[tuple[int, ...], list[_Reduction]] = {}
     replaced: dict[Term, Term] = {}
     depth: dict[Term, int] = {}
     for node in operands_first(roots):
@@ -302,13 +315,13 @@ def _over_lanes(
             replaced[node] = var(f"total {len(replaced)}", node.width)
             depth[replaced[node]] = 1 + max((depth.get(term, 0) for term in inner), default=0)
             first = min(sources[term].lane for term in inner if term in sources)
-            key = depth[replaced[node]], first, len(args)
+            key = depth[replaced[node]], first, len(args), _apart(args, sources)
             loops.setdefault(key, []).append((replaced[node], node.op, args))
     return [loops[key] for key in sorted(loops)], substitute(roots, replaced)
 
 
 def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term] | None:
-    """The terms in the order of their lanes, which follow one another, where each is the first one but for
+    """The terms in the order of their lanes, which lie equally far apart, where each is the first one but for
     its lane; else None.
     """
     by_lane: dict[int, Term] = {}
@@ -316,16 +329,25 @@ def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term
         own = {sources[term].lane for term in operands_first([arg]) if term in sources}
         if len(own) == 1:
             by_lane[own.pop()] = arg
-    first = min(by_lane, default=0)
-    if sorted(by_lane) != list(range(first, first + len(args))):
+    ordered = sorted(by_lane)
+    if len(ordered) != len(args) or len(set(np.diff(ordered))) != 1:
         return None
+    first = ordered[0]
     variables = [term for term in operands_first([by_lane[first]]) if term in sources]
     place = {source: term for term, source in sources.items()}
     for lane, arg in by_lane.items():
         moved = {term: place[replace(sources[term], lane=lane)] for term in variables}
         if substitute([by_lane[first]], moved) != [arg]:
             return None
-    return [by_lane[lane] for lane in sorted(by_lane)]
+    return [by_lane[lane] for lane in ordered]
+
+
+def _apart(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> int:
+    """How far apart the lanes of neighbouring terms are."""
+    first, second = (
+        {sources[term].lane for term in operands_first([arg]) if term in sources} for arg in args[:2]
+    )
+    return second.pop() - first.pop()
 
 
 def _besides(arg: Term, sources: Mapping[Term, _Prepared]) -> list[Term]:

@@ -31,6 +31,9 @@ UNITS = (
     "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0",
     "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
     "x86/tdpbf16ps",
+    "cdna3/v_mfma_f32_16x16x16_f16",
+    "cdna3/v_mfma_f32_32x32x8_bf16",
+    "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
 )
 #: Exponents of a and b, lowest and highest; of c, relative to their products'.
 SHAPES = ((-30, 30, 0), (-9, 9, 0), (-3, 3, 12), (-20, -6, -12), (5, 15, 4), (-40, -12, 0))

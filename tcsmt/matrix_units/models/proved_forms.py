@@ -17,6 +17,8 @@ from tcsmt.language.terms import FALSE, Term, const, substitute
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
+from tcsmt.matrix_units.models.dot_form import DotForm, dot_form
+from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
 from tcsmt.matrix_units.models.float_form import (
     FloatForm,
     LastAdditionForm,
@@ -35,6 +37,7 @@ __all__ = [
     "ProvedBlock",
     "digests",
     "digests_of_last",
+    "dot_block",
     "fused_block",
     "one_lane",
     "proved_block",
@@ -75,13 +78,13 @@ class ComposedForm:
 
 @dataclass(frozen=True)
 class ProvedBlock:
-    """The form of a model's fused sums, which it chains. model: of one of them; or, where c is added last,
-    and of a chain of multiply-adds, the whole. lanes: of the model's, in the order in which the blocks take
-    them. sums: the lanes of each fused sum.
+    """The form of a model's sums, which it chains. model: of one of them; or, where c is added last, and of a
+    chain of multiply-adds, the whole. lanes: of the model's, in the order in which the blocks take them.
+    sums: the lanes of each sum.
     """
 
-    model: FusedDotAdd | IeeeDotAdd
-    form: FloatForm | GroupForm | ComposedForm | ChainForm
+    model: FusedDotAdd | DotThenAdd | IeeeDotAdd
+    form: FloatForm | GroupForm | DotForm | ComposedForm | ChainForm
     lanes: tuple[int, ...]
     sums: tuple[tuple[int, ...], ...]
 
@@ -95,11 +98,13 @@ class ProvedBlock:
 
 @cache
 def proved_block(model: Model) -> ProvedBlock | None:
-    """The proved form of the fused sum that a model is, or that it chains, or of its chain of multiply-adds;
-    None where there is none.
+    """The proved form of the sum that a model is, or that it chains, or of its chain of multiply-adds; None
+    where there is none.
     """
     if isinstance(model, IeeeDotAdd):
         return _proved_chain(model)
+    if isinstance(model, DotThenAdd):
+        return _proved_dot(model)
     block = fused_block(model)
     form = None if block is None else proved_form(block)
     if not isinstance(model, FusedDotAdd) or block is None or form is None:
@@ -118,6 +123,22 @@ def _proved_chain(model: IeeeDotAdd) -> ProvedBlock | None:
     if form is None or digests(model, form.result, form.guard) not in _proved():
         return None
     return ProvedBlock(model, form, lanes, (lanes,))
+
+
+def _proved_dot(model: DotThenAdd) -> ProvedBlock | None:
+    block = dot_block(model)
+    form = dot_form(block)
+    sums = tuple(tuple(range(first, first + block.k)) for first in range(0, model.k, block.k))
+    if form is None or digests(block, form.result, form.guard) not in _proved():
+        return None
+    if _chained(block, model, sums) is not model.trace.output:
+        return None
+    return ProvedBlock(block, form, sum(sums, ()), sums)
+
+
+def dot_block(model: DotThenAdd) -> DotThenAdd:
+    """The unit of one of the sums that a unit chains, or that it is."""
+    return model if model.n_fma == model.k else model.varied(k=model.n_fma)
 
 
 def fused_block(model: Model) -> FusedDotAdd | None:

@@ -6,13 +6,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.matrix_units.models.chain_form import chain_form
+from tcsmt.matrix_units.models.dot_form import dot_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.group_form import group_form
-from tcsmt.matrix_units.models.proved_forms import digests, digests_of_last, fused_block, one_lane
+from tcsmt.matrix_units.models.proved_forms import (
+    digests,
+    digests_of_last,
+    dot_block,
+    fused_block,
+    one_lane,
+)
 from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.engine import chain_form_proof, float_form_proof, group_form_proof, nan_words_proof
+from tcsmt.prove.engine import (
+    chain_form_proof,
+    dot_form_proof,
+    float_form_proof,
+    group_form_proof,
+    nan_words_proof,
+)
 from tcsmt.prove.engine.deduction import Deduction
 from tcsmt.prove.statements.question import Question, Side
 
@@ -41,14 +54,16 @@ class FormProof:
 
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
-    """Of a unit's fused sum, or of its groups, of the last addition of c, of a chain of multiply-adds, and of
-    one link of a chain of IEEE operations.
+    """Of a unit's fused sum, or of its groups, of a sum of products to which c is added, of the last addition
+    of c, of a chain of multiply-adds, and of one link of a chain of IEEE operations.
     """
     block, steps = fused_block(model), one_lane(model)
     chain = chain_form(model) if isinstance(model, IeeeDotAdd) else None
     form = None if block is None else float_form(block)
     groups = None if block is None else group_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None
+    one = dot_block(model) if isinstance(model, DotThenAdd) else None
+    dot = None if one is None else dot_form(one)
     if block is not None and form is not None:
         sums = partial(float_form_proof.deduced, block, form)
         names = digests(block, form.result, form.guard)
@@ -57,6 +72,9 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
         exact = partial(group_form_proof.deduced, block, groups)
         names = digests(block, groups.result, groups.guard)
         yield FormProof("exact sums of groups as integers of 16 bits", names, block, exact)
+    if one is not None and dot is not None:
+        before_c = partial(dot_form_proof.deduced, one, dot)
+        yield FormProof("sums of products in binary32", digests(one, dot.result, dot.guard), one, before_c)
     if form is not None and last is not None:
         addition = partial(float_form_proof.deduced_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)
