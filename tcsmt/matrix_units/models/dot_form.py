@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tcsmt.language.terms import Term, any_of, const, substitute, total, umax
+from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
 from tcsmt.matrix_units.models.product_grid import (
@@ -23,6 +24,7 @@ from tcsmt.matrix_units.models.product_grid import (
     to_width,
 )
 from tcsmt.matrix_units.models.stages import Kind, Stage
+from tcsmt.support.invariants import of_type
 
 __all__ = ["DotForm", "GridOfForm", "dot_form"]
 
@@ -96,7 +98,7 @@ def _grid(
     largest_product = min(WIDE.e_max + 1, model.product_limit or WIDE.e_max + 1) - 1
     limit = n.bias + BIAS + min(a.e_max + b.e_max + 1, largest_product)
     grid = Grid(lanes, largest, top, scale, n.bias, n.least, n.floor, limit)
-    exponent, theirs = top_stage.value, sum_stage.term
+    exponent, theirs = of_type(top_stage.value, Exponent), sum_stage.term
     own_top = to_width(top - (BIAS + n.bias + exponent.low), exponent.term.width)
     own_sum = whole.sext(max(WIDTH, theirs.width))[theirs.width - 1 : 0]
     return GridOfForm(

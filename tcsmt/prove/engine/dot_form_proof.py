@@ -45,7 +45,8 @@ def deduced(model: DotThenAdd, form: DotForm) -> Deduction:
     tops, sums = model.trace.of(Kind.LARGEST_EXPONENT), model.trace.of(Kind.SUM_OF_PRODUCTS)
     if not len(tops) == len(sums) == len(form.grids):
         raise NotDeduced(f"{len(tops)} grids, {len(form.grids)} in the form")
-    numbers, equal = [], {}
+    numbers: list[Term] = []
+    equal: dict[Term, Term] = {}
     for grid, top, whole in zip(form.grids, tops, sums, strict=True):
         own = of_type(top.value, Exponent), of_type(whole.value, Fixed)
         if (own[0].term, own[1].word) != (grid.model_top, grid.model_sum):
