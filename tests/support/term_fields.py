@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 from tcsmt.language.terms import Term, substitute
 
 __all__ = ["with_node"]
 
 
-def with_node(record: object, old: Term, new: Term) -> object:
+def with_node(record: Any, old: Term, new: Term) -> Any:
     """The record with a node replaced in the graphs of all of its fields, and in records and tuples there."""
     if isinstance(record, Term):
         return substitute([record], {old: new})[0]
