@@ -158,19 +158,13 @@ class FloatRowCode(RowCode):
         self._integers = integers
 
     def _run(self, arrays: Sequence[Array], result: Array) -> None:
-        trial, start, again = Trial(_FIRST, _FAILING), 0, []
-        while start < len(result):
-            count, by_floats = trial.take(len(result) - start)
-            rows = slice(start, start + count)
-            parts = [array[rows] for array in arrays]
-            failed = self._failed(parts, result[rows]) if by_floats else None
-            if failed is None or trial.fails(failed.size):
-                self._integers()._run(parts, result[rows])
-            elif failed.size:
-                again.append(failed + start)
-            start += count
-        if again:
-            places = np.concatenate(again)
+        def of(rows: slice) -> tuple[list[Array], Array]:
+            return [array[rows] for array in arrays], result[rows]
+
+        places = Trial(_FIRST, _FAILING).run(
+            len(result), lambda rows: self._failed(*of(rows)), lambda rows: self._integers()._run(*of(rows))
+        )
+        if places.size:
             result[places] = self._integers().run([np.take(array, places, axis=0) for array in arrays])
 
     def _failed(self, arrays: Sequence[Array], result: Array) -> Array:
@@ -192,23 +186,29 @@ class Trial:
     def __init__(self, first: int, failing: float) -> None:
         self._first = self._size = first
         self._failing = failing
-        self._skipped = self._taken = 0
+        self._skipped = 0
 
-    def take(self, rows: int) -> tuple[int, bool]:
-        """As many of so many rows, and whether the form is tried on them."""
-        by_floats = self._skipped <= 0
-        self._taken = min(rows, self._size if by_floats else self._skipped)
-        if not by_floats:
-            self._skipped -= self._taken
-        return self._taken, by_floats
+    def run(self, rows: int, form: Callable[[slice], Array], integers: Callable[[slice], object]) -> Array:
+        """The numbers of the rows for which the form failed, so that they are to be computed once more.
 
-    def fails(self, rows: int) -> bool:
-        """Whether the form fails for so many of the rows that were tried that integers serve for all."""
-        if rows <= self._taken * self._failing:
-            self._size = 8 * self._taken
-            return False
-        self._size, self._skipped = self._first, _WAIT * self._first
-        return True
+        form: computes some rows by the form, and gives the numbers of those for which it fails. integers:
+        computes some rows by integers.
+        """
+        start, again = 0, [np.empty(0, np.intp)]
+        while start < rows:
+            tried = self._skipped <= 0
+            part = slice(start, min(rows, start + (self._size if tried else self._skipped)))
+            count = part.stop - start
+            failed = form(part) if tried else None
+            if failed is None or failed.size > count * self._failing:
+                self._size = self._first
+                self._skipped = self._skipped - count if failed is None else _WAIT * self._first
+                integers(part)
+            else:
+                self._size = 8 * count
+                again.append(failed + start)
+            start = part.stop
+        return np.concatenate(again)
 
 
 class ColumnCode:
@@ -313,20 +313,19 @@ class FloatColumnCode(ColumnCode):
         trial: Trial,
     ) -> None:
         """See :meth:`ColumnCode.run`."""
-        start = 0
-        while start < rows:
-            count, by_floats = trial.take(rows - start)
-            part = slice(start, start + count)
+        count = self._of_a
+
+        def of(part: slice) -> tuple[int, int, Array, list[Strided]]:
             own = [(array[part] if group else array, lane, group) for array, lane, group in inputs]
-            failed = None
-            if by_floats:
-                of_a = [column[part] for column in columns[: self._of_a]]
-                failed = self._failed(count, steps, d[part], own, [*of_a, *columns[self._of_a :]])
-            if failed is None or trial.fails(failed.size):
-                self._integers()._call(count, steps, d[part], own)
-            elif failed.size:
-                self._again(failed, steps, d[part], own)
-            start += count
+            return part.stop - part.start, steps, d[part], own
+
+        def form(part: slice) -> Array:
+            of_a = [column[part] for column in columns[:count]]
+            return self._failed(*of(part), [*of_a, *columns[count:]])
+
+        failed = trial.run(rows, form, lambda part: self._integers()._call(*of(part)))
+        if failed.size:
+            self._again(failed, steps, d, inputs)
 
     def _failed(
         self, rows: int, steps: int, d: Array, inputs: Sequence[Strided], columns: Sequence[Array]

@@ -42,7 +42,7 @@ class FloatRows(KernelSource):
         super().__init__(model, vector_bits())
         factors = [operand for operand in self.inputs if operand.name in ("a", "b")]
         roots = without_specials(_chained(model, block), factors)
-        (plain, *guards) = (root for (root,) in fitted(roots, _native))
+        (plain, *guards) = (root for (root,) in fitted(roots, _native()))
         self._plain = plain
         self._order = [lane for lanes in block.sums for lane in lanes]
         special = [
@@ -100,8 +100,10 @@ def _formats(block: ProvedBlock) -> list[Format]:
     return [float_format(fmt) for fmt in (block.model.a_format, block.model.b_format)]
 
 
-def _native(name: str) -> bool:
-    return native(name) or (from_half(name) and converts_half())
+def _native() -> Callable[[str], bool]:
+    """Whether an operation is an instruction of this processor, by its name."""
+    half = converts_half()  # asked once: LLVM takes a thousandth of a second to look at the processor
+    return lambda name: native(name) or (half and from_half(name))
 
 
 def _chained(model: Model, block: ProvedBlock) -> list[Term]:
@@ -152,7 +154,7 @@ class FloatColumns(KernelSource):
     def of(cls, block: ProvedBlock) -> FloatColumns | None:
         """None where lanes are prepared in different ways."""
         words = block.model.trace
-        roots = [root for (root,) in fitted(_by_half(block, "c" if converts_half() else ""), _native)]
+        roots = [root for (root,) in fitted(_by_half(block, "c" if converts_half() else ""), _native())]
         own = prepared({"a": words.a, "b": words.b}, roots)
         return None if own is None else cls(block, roots, own)
 
