@@ -89,6 +89,17 @@ STATED = [
     ),
     Stated(BENCHMARKS, "which is {} to {} % of the multiply-adds", of.of_float_peak),
     Stated(
+        BENCHMARKS,
+        "rows of RDNA3 are {} to {} times as fast, of RDNA4 {} to {}, of RISC-V {} to {} (the more products, the"
+        " more), of Tenstorrent {} to {}.",
+        lambda: tuple(
+            figure
+            for name in ("rdna3/", "rdna4/", "riscv/", "wormhole/")
+            for figure in of.without_products(name)
+        ),
+    ),
+    Stated(BENCHMARKS, "makes {} to {} times as many a second", of.exact_sums_in_binary64),
+    Stated(
         BENCHMARKS, "({} thousand million integer operations and {} thousand million multiply-adds", of.peaks
     ),
     Stated(

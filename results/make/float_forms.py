@@ -5,8 +5,10 @@
 Each unit of the catalogue that has a form is asked about, and one link of each that is a chain of a
 processor's instructions but for the words of its NaNs. Bitwuzla has to refute every lemma, and CaDiCaL its
 clauses, by a refutation that is checked. The digests of what is proved are written to
-``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays. With --certificates, the proofs
-that are there already, too, are written as certificates, which ``tcsmt certificate check`` accepts.
+``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays. With --certificates, a
+certificate is written of each proof, of those that are there already, too, which ``tcsmt certificate check``
+accepts; where CaDiCaL does not refute the clauses of a lemma in --limit seconds, none is written, and the
+reason is printed. Chains of multiply-adds need a --limit of more than ten minutes.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="", help="only units whose names contain this")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each lemma")
-    parser.add_argument("--certificates", type=Path, help="a folder for certificates of all proofs")
+    parser.add_argument("--certificates", type=Path, help="a folder for certificates of proofs")
     options = parser.parse_args()
     entries = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"] if PROVED.is_file() else []
     with tempfile.TemporaryDirectory() as folder:

@@ -331,6 +331,21 @@ def simulated(unit: str, rate: str = "tcsmt") -> str:
     return digits(record[rate])
 
 
+def without_products(architecture: str) -> tuple[str, str]:
+    """How many times as fast rows are where products cost nothing, of the units of an architecture."""
+    return ends(_gains(architecture, "rows", "rows_without_products"), 1)
+
+
+def exact_sums_in_binary64() -> tuple[str, str]:
+    """How many times as many exact sums a loop in binary64 makes."""
+    return ends(_gains("", "products_by_integers", "loop"))
+
+
+def _gains(architecture: str, before: str, after: str) -> list[float]:
+    units = [one for one in result("benchmarks/forms")["units"] if one["unit"].startswith(architecture)]
+    return [one[after] / one[before] for one in units if after in one]
+
+
 def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
     """The ratios of a group of units that mmasim has, too."""
     groups: dict[str, Callable[[str], bool]] = {

@@ -18,8 +18,8 @@ from tcsmt.matrix_units.models.product_grid import (
     BIAS,
     WIDE,
     WIDTH,
-    Grid,
     GridNumbers,
+    ProductGrid,
     exact_products,
     to_width,
 )
@@ -30,7 +30,7 @@ __all__ = ["DotForm", "GridOfForm", "dot_form"]
 
 
 @dataclass(frozen=True)
-class GridOfForm(Grid):
+class GridOfForm(ProductGrid):
     """The products of some lanes. members: the model's lanes. whole: their sum.
 
     model_top, model_sum: the model's largest exponent and its sum; own_top, own_sum: what stands for them.
@@ -97,7 +97,7 @@ def _grid(
     # no product is too large for binary32, or for the model
     largest_product = min(WIDE.e_max + 1, model.product_limit or WIDE.e_max + 1) - 1
     limit = n.bias + BIAS + min(a.e_max + b.e_max + 1, largest_product)
-    grid = Grid(lanes, largest, top, scale, n.bias, n.least, n.floor, limit)
+    grid = ProductGrid(lanes, largest, top, scale, n.bias, n.least, n.floor, limit)
     exponent, theirs = of_type(top_stage.value, Exponent), sum_stage.term
     own_top = to_width(top - (BIAS + n.bias + exponent.low), exponent.term.width)
     own_sum = whole.sext(max(WIDTH, theirs.width))[theirs.width - 1 : 0]

@@ -26,8 +26,8 @@ from tcsmt.matrix_units.models.product_grid import (
     FRACTION,
     WIDE,
     WIDTH,
-    Grid,
     GridNumbers,
+    ProductGrid,
     exact_products,
     exponent_word,
     on_grid,
@@ -53,7 +53,7 @@ _USUAL = {
 
 
 @dataclass(frozen=True)
-class FloatForm(Grid):
+class FloatForm(ProductGrid):
     """The graph of a form, stage by stage: the grid of its products and c, and what is summed on it. Where
     ``guard`` is 1, it says nothing.
 
@@ -222,7 +222,7 @@ def _form(model: FusedDotAdd, numbers: _Numbers) -> FloatForm:
         losses.append(_lost(totals[-1], totals[-2], group))
     aligned_c = on_grid(c, scale)
     whole = totals[-1] + aligned_c
-    grid = Grid(tuple(lanes), largest_product, top, scale, n.bias, n.least, n.floor, numbers.limit)
+    grid = ProductGrid(tuple(lanes), largest_product, top, scale, n.bias, n.least, n.floor, numbers.limit)
     guard, overflow = grid.unsure, None
     if not numbers.exact:
         losses.append(_lost(whole, totals[-1], aligned_c))

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 
 __all__ = [
-    "BIAS", "EXPONENT_WORD", "FRACTION", "WIDE", "WIDTH", "Grid", "GridNumbers", "LaneOfForm",
+    "BIAS", "EXPONENT_WORD", "FRACTION", "WIDE", "WIDTH", "GridNumbers", "LaneOfForm", "ProductGrid",
     "exact_products", "exponent_word", "on_grid", "to_width",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ class LaneOfForm:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ProductGrid:
     """Products on one grid.
 
     lanes: in order. largest_product: the largest of their exponent words. top: the grid, at least ``floor``.
@@ -76,7 +76,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class GridNumbers:
-    """The numbers that a grid is made of; :class:`Grid` says what some of them are.
+    """The numbers that a grid is made of; :class:`ProductGrid` says what some of them are.
 
     fraction_bits: F. formats, offsets: of a and b; how much more their exponent words are than their
     exponents' fields.

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.models.product_grid import Grid, LaneOfForm
+from tcsmt.matrix_units.models.product_grid import LaneOfForm, ProductGrid
 from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced, Obligation
 
 __all__ = [
@@ -55,7 +55,7 @@ class GridGraphs:
     grid.
     """
 
-    form: Grid
+    form: ProductGrid
     top: Exponent
     lanes: tuple[Lane, ...]
     formats: tuple[tuple[Format, Format], tuple[Format, Format]]
@@ -148,7 +148,7 @@ def _lane_values(graphs: GridGraphs, lane: Lane) -> dict[Term, Term]:
     return dict(zip(graphs.lanes[0].inputs, lane.inputs, strict=True))
 
 
-def in_reach(form: Grid, grid: Term) -> Term:
+def in_reach(form: ProductGrid, grid: Term) -> Term:
     """Whether a grid is one on which products count."""
     return ~grid.ult(form.floor + (form.floor > form.least))
 

@@ -73,6 +73,7 @@ def test_the_checker_of_certificates_takes_every_step() -> None:
 
 needs_solver = pytest.mark.skipif(not available(), reason="the extra `certificates` is not installed")
 UNITS = (
+    "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0",
     "hopper/mma.m8n8k4.f64.f64.f64.f64",
     "volta/mma.m8n8k4.f32.f16.f16.f32",
     "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
@@ -80,7 +81,7 @@ UNITS = (
 
 
 @needs_solver
-@pytest.mark.parametrize("name", mostly_long(UNITS, UNITS[2:]))
+@pytest.mark.parametrize("name", mostly_long(UNITS, UNITS[3:]))
 def test_a_certificate_is_accepted(name: str, tmp_path: Path) -> None:
     """By the checker, which knows nothing of forms; and not where the statement is another one."""
     *_, proof = form_proofs(row_named(name).model)
@@ -98,7 +99,7 @@ def test_a_certificate_is_accepted(name: str, tmp_path: Path) -> None:
 
 @needs_solver
 def test_a_faulty_form_has_no_certificate(tmp_path: Path) -> None:
-    model = row_named(UNITS[2]).model
+    model = row_named(UNITS[3]).model
     assert isinstance(model, FusedDotAdd)
     form = last_addition_form(model)
     assert form is not None
