@@ -30,6 +30,7 @@ from tcsmt.language.run import jit
 from tcsmt.language.terms import Term, substitute
 from tcsmt.language.write.llvm import native
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
 from tcsmt.matrix_units.models.ieee_parts import ExactSums
 from tcsmt.simulate.compiled import RowCode
@@ -156,7 +157,7 @@ def main() -> None:
             (_, before), (what, after) = list(lines[-1].items())[1:]
             print(f"{name:<40} {before:>7.1f}  {what}: {after:.1f} ({after / before:.1f} times)", flush=True)
             if options.output:
-                found = {"machine": machine(), "units": lines}
+                found = {"machine": machine(), "units": lines, "models": models_named(lines)}
                 options.output.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -8,7 +8,7 @@ clauses, by a refutation that is checked. The digests of what is proved are writ
 ``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays. With --certificates, a
 certificate is written of each proof, of those that are there already, too, which ``tcsmt certificate check``
 accepts; where CaDiCaL does not refute the clauses of a lemma in --limit seconds, none is written, and the
-reason is printed. Chains of multiply-adds need a --limit of more than ten minutes.
+reason is printed. Chains that end in an addition of two words (x86's) need a --limit of 1800.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ UNITS = (
     "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0",
     "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
     "x86/tdpbf16ps",
+    "arm/fmlal",
     "cdna3/v_mfma_f32_16x16x16_f16",
     "cdna3/v_mfma_f32_32x32x8_bf16",
     "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
