@@ -11,7 +11,7 @@ import numpy as np
 
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run.jit import converts_half, vector_bits
-from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
+from tcsmt.language.terms import FALSE, Term, any_of, operands_first, substitute, var
 from tcsmt.language.write.llvm import Emitter, container, from_half, native, over_groups, schedule
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
@@ -41,7 +41,7 @@ class FloatRows(KernelSource):
     def __init__(self, model: Model, block: ProvedBlock) -> None:
         super().__init__(model, vector_bits())
         factors = [operand for operand in self.inputs if operand.name in ("a", "b")]
-        roots = without_specials(_chained(model, block), factors)
+        roots = without_specials(_chained(model, block), factors, [FALSE])  # a form flushes words, if any
         (plain, *guards) = (root for (root,) in fitted(roots, _native()))
         self._plain = plain
         self._order = [lane for lanes in block.sums for lane in lanes]

@@ -254,13 +254,18 @@ finish:
         e.store("%d", self._bits, place, e.fitted(e.container(self._result_width), self._bits, value))
 
 
-def without_specials(roots: Sequence[Term], inputs: Sequence[OperandArray]) -> list[Term]:
-    """The graphs as they are where no word is a NaN or an infinity."""
+def without_specials(
+    roots: Sequence[Term], inputs: Sequence[OperandArray], reading: Sequence[Term] = (FALSE, TRUE)
+) -> list[Term]:
+    """The graphs as they are where no word is a NaN or an infinity.
+
+    reading: how words are read there: whether a subnormal number is zero.
+    """
     special = [
         flag
         for operand in inputs
         for term in operand.terms
-        for flush in (FALSE, TRUE)
+        for flush in reading
         for x in ([decode(operand.format, term, flush=flush)] if isinstance(operand.format, Format) else [])
         for flag in (x.infinite, x.nan)
     ]

@@ -29,7 +29,9 @@ from tcsmt.matrix_units.models.float_form import (
 from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import CLast
 from tcsmt.matrix_units.models.group_form import GroupForm, group_form
+from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.matrix_units.models.ieee_parts import ExactSums
 
 __all__ = [
     "PROVED",
@@ -204,7 +206,18 @@ def simulation(model: Model) -> dict[str, str]:
         }
     if isinstance(model, IeeeDotAdd) and model.by_words:
         return {"form": "processor", "reason": "each operation is one of IEEE 754"}
-    return {"form": "integers", "reason": obstacle(fused_block(model) or model) or "no form of it is proved"}
+    return {"form": "integers", "reason": _why_not(model) or "no form of it is proved"}
+
+
+def _why_not(model: Model) -> str:
+    """Why a model has no form in floating-point operations; "" where it has one."""
+    if isinstance(model, IeeeDotAdd) and isinstance(model.sum, ExactSums):
+        return "exact sums are wider than binary32"
+    if isinstance(model, IeeeDotAdd) and not model.rounding.ties_to_even:
+        return f"rounding = {model.rounding}"
+    if isinstance(model, GroupedDotAdd):
+        return f"groups of products on grids of their own, alignment = {model.alignment}"
+    return obstacle(fused_block(model) or model)
 
 
 @cache
