@@ -43,6 +43,27 @@ ROWS = (
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "with_half", "without"),
+    [
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", True, False),
+        ("hopper/mma.m16n8k16.f32.bf16.bf16.f32", True, True),
+        ("blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", True, True),
+        ("cdna3/v_mfma_f32_32x32x8_f16", True, False),
+        ("cdna3/v_mfma_f32_32x32x16_fp8_fp8", False, False),
+    ],
+)
+def test_rows_run_on_forms_where_operands_are_converted_fast(
+    name: str, with_half: bool, without: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of FP4 groups nothing is converted; of CDNA3's FP8 units what comes after takes most."""
+    block = proved_block(row_named(name).model)
+    assert block is not None
+    for converts, pays in ((True, with_half), (False, without)):
+        monkeypatch.setattr("tcsmt.simulate.float_kernels.converts_half", lambda own=converts: own)
+        assert FloatRows.pays(block) == pays
+
+
 def words_of(model: Model, rows: int, seed: int, special: float) -> list[Any]:
     """Words with every exponent, zeros among them, and NaNs and infinities in a share of the rows."""
     rng = np.random.default_rng(seed)

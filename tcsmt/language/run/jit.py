@@ -116,8 +116,11 @@ def vector_bits() -> int:
 def converts_half() -> bool:
     """Whether the processor for which code is made has an instruction that converts binary16.
 
-    LLVM is asked: its code calls a function otherwise.
+    LLVM is asked: its code calls a function otherwise. Where no feature of an x86 processor is left out,
+    their names say it in less time (a hundredth of a second of each new process).
     """
+    if not os.environ.get(_WITHOUT) and "+f16c" in _processor()[1].split(","):
+        return True
     return _converts_half(_machine())
 
 

@@ -95,6 +95,20 @@ def test_code_without_some_features(kept: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(entries(kept)) == 3
 
 
+@pytest.mark.parametrize("without", ["", "f16c", "avx"])
+def test_conversions_of_binary16_are_what_llvm_makes(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    """As the processor's features say, too, where none is left out."""
+    monkeypatch.delenv("TCSMT_DISABLE_CPU_FEATURES", raising=False)
+    features = jit._processor()[1].split(",")
+    if without and f"+{without}" not in features:
+        pytest.skip(f"this processor has no {without}")
+    monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", without)
+    assert jit.converts_half() == jit._converts_half(jit._machine())
+    assert not (without and jit.converts_half())
+
+
 def test_unknown_features_are_refused(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", "no-such-thing")
     with pytest.raises(TcsmtError, match="unknown feature in TCSMT_DISABLE_CPU_FEATURES 'no-such-thing'"):
