@@ -21,6 +21,7 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, files_of, write_book
 from tcsmt.outside.exports.acl2.statements import StatementBook
 from tcsmt.prove.certificates.derivation import InvalidProof
+from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.options import SolvingOptions
 from tests.support.acl2_books import book_of_errors
 from tests.support.acl2_text import Session
@@ -29,11 +30,12 @@ from tests.support.paths import ROOT
 acl2 = pytest.mark.skipif(shutil.which("acl2") is None, reason="ACL2 is not installed")
 COMMITTED = ROOT / "results" / "certificates"
 BOUND, COMPARISON = "single-bf16 on hopper", "ootomo-halfhalf on volta"
-#: Where the two recipes differ: c is added outside and rounded to nearest, or inside and cut off.
+#: Where the two recipes differ: c is added outside and rounded to nearest, or inside and cut off. (Of 11 bits
+#: and five exponents, CaDiCaL does not refute the lemma in 300 s of a busy machine.)
 WITH_C: dict[str, Any] = {
     "domain": {
-        "finite": True, "positive": False, "subnormals": True, "c_zero": False, "exponents": [-2, 2],
-        "c_free": False, "bits": [11, 11],
+        "finite": True, "positive": False, "subnormals": True, "c_zero": False, "exponents": [0, 0],
+        "c_free": False, "bits": [4, 4],
     }
 }  # fmt: skip
 SWAPPED = {"one": "markidis", "two": "ootomo-halfhalf", **WITH_C}
@@ -79,7 +81,8 @@ def false_lemma(title: str, changes: dict[str, Any], rows: dict[str, int]) -> st
     """
     book, rng = book_of_errors(COMMITTED, title, **changes), Random(7)
     session = session_of(book)
-    low, high = (0, 0) if title == BOUND else (-2, 2)
+    assert isinstance(book.statement, TheoremStatement)
+    low, high = book.statement.values["domain"].exponents
     assert {event.lemma for event in book.lemmas} == set(session.simulated)
     for name, (hyp, concl) in session.simulated.items():
         widths = {word: width for _, width, word in hyp[1:]}
@@ -304,13 +307,21 @@ def _sums(text: str) -> str:
     return re.sub(r"\(loghead (\d+) \(\+ ", r"(loghead \1 (+ 1 ", text)
 
 
+def _word(text: str) -> str:
+    """The split gives the word after the right one."""
+    start, found, rest = text.partition("(defun recipe.single-bf16.word-0")
+    part, end, after = rest.partition("\n\n")
+    place = part.rindex("(+ ")
+    return f"{start}{found}{part[:place]}(+ 1 {part[place + 3 :]}{end}{after}"
+
+
 #: Which book of the bound's is changed (None: that of the statement), how, and where ACL2 stops.
 TAMPERED: dict[str, tuple[int | None, Callable[[str], str], str]] = {
     "a smaller limit": (None, _in("defthm error-at-most", str(LIMIT), "1/130"), "error-at-most"),
     "a wider domain": (None, _in("defun a-in-domain", "0 0)", "0 1)"), "split-of-a"),
     "b is a": (None, _in("defun recipe.single-bf16 ", "word-0 b0", "word-0 a0"), "value-of-results"),
     "a smaller share": (None, _in("defthm value-of-sums", "1/8388608", "1/8388609"), "value-of-sums"),
-    "a word is cut off": (None, _in("defun recipe.single-bf16.word-0", "w-67 w-71", "w-71"), "split-of-a"),
+    "another word": (None, _word, "split-of-a"),
     "a parameter": (1, _sums, "of-words"),
     "values without signs": (0, _in("defun value-of ", "-1 1)", "1 1)"), "value-of-scaled"),
 }
