@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from tcsmt.outside.exports.acl2.derivation import BookEvent, refutation_file
+from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, BookEvent, refutation_file
 from tcsmt.outside.exports.acl2.image import LOADED, with_books
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped
 from tcsmt.outside.exports.acl2.units import UnitBook
@@ -230,7 +230,7 @@ class Refuter:
                     target = self._folder / "statements" / refutation_file(book.name, event.lemma)
                     if clauses.exists():
                         pending.append(solvers.submit(_refuted, clauses, target, self._options))
-                elif event.text.startswith("(defun "):
+                elif event.text.startswith(("(defun ", FORGOTTEN)):
                     prover.send(event.text, _STARTING)
             prover.send(f"(ubt! 'before-the-book)\n(deflabel before-the-book)\n{_FORGET}", _STARTING)
             return all(future.result() for future in pending)

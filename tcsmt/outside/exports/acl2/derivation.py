@@ -24,7 +24,10 @@ from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.outside.exports.acl2.parts import Parts
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
 
-__all__ = ["BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
+__all__ = ["FORGOTTEN", "BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
+
+#: What simulations have kept is given up after so many of a book. It takes a second.
+FORGOTTEN, _KEPT = "(forgotten)", 200
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Derivation:
         self._places: dict[Term, str] = {}
         #: The names of lemmas, by the formula's function and the widths of its words.
         self._lemmas: dict[tuple[str, tuple[tuple[str, int], ...]], str] = {}
-        self._count = 0
+        self._count = self._simulations = 0
         self._pending: list[BookEvent] = []
         top = _Branch((_Source(self.goal, self.holds(self.goal)),), ())
         last = self._proved(self.goal, top, self.proof)
@@ -316,7 +319,7 @@ class Derivation:
             function = _formula_of(lemma)
             self._pending.append(BookEvent(defined(function, formals, bindings, value)))
             says = f"(not ({function} {' '.join(formals)}))"
-            self._pending.append(BookEvent(simulated(lemma, widths, says), lemma))
+            self._simulated(lemma, widths, says)
         return [*frees, *maxima], lemma, inputs
 
     def _linked(self, name: str, says: str) -> str:
@@ -329,8 +332,14 @@ class Derivation:
         if met:
             bound = " ".join(f"({values} {call})" for call, values in met.items())
             says = f"(let ({bound})\n    {says})"
-        self._pending.append(BookEvent(simulated(name, widths, says), name))
+        self._simulated(name, widths, says)
         return name
+
+    def _simulated(self, name: str, widths: Mapping[str, int], says: str) -> None:
+        self._pending.append(BookEvent(simulated(name, widths, says), name))
+        self._simulations += 1
+        if self._simulations % _KEPT == 0:
+            self._pending.append(BookEvent(FORGOTTEN))
 
     def _widths(self, variables: Container[str]) -> dict[str, int]:
         """How many bits these inputs have."""

@@ -40,3 +40,7 @@
      (set-ignore-ok t)
      (local (make-event (refutation-event ,name state)))
      ,event))
+
+; What simulations have kept, forgotten: gigabytes after some hundred lemmas.
+(defmacro forgotten ()
+  '(value-triple (prog2$ (clear-memoize-tables) (hons-clear nil))))

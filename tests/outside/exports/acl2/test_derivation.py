@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from tcsmt.language.terms import var
-from tcsmt.outside.exports.acl2.derivation import Derivation, refutation_file
+from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, Derivation, refutation_file
 from tcsmt.prove.certificates.derivation import Cases, Close, Fact, Proof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tests.support.acl2_text import Session
@@ -91,6 +92,21 @@ def test_words_of_other_widths_have_a_lemma_of_their_own() -> None:
     first, second = (event.text for event in derivation.events if event.lemma in ("lemma-1", "lemma-2"))
     assert "(unsigned-byte-p 9 free-0)" in first
     assert "(unsigned-byte-p 10 free-0)" in second
+
+
+def test_a_long_proof_forgets_its_simulations(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is the same proof otherwise."""
+    before = [made.events for made, _ in derivations(certificates)]
+    assert not any(event.text == FORGOTTEN for events in before for event in events)
+    monkeypatch.setattr("tcsmt.outside.exports.acl2.derivation._KEPT", 3)
+    for whole, (cleaned, _) in zip(before, derivations(certificates), strict=True):
+        texts = [event for event in cleaned.events if event.text != FORGOTTEN]
+        assert texts == whole
+        count = 0
+        for event, after in pairwise(cleaned.events):
+            count += bool(event.lemma)
+            assert (after.text == FORGOTTEN) == (bool(event.lemma) and count % 3 == 0)
+        assert count >= 3 or FORGOTTEN not in [event.text for event in cleaned.events]
 
 
 def test_what_is_used_is_known(certificates: Path) -> None:
