@@ -382,6 +382,7 @@ STATED = [
         of.whole_statements,
     ),
     Stated(CERTIFICATES, "It accepts all {} refutations", lambda: (of.certificates_kept(),)),
+    Stated(CERTIFICATES, "ACL2 has certified all {} statements in `…`", lambda: (of.certified_by_acl2(),)),
     Stated(
         CERTIFICATES,
         "lists the proofs in `…`: all {} have one",

@@ -12,6 +12,7 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd
+from tcsmt.prove.certificates.files import record_of, statement_files
 from tests.support.paths import ROOT
 from tests.support.results import result
 
@@ -174,6 +175,15 @@ def recorded(*datasets: str) -> tuple[str, ...]:
 def certificates_kept() -> str:
     """The refutations in ``results/certificates``."""
     return digits(len(list((ROOT / "results" / "certificates").rglob("*.lrat*"))))
+
+
+def certified_by_acl2() -> str:
+    """The statements in ``results/certificates``, if ACL2 has certified each; or how many it has."""
+    titles = {
+        record_of(path)["statement"]["title"] for path in statement_files(ROOT / "results" / "certificates")
+    }
+    certified = {one["title"] for one in result("theorems/acl2")["statements"] if one["certified"]}
+    return digits(len(titles)) if titles <= certified else f"not all: {len(certified & titles)}"
 
 
 def whole_statements() -> tuple[str, ...]:
