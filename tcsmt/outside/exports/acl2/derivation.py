@@ -235,7 +235,8 @@ class Derivation:
         """What gives the goal, and each part that is used."""
         chosen: dict[_Source, None] = {}
         for part in (goal, *using):
-            for needed in [goal] if part is goal else conjuncts([part]):
+            parts = [goal] if part is goal else sorted(conjuncts([part]), key=lambda one: one.digest)
+            for needed in parts:
                 for source in reversed(branch.sources):
                     if needed is source.term or needed in conjuncts([source.term]):
                         chosen[source] = None
