@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.statements import StatementFacts
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
-from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, write_book
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.outside.exports.acl2.errors import error_book
-from tcsmt.outside.exports.acl2.prover import prover_path
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
-from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.refutations import available
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import one_line
 
@@ -89,24 +84,16 @@ def certified_in(
     timeout: float = _TIMEOUT,
 ) -> Iterator[CertifiedStatement]:
     """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts."""
-    prover_path()
-    if not available():
-        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
-    paths = [file for file in statement_files(path) if titled(_title(file))]
-    if not paths:
-        raise TcsmtError(f"no statement of {path} has such a title")
-    with ExitStack() as stack:
-        folder = books or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-")))
-        refuter = stack.enter_context(Refuter(folder.absolute(), SolvingOptions(timeout=timeout)))
-        certifier = stack.enter_context(Certifier(folder.absolute(), timeout))
+    with certifying(books, timeout) as certified:
+        paths = [file for file in statement_files(path) if titled(_title(file))]
+        if not paths:
+            raise TcsmtError(f"no statement of {path} has such a title")
         for file in paths:
             book = book_of(file)
             if isinstance(book, CertifiedStatement):
                 yield book
                 continue
-            write_book(book, folder)
-            refuter.refute(book)
-            result = certifier.certify(book)
+            result = certified(book)
             yield CertifiedStatement(file.name, result.title, result.flaw, result, _units(book))
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, write_book
-from tcsmt.outside.exports.acl2.prover import prover_path
+from tcsmt.outside.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.outside.exports.acl2.specification import SpecifiedNumbers, specification_book, specified_numbers
-from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.refutations import available
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["SpecifiedUnit", "specified_in", "specified_with_acl2"]
@@ -79,18 +74,9 @@ def specified_in(
 ) -> Iterator[SpecifiedUnit]:
     """Each unit as soon as ACL2 has taken it."""
     numbers = [_numbers(row) for row in rows]
-    prover_path()
-    if not available():
-        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
-    with ExitStack() as stack:
-        folder = Path(books or stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-"))).absolute()
-        refuter = stack.enter_context(Refuter(folder, SolvingOptions(timeout=timeout)))
-        certifier = stack.enter_context(Certifier(folder, timeout))
+    with certifying(None if books is None else Path(books), timeout) as certified:
         for row, own in zip(rows, numbers, strict=True):
-            book = specification_book(row.model)
-            write_book(book, folder)
-            refuter.refute(book)
-            yield SpecifiedUnit(row.name, own, certifier.certify(book))
+            yield SpecifiedUnit(row.name, own, certified(specification_book(row.model)))
 
 
 def _numbers(row: Row) -> SpecifiedNumbers:

@@ -10,20 +10,23 @@ import hashlib
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, BookEvent, refutation_file
 from tcsmt.outside.exports.acl2.image import LOADED, with_books
-from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped
+from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.refutations import NotRefuted, refutation, strict
+from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, replace_text
 
-__all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "files_of", "write_book"]
+__all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "certifying", "files_of", "write_book"]
 
 _HERE = Path(__file__).parent
 
@@ -152,6 +155,29 @@ def write_book(book: Book, folder: Path) -> None:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             make_folder(path.parent)
             replace_text(path, text)
+
+
+@contextmanager
+def certifying(books: Path | None, timeout: float) -> Iterator[Callable[[Book], CertifiedBook]]:
+    """What certifies a book: writes it, has its clauses refuted, and gives it to ACL2.
+
+    books: the folder, whose refutations are taken; None: one that is deleted at the end. timeout: seconds for
+    each book, and for each of its refutations. Raises :class:`.TcsmtError` where ACL2 or CaDiCaL is missing.
+    """
+    prover_path()
+    if not available():
+        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
+    with ExitStack() as stack:
+        folder = (books or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-")))).absolute()
+        refuter = stack.enter_context(Refuter(folder, SolvingOptions(timeout=timeout)))
+        certifier = stack.enter_context(Certifier(folder, timeout))
+
+        def certified(book: Book) -> CertifiedBook:
+            write_book(book, folder)
+            refuter.refute(book)
+            return certifier.certify(book)
+
+        yield certified
 
 
 def _shown(book: Book) -> str:

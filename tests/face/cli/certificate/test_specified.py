@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from tcsmt.face.api import specified_units
 from tcsmt.outside.exports.acl2.certification import CertifiedBook
 from tcsmt.outside.exports.acl2.specification import SpecificationBook
 from tests.support.command_line import done, refused
+
+#: What certifies a book.
+Certified = Callable[[SpecificationBook], CertifiedBook]
 
 
 def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,24 +32,21 @@ def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a prover in the place of ACL2, which takes Volta's unit alone."""
 
-    class Nothing:
-        def __init__(self, *options: object) -> None: ...
+    folders = []
 
-        def __enter__(self) -> Nothing:
-            return self
+    @contextmanager
+    def certifying(
+        books: Path | None, timeout: float
+    ) -> Iterator[Callable[[SpecificationBook], CertifiedBook]]:
+        folders.append(books)
 
-        def __exit__(self, *error: object) -> None: ...
-
-        def refute(self, book: SpecificationBook) -> None: ...
-
-        def certify(self, book: SpecificationBook) -> CertifiedBook:
+        def certified(book: SpecificationBook) -> CertifiedBook:
             flaw = "" if "23 3 -131 23 :rtz" in book.text else "defthm some-lemma: not proved"
             return CertifiedBook(book.name, book.title, flaw, "(EQUAL A B)", (":a",), 2, 30, False, 1.5)
 
-    monkeypatch.setattr(specified_units, "prover_path", lambda: "acl2")
-    monkeypatch.setattr(specified_units, "available", lambda: True)
-    for name in ("Refuter", "Certifier"):
-        monkeypatch.setattr(specified_units, name, Nothing)
+        yield certified
+
+    monkeypatch.setattr(specified_units, "certifying", certifying)
     text = done("certificate", "specified", "volta", "--books", tmp_path / "books")
     assert text.splitlines() == [
         "volta/mma.m8n8k4.f32.f16.f16.f32: certified as the specification, 1.5 s of the processor",
@@ -55,7 +57,7 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "  trust tags: :a",
         "all certified by acl2: 1 unit",
     ]
-    assert (tmp_path / "books" / "units" / "specification.lisp").is_file()
+    assert folders == [tmp_path / "books"]
     text = done("certificate", "specified", "volta", "hopper/mma.m16n8k16.f32.f16.f16.f32", code=1)
     assert "hopper/mma.m16n8k16.f32.f16.f16.f32: NOT CERTIFIED: defthm some-lemma: not proved" in text
     assert text.splitlines()[-1] == "1 of 2 units NOT CERTIFIED by acl2"
