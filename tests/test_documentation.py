@@ -152,6 +152,9 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())
     assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/study/claims/published.toml"} <= held
+    assert {
+        f"tcsmt/outside/exports/acl2/by_hand/{name}.lisp" for name in ("specification", "specified")
+    } <= held
     assert "tcsmt/matrix_units/catalogue/architectures/hopper.toml" in held
     assert not [name for name in held if name.startswith(("tests", "docs", "benchmarks"))]
 
@@ -201,3 +204,10 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     installed("export", "--queries", "scripts")
     queries = {path.name: path.read_text() for path in (ROOT / "queries").iterdir()}
     assert {path.name: path.read_text() for path in (empty / "scripts").iterdir()} == queries
+
+
+def test_the_changelog_says_nothing_twice() -> None:
+    """Entries that begin alike are one that a merge has doubled."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    begins = [line[:60] for line in lines if line.startswith("- ")]
+    assert len(begins) == len(set(begins)) > 10
