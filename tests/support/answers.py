@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from functools import cache
 
 from tcsmt.language.terms import Term
+from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 
-__all__ = ["answer", "refuted"]
+__all__ = ["answer", "refused", "refuted"]
 
 
 @cache
@@ -20,3 +22,12 @@ def answer(goal: Term, seconds: int = 60) -> str:
 def refuted(goal: Term) -> bool:
     """Whether a solver refutes a goal."""
     return answer(goal) == "unsat"
+
+
+def refused(argument: Callable[[], Deduction], usual: Container[Term]) -> bool:
+    """Whether an argument stops, or one of its lemmas has a solution: first those that are not usual ones."""
+    try:
+        lemmas = argument().lemmas
+    except NotDeduced:
+        return True
+    return not all(refuted(goal) for goal in sorted(lemmas, key=lambda goal: goal in usual))

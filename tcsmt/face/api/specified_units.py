@@ -24,7 +24,7 @@ _TIMEOUT = 600.0
 class SpecifiedUnit:
     """A unit, as ACL2 takes the theorem that it is the specification with some numbers.
 
-    flaw: why ACL2 does not certify it; empty if it does. book: what became of its book.
+    unit: its name. numbers: those of the specification that are the unit's. book: what became of its book.
     """
 
     unit: str
