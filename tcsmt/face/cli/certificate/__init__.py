@@ -13,7 +13,7 @@ _GROUPS = {
         "check": "Check every proof of a certificate, without any solver.",
         "show": "What a certificate states, and how it is proved.",
         "export": "Write the statements of a certificate for other tools.",
-        "specified": "Have ACL2 certify that a unit is what a page written by hand says.",
+        "specified": "Have ACL2 certify that a unit computes what the specification says.",
     },
 }
 

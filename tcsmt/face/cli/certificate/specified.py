@@ -25,15 +25,16 @@ from tcsmt.face.cli.printing import echo_json
 )
 @options.as_json
 def specified(units: tuple[str, ...], books: Path | None, as_json: bool) -> None:
-    """Have ACL2 certify that UNITS are what a page says that is written by hand.
+    """Have ACL2 certify that UNITS compute what the specification says.
 
-    The page, results/theorems/acl2/specification.lisp, is the truncated fused sum over integers and rational
-    numbers, with the parameters as arguments. The theorem: for all words, infinities and NaNs included, the
-    unit's function, which is written from its graph, gives the word of the page. ACL2 (Debian: acl2,
-    acl2-books, acl2-books-certs) checks it from a lemma for each stage; CaDiCaL finds the refutations of the
-    lemmas, and is not trusted. A unit takes a minute or two.
+    The specification, results/theorems/acl2/specification.lisp, is one page, written by hand: the truncated
+    fused sum over integers and rational numbers, with the parameters as arguments. The theorem: for all
+    words, infinities and NaNs included, the unit's function, which is written from its graph, gives the word
+    that the specification gives. ACL2 (Debian: acl2, acl2-books, acl2-books-certs) checks it from a lemma for
+    each stage. CaDiCaL, which finds the refutations of the lemmas, is not trusted. A unit takes a minute or
+    two.
 
-    Exit code: 0 all are certified, 1 one is not, 2 usage error or a unit that the page has no
+    Exit code: 0 all are certified, 1 one is not, 2 usage error or a unit that the specification has no
     parameters for.
 
     \b
