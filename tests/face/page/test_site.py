@@ -393,6 +393,23 @@ def test_a_difference_is_found_and_shortened(tab: Tab, page: Page) -> None:
     assert sum(map(bool, values.values())) <= 7
 
 
+#: The lanes and words other than zero that each of so many searches ends with.
+SEARCHED = """
+const [pair, count] = arguments;
+return Promise.all(pair.map((name) => unitOf(INDEX.units.get(name)))).then((units) =>
+  Array.from({ length: count }, (_, seed) => {
+    const { found } = searched(units, new Random(seed + 1), 60000);
+    return found.filter(Boolean).length;
+  }),
+);
+"""
+
+
+def test_wherever_the_search_starts_it_ends_with_a_short_input(tab: Tab) -> None:
+    """A single start in fifty does not."""
+    assert max(tab.run(SEARCHED, [A, B], 200)) <= 7
+
+
 def test_the_known_input_of_a_pair_is_shown(tab: Tab, page: Page) -> None:
     """Whatever was in the inputs before."""
     tab.open(page.path, link(A, B, ",".join(["3c00"] * 32)))
