@@ -57,9 +57,8 @@ def rows(name: str | None = None, *, claims: bool = True) -> list[Row]:
 
 
 def _rows_in(architecture: str, claims: bool) -> list[Row]:
-    return [
-        row for row in architecture_file(architecture).rows.values() if claims or "@" not in row.instruction
-    ]
+    file = architecture_file(architecture)
+    return [file.row(name) for name in file.instructions if claims or "@" not in name]
 
 
 def disputes(row: Row) -> list[Row]:
@@ -166,40 +165,42 @@ def sequences_of(architecture: str) -> list[Row]:
     The first ones leave least of a product out. They have names as instructions have.
     """
     file = architecture_file(architecture_named(architecture))
-    return [*file.sequences.values()]
+    return [file.row(name) for name in file.sequences]
 
 
 def _instruction(architecture: str, instruction: str) -> Row:
     """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
     meant = named(architecture)
-    name = meant.architecture if meant.processor is None else meant.processor.about
-    table = _rows_of(architecture, claims=True)
-    sequences = sequences_of(architecture)
-    matches = _meant(instruction, table) or _meant(instruction, sequences)
+    file, name = architecture_file(meant.architecture), meant.architecture
+    instructions = file.instructions
+    if meant.processor is not None:
+        name = meant.processor.about
+        instructions = [row.instruction for row in _rows_of(architecture, claims=True)]
+    matches = _meant(instruction, instructions) or _meant(instruction, file.sequences)
     if len(matches) == 1:
-        return matches[0]
+        return file.row(matches[0])
     if matches:
         raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(matches)}")
-    names = [row.instruction for row in (*table, *sequences)]
+    names = [*instructions, *file.sequences]
     raise UnknownName(
         f"instruction of {name}", instruction, names, f"tcsmt models --arch {shlex.quote(architecture)}"
     )
 
 
-def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:
-    """The rows that a text can mean: by name, else as a manual writes it, else those that it is a part of."""
-    same = [r for r in table if r.instruction == instruction]
-    candidates = [r for r in table if "@" in instruction or "@" not in r.instruction]
+def _meant(instruction: str, names: Sequence[str]) -> list[str]:
+    """The names that a text means: the same, else as a manual writes it, else those that it is a part of."""
+    same = [name for name in names if name == instruction]
+    candidates = [name for name in names if "@" in instruction or "@" not in name]
     return (
         same
-        or [r for r in candidates if means(instruction, r.instruction)]
-        or [r for r in candidates if instruction.lower() in r.instruction.lower()]
+        or [name for name in candidates if means(instruction, name)]
+        or [name for name in candidates if instruction.lower() in name.lower()]
     )
 
 
-def _listed(matches: Sequence[Row], most: int = 8) -> str:
-    names = ", ".join(r.instruction for r in matches[:most])
-    return f"{names}, and {len(matches) - most} more; see `tcsmt models`" if len(matches) > most else names
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    listed = ", ".join(names[:most])
+    return f"{listed}, and {len(names) - most} more; see `tcsmt models`" if len(names) > most else listed
 
 
 def row_named(name: str) -> Row:

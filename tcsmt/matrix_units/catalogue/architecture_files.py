@@ -70,24 +70,35 @@ class ArchitectureFile:
                 raise UnknownName(f"key of {self.path}", key, _KEYS)
 
     @property
-    def rows(self) -> dict[str, Row]:
-        """The rows by instruction, in the file's order."""
-        return self._read[0]
+    def instructions(self) -> list[str]:
+        """The names of the rows, in the file's order."""
+        return [*self._tables[0]]
 
     @property
-    def sequences(self) -> dict[str, Row]:
-        """The sequences of those rows' instructions, by name."""
-        return self._read[1]
+    def sequences(self) -> list[str]:
+        """The names of the sequences of those rows' instructions."""
+        return [*self._tables[1]]
+
+    def row(self, name: str) -> Row:
+        """The row, or the sequence, of that name. Of many models in a file, only those asked are made."""
+        if name not in self._made:
+            rows, sequences = self._tables
+            self._made[name] = self._row(name, dict((rows | sequences)[name]))
+        return self._made[name]
 
     @cached_property
-    def _read(self) -> tuple[dict[str, Row], dict[str, Row]]:
-        """The rows, and the sequences, which are made of the rows' models."""
+    def _made(self) -> dict[str, Row]:
+        return {}
+
+    @cached_property
+    def _tables(self) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+        """The keys of each row and each sequence, with those of the row above and of its instructions."""
         models: dict[str, dict[str, Any]] = {}
         rows, sequences = (
-            [self._row(keys, models) for keys in self._entries(self.data.get(name, ()))]
+            dict(self._complete(keys, models) for keys in self._entries(self.data.get(name, ())))
             for name in ("rows", "sequences")
         )
-        return {row.instruction: row for row in rows}, {row.instruction: row for row in sequences}
+        return rows, sequences
 
     def _entries(self, blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """The keys of each row of some blocks, with those that it inherits."""
@@ -109,10 +120,12 @@ class ArchitectureFile:
         except TcsmtError as error:
             raise TcsmtError(f"{self.path}: {error}") from None
 
-    def _row(self, keys: dict[str, Any], models: dict[str, dict[str, Any]]) -> Row:
+    def _complete(
+        self, keys: dict[str, Any], models: dict[str, dict[str, Any]]
+    ) -> tuple[str, dict[str, Any]]:
+        """The name of a row and its keys. models: the keys of those above it, and then its own, too."""
         name = keys.pop("instruction", "a row without an instruction")
-        about = {key: keys.pop(key) for key in _ABOUT if key in keys}
-        missing = [key for key in _NEEDED if key not in about]
+        missing = [key for key in _NEEDED if key not in keys]
         if missing:
             raise self._error(name, f"missing: {', '.join(missing)}")
         if name in models:
@@ -122,7 +135,11 @@ class ArchitectureFile:
         if "instructions" in keys:
             alike = name.rpartition(".")[0]
             keys["instructions"] = [self._above(f"{alike}.{part}", models) for part in keys["instructions"]]
-        models[name] = keys
+        models[name] = {key: value for key, value in keys.items() if key not in _ABOUT}
+        return name, keys
+
+    def _row(self, name: str, keys: dict[str, Any]) -> Row:
+        about = {key: keys.pop(key) for key in _ABOUT if key in keys}
         try:
             model = complete_model(ModelTable(self.path, [], keys))
         except TcsmtError as error:  # names the file

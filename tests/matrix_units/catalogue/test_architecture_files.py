@@ -85,7 +85,7 @@ mma.f16.f16  -      none           RNE       true           7,6,5,4,3,2,1,0  hal
 
 def read(text: str) -> list[Row]:
     file = ArchitectureFile("mine", Path("mine.toml"), tomllib.loads(text))
-    return [*file.rows.values(), *file.sequences.values()]
+    return [file.row(name) for name in (*file.instructions, *file.sequences)]
 
 
 def test_a_table_says_what_its_rows_say_in_full() -> None:
