@@ -36,6 +36,8 @@ _QUIET = "(set-inhibit-output-lst '(proof-tree event observation prove warning s
 #: The trust tags of ACL2's own books that ours include. A book with another one is refused.
 _TAGS = "((:fast-cons-memo) (:aig-vars))"
 _STARTING = 600.0  # seconds: of a busy machine
+#: What a session may have after a book, or another one is started: Lisp gives back no memory that it has had.
+_MEGABYTES = 4000
 #: Frees what the simulation of a book has kept; without it, a session grows by gigabytes.
 _FORGET = "(clear-memoize-tables)\n(hons-clear t)"
 #: Prints the processor time that the session has taken, in milliseconds.
@@ -230,8 +232,11 @@ class Refuter:
         shutil.rmtree(home, ignore_errors=True)
         make_folder(home)
         try:
-            if self._refute(book, self._started()):
+            prover = self._started()
+            if self._refute(book, prover):
                 replace_text(done, text)
+            if prover.megabytes > _MEGABYTES:
+                self._stop()
         except ProverStopped:
             self._stop()  # the book has no refutation: it is not certified
 
@@ -331,6 +336,8 @@ class Certifier:
                 self._prover = _session(self._folder)
             result = self._certified(self._prover, book)
             self._prover.send(_FORGET, _STARTING)
+            if self._prover.megabytes > _MEGABYTES:
+                self.__exit__()
             return result
         except ProverStopped as why:
             self.__exit__()

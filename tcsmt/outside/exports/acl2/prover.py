@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,16 @@ class Prover:
         """With what it has started, which would keep what is read from it open."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    @property
+    def megabytes(self) -> int:
+        """The memory that it has; 0 where the system does not say."""
+        try:
+            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
+        except OSError:
+            return 0
+        resident = re.search(r"VmRSS:\s+(\d+) kB", status)
+        return int(resident.group(1)) >> 10 if resident else 0
 
     def send(self, forms: str, timeout: float) -> str:
         """What is printed while the forms are evaluated. timeout: in seconds.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.outside.exports.acl2 import certification
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, files_of, write_book
 from tcsmt.outside.exports.acl2.statements import StatementBook
 from tcsmt.prove.engine.options import SolvingOptions
@@ -98,6 +99,20 @@ def test_three_statements(books: Books) -> None:
     assert all(result.refutations for result in results)
     assert "(EQUAL (UNIT." in results[0].theorem
     assert "(NOT (CLAIM " in results[2].theorem
+
+
+@acl2
+@pytest.mark.long
+def test_a_session_that_has_grown_is_followed_by_another(
+    books: Books, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certification, "_MEGABYTES", 0)
+    with Refuter(tmp_path, SolvingOptions(timeout=100)) as refuter, Certifier(tmp_path, 300) as certifier:
+        for book in books.books[:2]:
+            write_book(book, tmp_path)
+            refuter.refute(book)
+            assert certifier.certify(book).flaw == ""
+            assert certifier._prover is None and refuter._prover is None
 
 
 @acl2

@@ -32,6 +32,12 @@ def test_answers(repeating: Path) -> None:
         assert "told (third)" in session.send("(third)", 30)
 
 
+def test_the_memory_that_it_has(repeating: Path) -> None:
+    with Prover(repeating, prover_path()) as session:
+        session.send("(first)", 30)
+        assert 0 < session.megabytes < 100
+
+
 def test_an_error_in_lisp(repeating: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ACL2 forgets what it has not read by then: it is asked once more whether it is done."""
     monkeypatch.setattr(prover, "_LOST", 0.1)
