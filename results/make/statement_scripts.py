@@ -1,10 +1,10 @@
 """How long SMT solvers take for certificates' statements as a whole: ``results/benchmarks/statements.json``.
 
-    python results/make/statement_scripts.py [FOLDER] [--seconds 30] [--few 12] [--output FILE]
+    python results/make/statement_scripts.py [FOLDER] [--seconds 20] [--output FILE]
 
-FOLDER is a certificate. Bitwuzla is asked every script of a whole statement that ``tcsmt certificate export
---as smtlib`` writes, Z3 and cvc5 every so many-th (``--few``) alone. ``seconds`` is the limit of a script; of
-each answer the file has the time of the clock and that of the processor, as the machine may be busy.
+FOLDER is a certificate. Each solver is asked every script of a whole statement that ``tcsmt certificate
+export --as smtlib`` writes. ``seconds`` is the limit of a script; of each answer the file has the time of the
+clock and that of the processor, as the machine may be busy.
 """
 
 from __future__ import annotations
@@ -55,14 +55,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path, default=Path("results/certificates"))
-    parser.add_argument("--seconds", type=float, default=30.0, help="for each script and solver")
-    parser.add_argument("--few", type=int, default=12, help="ask the slower solvers every so many-th script")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each script and solver")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/statements.json"))
     options = parser.parse_args()
     records: list[dict[str, Any]] = []
-    for number, (file, text) in enumerate(scripts(options.folder)):
-        solvers = SOLVERS if number % options.few == 0 else SOLVERS[:1]
-        answers = [asked(text, solver, options.seconds) for solver in solvers]
+    for file, text in scripts(options.folder):
+        answers = [asked(text, solver, options.seconds) for solver in SOLVERS]
         records.append({"statement": file, "bytes": len(text), "answers": answers})
         print(
             file, *(f"{a['solver']}: {a['answer']}, {a['seconds']} s" for a in answers), sep="; ", flush=True

@@ -186,15 +186,22 @@ def certified_by_acl2() -> str:
     return digits(len(titles)) if titles <= certified else f"not all: {len(certified & titles)}"
 
 
-def whole_statements() -> tuple[str, ...]:
-    """Decided and asked whole statements: by Bitwuzla, Z3 and cvc5; the limit in seconds."""
-    data = result("benchmarks/statements")
-    answers = [answer for one in data["statements"] for answer in one["answers"]]
-    counts = []
-    for solver in ("bitwuzla", "z3", "cvc5"):
-        own = [answer["answer"] for answer in answers if answer["solver"] == solver]
-        counts += [str(own.count("unsat")), str(len(own))]
-    return (*counts, f"{data['limit_seconds']:.0f}")
+def whole_statements(solver: str) -> tuple[str, ...]:
+    """Of a solver asked for whole statements: how many it proves, the longest of these in seconds of the
+    processor, and how many it does not decide.
+    """
+    asked = [answer for one in result("benchmarks/statements")["statements"] for answer in one["answers"]]
+    own = [answer for answer in asked if answer["solver"] == solver]
+    decided = [answer for answer in own if answer["answer"] == "unsat"]
+    longest = max(answer["processor_seconds"] for answer in decided)
+    return str(len(decided)), f"{longest:g}", str(len(own) - len(decided))
+
+
+def processor_seconds_of_undecided() -> str:
+    """Of scripts that a solver has not decided: the median."""
+    asked = [answer for one in result("benchmarks/statements")["statements"] for answer in one["answers"]]
+    own = [answer["processor_seconds"] for answer in asked if answer["answer"] == "unknown"]
+    return f"{median(own):.0f}"
 
 
 def unseen_neighbours() -> tuple[str, ...]:
