@@ -420,9 +420,13 @@ def _compare(e: Emitter, node: Term, args: list[str]) -> str:
     return e.emit(f"icmp {node.op} {e.type(e.container(width))} {args[0]}, {args[1]}")
 
 
+#: LLVM's types of numbers, by their bits.
+_FLOAT_TYPES = {16: "half", 32: "float", 64: "double"}
+
+
 def _fma(e: Emitter, node: Term, args: list[str]) -> str:
     bits = node.width
-    kind = {32: "float", 64: "double"}[bits]
+    kind = _FLOAT_TYPES[bits]
     result = e.call("fma", kind, *(e.convert("bitcast", bits, kind, value) for value in args))
     missing = e.emit(f"fcmp uno {e.type(kind)} {result}, {result}")
     quiet = e.constant({32: 0x7FC00000, 64: 0x7FF8 << 48}[bits], bits)
@@ -454,8 +458,19 @@ def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
 
 def _of_floats(op: str) -> Callable[[Emitter, Term, list[str]], str]:
     def emit(e: Emitter, node: Term, args: list[str]) -> str:
-        operands = ", ".join(e.convert("bitcast", 32, "float", value) for value in args)
-        return e.convert("bitcast", "float", 32, e.emit(f"{op} {e.type('float')} {operands}"))
+        bits, kind = node.width, _FLOAT_TYPES[node.width]
+        operands = ", ".join(e.convert("bitcast", bits, kind, value) for value in args)
+        return e.convert("bitcast", kind, bits, e.emit(f"{op} {e.type(kind)} {operands}"))
+
+    return emit
+
+
+def _to_float(op: str) -> Callable[[Emitter, Term, list[str]], str]:
+    def emit(e: Emitter, node: Term, args: list[str]) -> str:
+        source, target = node.args[0].width, node.width
+        number = e.convert("bitcast", source, _FLOAT_TYPES[source], args[0])
+        number = e.convert(op, _FLOAT_TYPES[source], _FLOAT_TYPES[target], number)
+        return e.convert("bitcast", _FLOAT_TYPES[target], target, number)
 
     return emit
 
@@ -466,11 +481,6 @@ def _to_integer(e: Emitter, node: Term, args: list[str]) -> str:
     return e.emit(f"freeze {e.type(32)} {e.convert('fptosi', 'float', 32, number)}")
 
 
-def _from_half(e: Emitter, node: Term, args: list[str]) -> str:
-    number = e.convert("fpext", "half", "float", e.convert("bitcast", 16, "half", args[0]))
-    return e.convert("bitcast", "float", 32, number)
-
-
 def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
     return e.convert("bitcast", "float", 32, e.convert("sitofp", 32, "float", args[0]))
 
@@ -478,15 +488,17 @@ def _from_integer(e: Emitter, node: Term, args: list[str]) -> str:
 _MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "add": _of_floats("fadd"),
     "fma": _fma,
-    "from_half": _from_half,
+    "from_half": _to_float("fpext"),
     "from_integer": _from_integer,
     "leading_zeros": _leading_zeros,
     "multiply": _of_floats("fmul"),
     "normalised": _normalised,
+    "to_double": _to_float("fpext"),
     "to_integer": _to_integer,
+    "to_single": _to_float("fptrunc"),
 }
 #: Those that the state of the floating-point unit can change.
-_FLOATS = frozenset({"add", "fma", "from_integer", "multiply"})
+_FLOATS = frozenset({"add", "fma", "from_integer", "multiply", "to_double", "to_single"})
 
 
 def native(name: str) -> bool:

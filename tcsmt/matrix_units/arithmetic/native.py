@@ -1,4 +1,5 @@
-"""Operations on binary32 words that processors have as one instruction, each with its own definition.
+"""Operations on binary32 and binary64 words that processors have as one instruction, each with its own
+definition.
 
 What a processor's instruction gives is left open where :attr:`.Macro.unspecified` says so: which word a NaN
 is, and what a number is that no integer of 32 bits holds. A graph that uses these operations has to give the
@@ -9,20 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 
 from tcsmt.language.terms import MACROS, Macro, Term, const, expand, operands_first, substitute, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, widen
+from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, convert, widen
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 __all__ = [
-    "add", "from_half", "from_integer", "half_word", "multiply", "product", "through_half", "to_integer",
-    "unspecified", "written_out",
+    "add", "add_double", "from_half", "from_integer", "half_word", "multiply", "product", "through_half",
+    "to_double", "to_integer", "to_single", "unspecified", "written_out",
 ]  # fmt: skip
 
-_WIDE, _HALF = FORMATS["f32"], FORMATS["f16"]
+_WIDE, _HALF, _DOUBLE = FORMATS["f32"], FORMATS["f16"], FORMATS["f64"]
 _NEAREST = ROUNDINGS["RNE"]
 _NAN = _WIDE.nan_word or 0
 #: Bits of an integer.
@@ -45,17 +47,16 @@ def _is_nan(x: Term, y: Term) -> Term:
     return product(x, y).nan
 
 
-def _sum(x: Term, y: Term) -> RoundedSum:
-    terms = dp.decode(_WIDE, x), dp.decode(_WIDE, y)
-    return RoundedSum(terms=terms, format=_WIDE, rounding=_NEAREST)
+def _sum(fmt: Format, x: Term, y: Term) -> RoundedSum:
+    return RoundedSum(terms=(dp.decode(fmt, x), dp.decode(fmt, y)), format=fmt, rounding=_NEAREST)
 
 
-def _add(x: Term, y: Term) -> Term:
-    return _sum(x, y).word()
+def _add(fmt: Format, x: Term, y: Term) -> Term:
+    return _sum(fmt, x, y).word()
 
 
-def _sum_is_nan(x: Term, y: Term) -> Term:
-    *_, nan = dp.special_cases(_sum(x, y).terms)
+def _sum_is_nan(fmt: Format, x: Term, y: Term) -> Term:
+    *_, nan = dp.special_cases(_sum(fmt, x, y).terms)
     return nan
 
 
@@ -86,7 +87,18 @@ def _from_integer(x: Term) -> Term:
 #: x·y, rounded to nearest even.
 multiply = Macro("multiply.f32", _WIDE.width, _multiply, _is_nan)
 #: x + y, rounded to nearest even.
-add = Macro("add.f32", _WIDE.width, _add, _sum_is_nan)
+add = Macro("add.f32", _WIDE.width, partial(_add, _WIDE), partial(_sum_is_nan, _WIDE))
+#: The same in binary64.
+add_double = Macro("add.f64", _DOUBLE.width, partial(_add, _DOUBLE), partial(_sum_is_nan, _DOUBLE))
+#: A binary32 number in binary64.
+to_double = Macro(
+    "to_double.f64", _DOUBLE.width, lambda x: widen(x, _WIDE, _DOUBLE), lambda x: dp.decode(_WIDE, x).nan
+)
+#: A binary64 number in binary32, rounded to nearest even.
+to_single = Macro(
+    "to_single.f32", _WIDE.width,
+    lambda x: convert(dp.decode(_DOUBLE, x), _WIDE, _NEAREST), lambda x: dp.decode(_DOUBLE, x).nan,
+)  # fmt: skip
 #: The number without its fraction, as an integer of 32 bits in two's complement.
 to_integer = Macro("to_integer.f32", _BITS, _to_integer, _too_large)
 #: An integer of 32 bits in two's complement, rounded to nearest even.
@@ -141,7 +153,11 @@ def _times(number: Term, exponent: int) -> Term:
 
 #: All operations on floating-point words.
 _FLOATS = frozenset(
-    {macro.name for macro in (add, from_half, from_integer, multiply, to_integer)} | {"fma.f32", "fma.f64"}
+    {
+        macro.name
+        for macro in (add, add_double, from_half, from_integer, multiply, to_double, to_integer, to_single)
+    }
+    | {"fma.f32", "fma.f64"}
 )
 
 

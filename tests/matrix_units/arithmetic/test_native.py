@@ -1,4 +1,4 @@
-"""Native operations of binary32: their definitions against the processor's, and what they leave open."""
+"""Native operations on floats: their definitions against the processor's, and what they leave open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tcsmt.language.terms import operands_first, var
 from tcsmt.matrix_units.arithmetic import native
 
 X, Y = var("x", 32), var("y", 32)
+V, W = var("v", 64), var("w", 64)
 WORDS = st.integers(0, (1 << 32) - 1)
+DOUBLES = st.integers(0, (1 << 64) - 1)
 
 
 def floats(*words: int) -> Any:
@@ -47,6 +49,33 @@ def test_a_sum_is_the_processors(x: int, y: int) -> None:
     (other,) = evaluate([opened], {"x": x, "y": y, "open0": 5})
     assert other == (5 if np.isnan(whole) else word(whole))
     assert np.isnan(whole) or result == word(whole)
+
+
+def doubles(*words: int) -> Any:
+    """As numbers of binary64."""
+    return np.array(words, dtype=np.uint64).view(np.float64)
+
+
+@given(DOUBLES, DOUBLES)
+def test_a_sum_in_binary64_is_the_processors(v: int, w: int) -> None:
+    with np.errstate(all="ignore"):
+        whole = np.add(*doubles(v, w))
+    (result,) = evaluate([native.add_double(V, W)], {"v": v, "w": w})
+    (opened,) = native.unspecified([native.add_double(V, W)])
+    (other,) = evaluate([opened], {"v": v, "w": w, "open0": 5})
+    assert other == (5 if np.isnan(whole) else int(whole.view(np.uint64)))
+    assert np.isnan(whole) or result == other
+
+
+@given(WORDS, DOUBLES)
+def test_conversions_are_the_processors(x: int, v: int) -> None:
+    (single,), (double,) = floats(x), doubles(v)
+    with np.errstate(all="ignore"):
+        expected = [single.astype(np.float64).view(np.uint64), double.astype(np.float32).view(np.uint32)]
+    roots = native.unspecified([native.to_double(X), native.to_single(V)])
+    results = evaluate(roots, {"x": x, "v": v, "open0": 5, "open1": 5})
+    nans = [np.isnan(number) for number in (single, double)]
+    assert results == [5 if nan else int(word) for nan, word in zip(nans, expected, strict=True)]
 
 
 @given(WORDS)
@@ -86,6 +115,24 @@ def test_many_words_of_each_size(make: Callable[..., Any]) -> None:
     arguments = [X, Y] if make in (native.add, native.multiply) else [X]
     (result,) = Program([make(*arguments)]).run({"x": x, "y": y})
     assert np.array_equal(result, expected)
+
+
+def test_many_doubles_near_each_other_and_near_binary32s_ends() -> None:
+    """Sums that cancel and carry; and conversions that tie, and become subnormal, zero or infinite."""
+    rng, count = np.random.default_rng(2), 20000
+    near = rng.integers(0x3A00 - 0x1000, 0x4900, count).astype(np.uint64) << 48
+    v, w = (near + (rng.integers(-60, 61, count) << 52).astype(np.uint64) for _ in range(2))
+    ends = np.array([0xFFFFFFFFFFFF, 0xFFFFE0000000, 0x10000000, 0], dtype=np.uint64)
+    v, w = (x | rng.integers(0, 1 << 48, count).astype(np.uint64) & rng.choice(ends, count) for x in (v, w))
+    w ^= rng.integers(0, 2, count).astype(np.uint64) << 63
+    roots = [native.add_double(V, W), native.to_single(V), native.to_double(native.to_single(V))]
+    results = Program(roots).run({"v": v, "w": w})
+    number = v.view(np.float64)
+    with np.errstate(all="ignore"):
+        narrow = number.astype(np.float32)
+        expected = [number + w.view(np.float64), narrow, narrow.astype(np.float64)]
+    for result, own in zip(results, expected, strict=True):
+        assert np.array_equal(result, own.view(f"u{own.itemsize}"))
 
 
 def test_what_is_left_open_is_a_free_variable() -> None:
