@@ -32,6 +32,8 @@ UNITS = (
     "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
     "x86/tdpbf16ps",
     "arm/fmlal",
+    "arm/fmopa.f32.f16.f16",
+    "arm/bfmmla.ebf1",
     "cdna3/v_mfma_f32_16x16x16_f16",
     "cdna3/v_mfma_f32_32x32x8_bf16",
     "cdna3/v_mfma_f32_16x16x32_fp8_bf8",

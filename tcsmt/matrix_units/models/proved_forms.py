@@ -19,6 +19,7 @@ from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
 from tcsmt.matrix_units.models.dot_form import DotForm, dot_form
 from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
+from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
 from tcsmt.matrix_units.models.float_form import (
     FloatForm,
     LastAdditionForm,
@@ -80,13 +81,13 @@ class ComposedForm:
 
 @dataclass(frozen=True)
 class ProvedBlock:
-    """The form of a model's sums, which it chains. model: of one of them; or, where c is added last, and of a
-    chain of multiply-adds, the whole. lanes: of the model's, in the order in which the blocks take them.
+    """The form of a model's sums, which it chains. model: of one of them; or, where c is added last, and of
+    IEEE operations, the whole. lanes: of the model's, in the order in which the blocks take them.
     sums: the lanes of each sum.
     """
 
     model: FusedDotAdd | DotThenAdd | IeeeDotAdd
-    form: FloatForm | GroupForm | DotForm | ComposedForm | ChainForm
+    form: FloatForm | GroupForm | DotForm | ComposedForm | ChainForm | ExactForm
     lanes: tuple[int, ...]
     sums: tuple[tuple[int, ...], ...]
 
@@ -100,11 +101,11 @@ class ProvedBlock:
 
 @cache
 def proved_block(model: Model) -> ProvedBlock | None:
-    """The proved form of the sum that a model is, or that it chains, or of its chain of multiply-adds; None
-    where there is none.
+    """The proved form of the sum that a model is, or that it chains, or of its IEEE operations; None where
+    there is none.
     """
     if isinstance(model, IeeeDotAdd):
-        return _proved_chain(model)
+        return _proved_operations(model)
     if isinstance(model, DotThenAdd):
         return _proved_dot(model)
     block = fused_block(model)
@@ -120,8 +121,8 @@ def proved_block(model: Model) -> ProvedBlock | None:
     return ProvedBlock(block, form, sum(sums, ()), sums)
 
 
-def _proved_chain(model: IeeeDotAdd) -> ProvedBlock | None:
-    form, lanes = chain_form(model), tuple(range(model.k))
+def _proved_operations(model: IeeeDotAdd) -> ProvedBlock | None:
+    form, lanes = chain_form(model) or exact_form(model), tuple(range(model.k))
     if form is None or digests(model, form.result, form.guard) not in _proved():
         return None
     return ProvedBlock(model, form, lanes, (lanes,))
@@ -212,7 +213,7 @@ def simulation(model: Model) -> dict[str, str]:
 def _why_not(model: Model) -> str:
     """Why a model has no form in floating-point operations; "" where it has one."""
     if isinstance(model, IeeeDotAdd) and isinstance(model.sum, ExactSums):
-        return "exact sums are wider than binary32"
+        return "" if exact_form(model) is not None else "exact sums with results that are not in binary32"
     if isinstance(model, IeeeDotAdd) and not model.rounding.ties_to_even:
         return f"rounding = {model.rounding}"
     if isinstance(model, GroupedDotAdd):

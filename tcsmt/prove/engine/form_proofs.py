@@ -9,6 +9,7 @@ from functools import partial
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.matrix_units.models.chain_form import chain_form
 from tcsmt.matrix_units.models.dot_form import dot_form
+from tcsmt.matrix_units.models.exact_form import exact_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.group_form import group_form
 from tcsmt.matrix_units.models.proved_forms import (
@@ -22,6 +23,7 @@ from tcsmt.prove.certificates.derivation import Proof
 from tcsmt.prove.engine import (
     chain_form_proof,
     dot_form_proof,
+    exact_form_proof,
     float_form_proof,
     group_form_proof,
     nan_words_proof,
@@ -55,7 +57,7 @@ class FormProof:
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
     """Of a unit's fused sum, or of its groups, of a sum of products to which c is added, of the last addition
-    of c, of a chain of multiply-adds, and of one link of a chain of IEEE operations.
+    of c, of a chain of multiply-adds, of exact sums, and of one link of a chain of IEEE operations.
     """
     block, steps = fused_block(model), one_lane(model)
     chain = chain_form(model) if isinstance(model, IeeeDotAdd) else None
@@ -81,6 +83,11 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     if isinstance(model, IeeeDotAdd) and chain is not None:
         adds = partial(chain_form_proof.deduced, model, chain)
         yield FormProof("a chain of multiply-adds", digests(model, chain.result, chain.guard), model, adds)
+    exact_sums = exact_form(model)
+    if isinstance(model, IeeeDotAdd) and exact_sums is not None:
+        sums = partial(exact_form_proof.deduced, model, exact_sums)
+        names = digests(model, exact_sums.result, exact_sums.guard)
+        yield FormProof("exact sums in binary64", names, model, sums)
     if steps is not None:
         links = partial(nan_words_proof.deduced, *steps)
         names = digests(steps[0], steps[1].trace.output)

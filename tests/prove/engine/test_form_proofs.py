@@ -11,12 +11,13 @@ import pytest
 
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.matrix_units.models.exact_form import exact_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import PROVED
 from tcsmt.prove.certificates.checker import check_certificate
 from tcsmt.prove.certificates.derivation import InvalidProof, check
-from tcsmt.prove.engine import float_form_proof
+from tcsmt.prove.engine import exact_form_proof, float_form_proof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
@@ -69,6 +70,20 @@ def test_the_checker_of_certificates_takes_every_step() -> None:
             check(goal, part, formulas.append)
     with pytest.raises(InvalidProof):
         check(const(1, 1), proof, formulas.append)
+
+
+def test_the_checker_takes_every_step_of_exact_sums() -> None:
+    """Two of them, of which the second has the first one's word as c."""
+    model = row_named("cdna1/v_mfma_f32_32x32x4bf16").model
+    assert isinstance(model, IeeeDotAdd)
+    form = exact_form(model)
+    assert form is not None
+    goal, proof = exact_form_proof.deduced(model, form).certificate()
+    formulas: list[Term] = []
+    check(goal, proof, formulas.append)
+    assert len(set(formulas)) > 100
+    with pytest.raises(InvalidProof, match="not among the facts"):
+        check(goal, (*proof[:-2], proof[-1]), formulas.append)
 
 
 needs_solver = pytest.mark.skipif(not available(), reason="the extra `certificates` is not installed")

@@ -1,0 +1,278 @@
+"""Exact sums of products in binary64, as processors have it: another graph of the same words.
+
+Products are exact in binary32. Added to 1.5·2^52 units, a number of binary64 is the integer that counts the
+units, in its last bits: so the terms become integers, on the grid of the smallest one's last place, and their
+sum is exact. It becomes a number again by the same way, and is rounded to binary32 once.
+
+Each operand has two words beside it: one grows with its exponent, one falls, and a zero's are below all
+others. The largest sums of the first say how large terms are, those of the second where the grid is; where
+the one is too far above the other, the form says nothing.
+
+Nothing here is trusted: a form is used where it is proved (:mod:`.proved_forms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.language.terms import Term, any_of, const, total, umax
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic import native
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.ieee import widen
+from tcsmt.matrix_units.models.base import Model
+from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.matrix_units.models.ieee_parts import BlockPlace, ExactSums, UnflushedOperands, UnflushedResults
+from tcsmt.matrix_units.models.product_grid import BIAS, FRACTION, WIDE, exact_products
+
+__all__ = [
+    "INTEGER", "ExactForm", "ExactNumbers", "ExactStep", "LaneOfSum", "WordStep", "exact_form", "is_finite",
+]  # fmt: skip
+
+_DOUBLE = FORMATS["f64"]
+#: Bits of a word beside an operand, what is added to exponents in it, and that of what is left to the model,
+#: above every sum of others.
+_WORD, _OFFSET, _SPECIAL = 16, 1 << 8, 1 << 14
+#: Bits of a grid's words.
+_GRID = 32
+#: Bits of an integer beside 1.5·2^52; sums are smaller than half of what they hold.
+INTEGER = 51
+
+
+@dataclass(frozen=True)
+class ExactNumbers:
+    """The numbers that a form is made of.
+
+    fraction_bits: of a product. bits: of a term on the grid, at most. spread: what a word of size and one of
+    place may be together. limit: words of size are below; None: no product is too large for binary32. depth:
+    words of place are below; None: no product is too small.
+    """
+
+    fraction_bits: int
+    bits: int
+    spread: int
+    limit: int | None
+    depth: int | None
+
+    @classmethod
+    def of(cls, formats: tuple[Format, Format], exponent: int, terms: int) -> ExactNumbers:
+        """exponent: of the power of two that products are multiplied by. terms: of a sum, c among them."""
+        fraction_bits = sum(fmt.fraction_bits for fmt in formats)
+        bits = INTEGER - 1 - (terms - 1).bit_length()
+        spread, zero = 4 * (BIAS + _OFFSET) - fraction_bits + bits, 2 * (BIAS + _OFFSET)
+        smallest = sum(fmt.e_min - fmt.fraction_bits for fmt in formats) + exponent
+        largest = sum(fmt.e_max + 1 for fmt in formats) + exponent
+        limit = None if largest <= WIDE.e_max else zero + BIAS
+        depth = None if smallest >= WIDE.e_min else zero + BIAS + 2
+        return cls(fraction_bits, bits, spread, limit, depth)
+
+    @property
+    def place(self) -> int:
+        """A word of place and the exponent of the term's last place, together."""
+        return 2 * (BIAS + 1 + _OFFSET) - self.fraction_bits
+
+    def size_of_c(self, c: Term) -> Term:
+        """The word of size of c, which grows with its exponent."""
+        field = c[WIDE.sign_bit - 1 : FRACTION]
+        normal = (field - 1).ult((1 << WIDE.exponent_bits) - 2)
+        word = normal.ite(field.zext(_GRID) + (2 * _OFFSET + BIAS - 1), const(_SPECIAL, _GRID))
+        return c[WIDE.sign_bit - 1 : 0].eq(0).ite(const(0, _GRID), word)
+
+    def place_of_c(self, c: Term) -> Term:
+        """The word of place of c, which falls with its exponent."""
+        word = const(self.place + BIAS + FRACTION, _GRID) - c[WIDE.sign_bit - 1 : FRACTION].zext(_GRID)
+        return c[WIDE.sign_bit - 1 : 0].eq(0).ite(const(0, _GRID), word)
+
+
+@dataclass(frozen=True)
+class LaneOfSum:
+    """A product.
+
+    inputs: the words of a and b. factors: in binary32. size, place: the sums of their words. product: exact.
+    """
+
+    inputs: tuple[Term, Term]
+    factors: tuple[Term, Term]
+    size: Term
+    place: Term
+    product: Term
+
+
+@dataclass(frozen=True)
+class ExactStep:
+    """An exact sum, rounded once.
+
+    c: or None. size_of_c, place_of_c: its words. sizes, places: the largest words. aligned: the terms, added
+    to 1.5·2^52 units. whole: the sum of these, of which the last bits count. number: of binary64. signs: a
+    sign bit where all terms have it. unsure: whether the word says nothing.
+    """
+
+    lanes: tuple[LaneOfSum, ...]
+    c: Term | None
+    size_of_c: Term | None
+    place_of_c: Term | None
+    sizes: Term
+    places: Term
+    aligned: tuple[Term, ...]
+    whole: Term
+    number: Term
+    signs: Term
+    word: Term
+    unsure: Term
+
+
+@dataclass(frozen=True)
+class WordStep:
+    """An addition of two words, or a word as it is (``other`` is None)."""
+
+    word: Term
+    one: Term
+    other: Term | None
+
+    @property
+    def words(self) -> list[Term]:
+        """What it is made of."""
+        return [self.one] if self.other is None else [self.one, self.other]
+
+    @property
+    def unsure(self) -> Term:
+        """Whether the word says nothing: which one a NaN is, an addition leaves open."""
+        return any_of(~is_finite(word) for word in self.words)
+
+
+@dataclass(frozen=True)
+class ExactForm:
+    """The graph of a form: its steps, in the model's order. Where ``guard`` is 1, it says nothing."""
+
+    numbers: ExactNumbers
+    steps: tuple[ExactStep | WordStep, ...]
+    result: Term
+    guard: Term
+
+
+def exact_form(model: Model) -> ExactForm | None:
+    """The form of a model, or None where it has no exact sums, or others than binary64 holds."""
+    if not isinstance(model, IeeeDotAdd) or not isinstance(model.sum, ExactSums):
+        return None
+    a, b = float_format(model.a_format), float_format(model.b_format)
+    words = model.c_format, model.sum_format, model.d_format
+    unflushed = isinstance(model.reading, UnflushedOperands) and isinstance(model.results, UnflushedResults)
+    usual = model.rounding.ties_to_even and model.d_rounding.ties_to_even and unflushed
+    if any(fmt != WIDE for fmt in words) or not usual or not exact_products(a, b):
+        return None
+    carrier = _FormSteps(model, (a, b))
+    result = model.sum.run(carrier)
+    if not (model.passes_on and model.sum_format == model.d_format):
+        carrier.done.append(WordStep(result, result, None))
+    guard = any_of(step.unsure for step in carrier.done)
+    return ExactForm(carrier.numbers, tuple(carrier.done), result, guard)
+
+
+def is_finite(word: Term) -> Term:
+    """Whether a word of binary32 is neither a NaN nor an infinity."""
+    return word[WIDE.sign_bit - 1 : 0].ult(WIDE.infinity_word)
+
+
+class _FormSteps:
+    """The schedule of a model on words of binary32."""
+
+    def __init__(self, model: IeeeDotAdd, formats: tuple[Format, Format]) -> None:
+        assert isinstance(model.sum, ExactSums)
+        self.model, self.formats, self.done = model, formats, list[ExactStep | WordStep]()
+        self.c, self.zero, self.signed_zeros = model.trace.c, const(0, WIDE.width), model.sum.negative_zero
+        terms = model.block + model.sum.c_first
+        self.numbers = ExactNumbers.of(formats, model.product_exponent, terms)
+
+    def products(self) -> list[LaneOfSum]:
+        """See :class:`.IeeeSteps`."""
+        lanes, words = self.model.order or range(self.model.k), self.model.trace
+        return [self._lane((words.a[lane], words.b[lane])) for lane in lanes]
+
+    def _lane(self, inputs: tuple[Term, Term]) -> LaneOfSum:
+        a, b = (widen(word, fmt, WIDE) for word, fmt in zip(inputs, self.formats, strict=True))
+        if self.model.product_exponent:
+            power = WIDE.word(Fraction(2) ** self.model.product_exponent)
+            a = native.multiply(a, const(power, WIDE.width))
+        sides = list(zip(self.formats, inputs, (a, b), strict=True))
+        size = total(*(_size(*side) for side in sides))
+        place = total(*(_place(*side) for side in sides))
+        return LaneOfSum(inputs, (a, b), size, place, native.multiply(a, b))
+
+    def start(self, x: Term | LaneOfSum, place: BlockPlace) -> Term:
+        """See :class:`.IeeeSteps`."""
+        raise TypeError("a sum that is exact has no other beginning")
+
+    def add(self, x: Term, y: Term | LaneOfSum, place: BlockPlace) -> Term:
+        """See :class:`.IeeeSteps`."""
+        if isinstance(y, LaneOfSum):
+            raise TypeError("products are in exact sums")
+        word = native.add(x, y)
+        self.done.append(WordStep(word, x, y))
+        return word
+
+    def exact(self, products: Sequence[LaneOfSum], c: Term | None, place: BlockPlace) -> Term:
+        """See :class:`.IeeeSteps`."""
+        n = self.numbers
+        sizes = umax(*(lane.size for lane in products)).zext(_GRID)
+        places = umax(*(lane.place for lane in products)).zext(_GRID)
+        terms = [lane.product for lane in products]
+        size_of_c = place_of_c = None
+        if c is not None:
+            size_of_c, place_of_c = n.size_of_c(c), n.place_of_c(c)
+            sizes, places = umax(sizes, size_of_c), umax(places, place_of_c)
+            terms.append(c)
+        # 2^52 units
+        field = const(_DOUBLE.bias + _DOUBLE.fraction_bits + n.place, _GRID) - places
+        field = field[_DOUBLE.exponent_bits - 1 : 0].zext(_DOUBLE.width) << _DOUBLE.fraction_bits
+        unit, half = field + (1 << INTEGER), 1 << (INTEGER - 1)
+        aligned = tuple(native.add_double(native.to_double(term), unit) for term in terms)
+        whole = total(*aligned)
+        count = (whole + half) & const((1 << INTEGER) - 1, _DOUBLE.width)
+        number = native.add_double(field + half + count, unit ^ (1 << _DOUBLE.sign_bit))
+        word = native.to_single(number)
+        signs = const(0, WIDE.width)
+        if self.signed_zeros:  # of negative zeros the sum is one; of other negative terms it is negative, too
+            signs = _common_bits(terms) & (1 << WIDE.sign_bit)
+            word |= signs
+        unsure = ~(sizes + places).ult(n.spread + 1)
+        for word_of, limit in ((sizes, n.limit), (places, n.depth)):
+            if limit is not None:
+                unsure |= ~word_of.ult(limit)
+        step = ExactStep(
+            tuple(products), c, size_of_c, place_of_c, sizes, places, aligned, whole, number, signs, word,
+            unsure,
+        )  # fmt: skip
+        self.done.append(step)
+        return word
+
+
+def _common_bits(words: Sequence[Term]) -> Term:
+    """The bits that all words have."""
+    result = words[0]
+    for word in words[1:]:
+        result &= word
+    return result
+
+
+def _field(factor: Term) -> Term:
+    return factor[WIDE.sign_bit - 1 : FRACTION].zext(_WORD)
+
+
+def _size(fmt: Format, word: Term, factor: Term) -> Term:
+    """A word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of what is
+    no number, or below binary32's smallest normal one.
+    """
+    number = dp.decode(fmt, word)
+    special = number.nan | number.infinite
+    if fmt.e_min - fmt.fraction_bits < WIDE.e_min:
+        special |= _field(factor).eq(0) & ~number.zero
+    usual = number.zero.ite(const(0, _WORD), _field(factor) + _OFFSET)
+    return special.ite(const(_SPECIAL, _WORD), usual)
+
+
+def _place(fmt: Format, word: Term, factor: Term) -> Term:
+    """A word that falls as an operand's exponent grows; 0 of a zero."""
+    falling = const(2 * BIAS + 1 + _OFFSET, _WORD) - _field(factor)
+    return dp.decode(fmt, word).zero.ite(const(0, _WORD), falling)
