@@ -99,7 +99,12 @@ STATED = [
             for figure in of.without_products(name)
         ),
     ),
-    Stated(BENCHMARKS, "makes {} to {} times as many a second", of.exact_sums_in_binary64),
+    Stated(
+        BENCHMARKS,
+        "exact sums in binary64 run at {} to {} times the rate of integers in products, and at {} to "
+        "{} times in rows",
+        of.exact_sums_in_binary64,
+    ),
     Stated(
         BENCHMARKS, "({} thousand million integer operations and {} thousand million multiply-adds", of.peaks
     ),

@@ -353,14 +353,16 @@ def without_products(architecture: str) -> tuple[str, str]:
     return ends(_gains(architecture, "rows", "rows_without_products"), 1)
 
 
-def exact_sums_in_binary64() -> tuple[str, str]:
-    """How many times as many exact sums a loop in binary64 makes."""
-    return ends(_gains("", "products_by_integers", "loop"))
+def exact_sums_in_binary64() -> tuple[str, ...]:
+    """How many times as many exact sums are made in binary64 as by integers: of products, and of rows."""
+    units = [one for one in result("benchmarks/exact_sums")["units"] if one["form"] == "floats"]
+    of_both = ([one[name] / one[f"{name}_by_integers"] for one in units] for name in ("gemm", "rows"))
+    return tuple(end for ratios in of_both for end in ends(ratios, 1))
 
 
 def _gains(architecture: str, before: str, after: str) -> list[float]:
     units = [one for one in result("benchmarks/forms")["units"] if one["unit"].startswith(architecture)]
-    return [one[after] / one[before] for one in units if after in one]
+    return [one[after] / one[before] for one in units]
 
 
 def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
