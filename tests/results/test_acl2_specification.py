@@ -5,8 +5,7 @@ Here it is read by an evaluator of ours, on random rows; that ACL2 proves it is 
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,10 +13,9 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.catalogue import Row, row_named, rows
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model
 from tcsmt.outside.exports.acl2.specification import specified_numbers
-from tcsmt.support.errors import TcsmtError
 from tests.support.acl2_text import Session
 from tests.support.paths import ROOT
 
@@ -84,27 +82,3 @@ def test_a_parameter_off_by_one(change: int) -> None:
     assert differing(model, 150, fraction_bits=numbers.fraction_bits + change) > 10
     assert differing(model, 150, precision=numbers.precision - 1) > 10
     assert differing(model, 150, mode=":rne") > 10
-
-
-def test_the_table_has_every_unit_that_the_page_has_parameters_for() -> None:
-    """With these parameters. ``results/make/acl2_specification.py`` certifies what is missing."""
-
-    def numbers(row: Row) -> dict[str, Any] | None:
-        try:
-            return asdict(specified_numbers(row.model))
-        except TcsmtError:
-            return None
-
-    table = json.loads(
-        (ROOT / "results" / "theorems" / "acl2_specification.json").read_text(encoding="utf-8")
-    )
-    of_rows = {row.model.digest: own for row in rows() if (own := numbers(row)) is not None}
-    assert {digest: unit["numbers"] for digest, unit in table["units"].items()} == of_rows
-    for digest, unit in table["units"].items():
-        assert unit["certified"] and row_named(unit["row"]).model.digest == digest
-        assert f"(UNIT.{digest[:8].upper()} " in unit["theorem"]
-        assert (
-            " '".join(str(unit["numbers"][name]) for name in ("fraction_bits", "carry_bits", "zero"))
-            in unit["theorem"]
-        )
-        assert set(unit["trust_tags"]) <= {":fast-cons-memo", ":aig-vars"}
