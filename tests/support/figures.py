@@ -372,8 +372,8 @@ def _gains(architecture: str, before: str, after: str) -> list[float]:
     return [one[after] / one[before] for one in units]
 
 
-def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
-    """The ratios of a group of units that mmasim has, too."""
+def beside_mmasim(group: str, ratio: str = "ratio", run: str = "simulator") -> list[float]:
+    """The ratios of a group of units that mmasim has, too. run: the file of results/benchmarks."""
     groups: dict[str, Callable[[str], bool]] = {
         "nvidia": lambda name: not name.startswith("cdna") and ".f64." not in name,
         "tf32": lambda name: ".tf32." in name,
@@ -381,9 +381,35 @@ def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
         "ieee": lambda name: name.startswith(("cdna1/", "cdna2/")),
         "f64": lambda name: not name.startswith("cdna") and ".f64." in name,
     }
-    held = [one for one in result("benchmarks/simulator")["units"] if one.get("ratio")]
+    held = [one for one in result(f"benchmarks/{run}")["units"] if one.get("ratio")]
     assert not any(one["differences"] for one in held)
     return [float(one[ratio]) for one in held if groups[group](one["unit"])]
+
+
+#: The run on a processor with AVX-512.
+_AVX512 = "simulator-avx512"
+
+
+def with_avx512() -> tuple[str, ...]:
+    """Of NVIDIA's units beside mmasim on AVX-512: how many; the ends and the median of numbers; how many are
+    150 times as fast, or more, of numbers, and 80 times at mmasim's best batch, whose median is the last one.
+    """
+    numbers = beside_mmasim("nvidia", "ratio_numbers", _AVX512)
+    best = beside_mmasim("nvidia", "ratio_small_batch", _AVX512)
+    reaching = (
+        str(sum(ratio >= least for ratio in column)) for column, least in ((numbers, 150), (best, 80))
+    )
+    return str(len(numbers)), *ends(numbers), digits(median(numbers)), *reaching, digits(median(best))
+
+
+def products_with_avx512(units: Iterable[str]) -> tuple[str, ...]:
+    """Of matrix products of units on AVX-512, in millions a second: as they are, and by integers; the ends of
+    their quotients.
+    """
+    records = {one["unit"]: one for one in result(f"benchmarks/{_AVX512}")["units"]}
+    pairs = [(records[unit]["gemm"], records[unit]["gemm_by_integers"]) for unit in units]
+    rates = [digits(rate) for rates in zip(*pairs, strict=True) for rate in rates]
+    return (*rates, *ends([as_is / integers for as_is, integers in pairs], 1))
 
 
 def small_batches(group: str, places: int = 0) -> str:
