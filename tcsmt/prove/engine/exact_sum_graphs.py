@@ -153,9 +153,14 @@ class SumGraphs:
         return self.numbers.place - self.lowest
 
     @cached_property
+    def counted_place(self) -> Term:
+        """A word of which the last bits are the grid's place."""
+        return const(self.reach, self.step.places.width) - self.step.places
+
+    @property
     def grid(self) -> Term:
         """The grid's place in the model's words."""
-        return (const(self.reach, self.step.places.width) - self.step.places)[PLACE - 1 : 0]
+        return self.counted_place[PLACE - 1 : 0]
 
     def shifted(self, word: Term) -> Term:
         """A signed integer at the grid's place."""

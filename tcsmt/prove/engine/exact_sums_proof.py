@@ -22,7 +22,7 @@ def last_bits(one: Term, other: Term) -> Term:
 
 def same_sums(proof: Deduction, graphs: SumGraphs) -> Implication:
     """Facts about the sum of all terms. Returns that a shift of a sum is that of the shifts."""
-    shift = shift_of_a_sum(graphs.wide, proof)
+    shift = shift_of_a_sum(graphs.wide, graphs.counted_place.width, proof)
     for count, x in enumerate(graphs.terms, 1):
         _addend(proof, graphs, shift, x)
         after, before = (graphs.negative[place].zext(graphs.width) for place in (count, count - 1))
@@ -37,7 +37,7 @@ def opposite_shifted(
     proof: Deduction, graphs: SumGraphs, shift: Implication, word: Term, shifted: Term
 ) -> Term:
     """A fact: a word's opposite, shifted. shifted: the word itself."""
-    proof.apply(shift, values_of_shift(word, -word, graphs.grid))
+    proof.apply(shift, values_of_shift(word, -word, graphs.counted_place))
     place = graphs.grid.zext(graphs.wide)
     nothing, opposite = (word + -word) << place, -word << place
     proof.lemma(
@@ -118,7 +118,7 @@ def _next(proof: Deduction, graphs: SumGraphs, shift: Implication, count: int) -
     parts = units.sext(wide), x.signed.sext(wide)
     extended = whole_units.sext(wide)
     proof.lemma("a sum, extended", extended.eq(total(*parts)), [joined[1], *sizes], cuts=own[1])
-    proof.apply(shift, values_of_shift(*parts, graphs.grid))
+    proof.apply(shift, values_of_shift(*parts, graphs.counted_place))
     places = graphs.shifted(units), graphs.shifted(x.signed)
     moved = total(*parts) << graphs.grid.zext(wide)
     at_place = graphs.shifted(whole_units).eq(total(*places))

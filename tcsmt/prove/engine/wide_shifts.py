@@ -24,20 +24,21 @@ def free(nodes: list[Term]) -> list[Term]:
     return [node for node in nodes if node.value is None]
 
 
-def _variables(width: int) -> tuple[Term, Term, Term]:
-    return var("one", width), var("another", width), var("a place", PLACE)
+def _variables(width: int, place: int) -> tuple[Term, Term, Term]:
+    return var("one", width), var("another", width), var("a place", place)
 
 
 def values_of_shift(one: Term, other: Term, place: Term) -> dict[Term, Term]:
-    """The variables of :func:`shift_of_a_sum`, for two words and a place."""
-    return dict(zip(_variables(one.width), (one, other, place), strict=True))
+    """The variables of :func:`shift_of_a_sum`, for two words and a place: a node of which bits are taken."""
+    return dict(zip(_variables(one.width, place.width), (one, other, place), strict=True))
 
 
-def shift_of_a_sum(width: int, whole: Deduction) -> Implication:
+def shift_of_a_sum(width: int, place_bits: int, whole: Deduction) -> Implication:
     """The sum of two words of so many bits, each shifted, is the sum, shifted: by one bit of the place after
-    the other.
+    the other. place_bits: of a word of which the last :data:`PLACE` bits are the place. It is left free in
+    certificates, and with it its bits.
     """
-    one, other, place = _variables(width)
+    one, other, place = _variables(width, place_bits)
     proof = Deduction((), whole.lemmas)
     words = [one, other, one + other]
     now = list(words)
@@ -47,7 +48,7 @@ def shift_of_a_sum(width: int, whole: Deduction) -> Implication:
         equal = {now[2]: now[0] + now[1]} if bit else {}
         proof.lemma("a shift of a sum", both, [known], equal=equal, cuts=now[:2])
         now = after
-    shifts = [word << place.zext(width) for word in words]
+    shifts = [word << place[PLACE - 1 : 0].zext(width) for word in words]
     facts = [shifted.eq(moved) for shifted, moved in zip(shifts, now, strict=True)]
     for word, fact in zip(words, facts, strict=True):
         proof.lemma("a shift, bit by bit", fact, cuts=[word])

@@ -17,7 +17,7 @@ WIDTH = 100
 
 def test_a_shift_of_a_sum_is_proved_and_holds() -> None:
     proof = Deduction(())
-    theorem = shift_of_a_sum(WIDTH, proof)
+    theorem = shift_of_a_sum(WIDTH, 2 * PLACE, proof)
     assert all(map(refuted, proof.lemmas)) and len(proof.lemmas) >= PLACE
     (says,) = theorem.facts
     rng = random.Random(1)
