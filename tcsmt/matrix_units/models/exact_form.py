@@ -240,6 +240,8 @@ class _FormSteps:
         for word_of, limit in ((sizes, n.limit), (places, n.depth)):
             if limit is not None:
                 unsure |= ~word_of.ult(limit)
+        if self.model.overflow != "ieee":  # a sum that is too large is no infinity
+            unsure |= ~is_finite(word)
         step = ExactStep(
             tuple(products), c, size_of_c, place_of_c, sizes, places, aligned, whole, number, signs, word,
             unsure,

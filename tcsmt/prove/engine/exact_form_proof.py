@@ -150,7 +150,9 @@ def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Se
         premises += rules
         cuts += [step.signs, zero, units.eq(0)]
     if operation.overflow != "ieee":
-        premises.append(is_finite(step.word))
+        finite = is_finite(step.word)
+        proof.lemma("the word is a number", finite, [~step.unsure], cuts=[step.word, step.sizes, step.places])
+        premises.append(finite)
     equal = {graphs.rounded.magnitude: theirs, graphs.rounded.sign: negative, step.number: number}
     proof.lemma("the rounded sum", operation.word().eq(step.word), premises, equal=equal, cuts=cuts)
 

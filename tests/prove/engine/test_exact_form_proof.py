@@ -56,6 +56,12 @@ def with_guard(form: ExactForm, numbers: ExactNumbers) -> ExactForm:
     return replace(changed, numbers=numbers, guard=guard)
 
 
+def test_a_sum_that_is_too_large_is_left_to_a_model_that_saturates() -> None:
+    name = "arm/fdot.f32.e4m3.e4m3.lscale5.osm1"
+    _, form = form_of(name)
+    assert refused(name, with_guard(form, form.numbers))
+
+
 def test_terms_that_lie_farther_apart_are_refused() -> None:
     _, form = form_of(LAST)
     numbers = form.numbers
