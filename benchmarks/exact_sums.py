@@ -9,20 +9,16 @@ on them.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-from pathlib import Path
 from typing import Any
 
 os.environ["TCSMT_THREADS"] = "1"
 
 # isort: off
-from machine import machine
 from simulator import numbers, products, rate
+from unit_lines import measure
 
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.models import Operands
 from tcsmt.matrix_units.models.proved_forms import simulation
 from tcsmt.simulate import compiled
@@ -48,22 +44,10 @@ def line(name: str) -> dict[str, Any]:
     return figures | products(model)
 
 
-def main() -> None:
-    """Print the table; write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", default="", help="part of the names")
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
-    lines: list[dict[str, Any]] = []
-    for name in UNITS:
-        if options.only in name:
-            figures = line(name)
-            lines.append({k: round(v, 1) if isinstance(v, float) else v for k, v in figures.items()})
-            print(*lines[-1].values(), flush=True)
-    if options.output:
-        found = {"machine": machine(), "units": lines, "models": models_named(lines)}
-        options.output.write_text(json.dumps(found, indent=1) + "\n")
+def shown(figures: dict[str, Any]) -> str:
+    """A line of the table."""
+    return " ".join(map(str, figures.values()))
 
 
 if __name__ == "__main__":
-    main()
+    measure(__doc__, UNITS, line, shown)

@@ -9,24 +9,20 @@ their places). No form of the products can gain more.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-from pathlib import Path
 from typing import Any
 
 os.environ["TCSMT_THREADS"] = "1"
 
 # isort: off
-from machine import machine
 from simulator import numbers, rate
+from unit_lines import measure
 
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run import jit
 from tcsmt.language.terms import Term, substitute
 from tcsmt.language.write.llvm import native
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.models import Kind, Model, Operands
 from tcsmt.simulate.compiled import RowCode
 from tcsmt.simulate.integer_kernels import IntegerSource
@@ -79,23 +75,11 @@ def line(name: str) -> dict[str, Any]:
     return {"unit": name, "rows": today, "rows_without_products": bound}
 
 
-def main() -> None:
-    """Print the table; write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", default="", help="part of the names")
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
-    lines: list[dict[str, Any]] = []
-    for name in UNITS:
-        if options.only in name:
-            figures = line(name)
-            lines.append({k: round(v, 1) if isinstance(v, float) else v for k, v in figures.items()})
-            (_, before), (what, after) = list(lines[-1].items())[1:]
-            print(f"{name:<40} {before:>7.1f}  {what}: {after:.1f} ({after / before:.1f} times)", flush=True)
-            if options.output:
-                found = {"machine": machine(), "units": lines, "models": models_named(lines)}
-                options.output.write_text(json.dumps(found, indent=1) + "\n")
+def shown(figures: dict[str, Any]) -> str:
+    """A line of the table."""
+    (_, before), (what, after) = [*figures.items()][1:]
+    return f"{figures['unit']:<40} {before:>7.1f}  {what}: {after:.1f} ({after / before:.1f} times)"
 
 
 if __name__ == "__main__":
-    main()
+    measure(__doc__, UNITS, line, shown)
