@@ -35,11 +35,10 @@ def certified(table: Table, books: Path, only: str, timeout: float) -> Iterator[
     for row in rows():  # the first row of each arithmetic
         if row.model.digest not in done and re.search(only, row.name) and covered(row):
             waiting.setdefault(row.model.digest, row)
+    digests = {row.name: digest for digest, row in waiting.items()}
     for unit in specified_in(list(waiting.values()), books, timeout):
         if not unit.flaw:
-            digests = {row.name: digest for digest, row in waiting.items()}
-            numbers = asdict(unit.numbers)
-            own = {"row": unit.unit, "model": digests[unit.unit], "numbers": numbers}
+            own = {"row": unit.unit, "model": digests[unit.unit], "numbers": asdict(unit.numbers)}
             table.entries = [*table.entries, own | unit.book.as_json()]
         yield f"{unit.unit} {unit.flaw or f'certified, {unit.book.seconds:.1f} s'}"
 
