@@ -49,5 +49,10 @@ def shown(figures: dict[str, Any]) -> str:
     return " ".join(map(str, figures.values()))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure the units, and write what was found."""
     measure(__doc__, UNITS, line, shown)
+
+
+if __name__ == "__main__":
+    main()

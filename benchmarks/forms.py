@@ -81,5 +81,10 @@ def shown(figures: dict[str, Any]) -> str:
     return f"{figures['unit']:<40} {before:>7.1f}  {what}: {after:.1f} ({after / before:.1f} times)"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure the units, and write what was found."""
     measure(__doc__, UNITS, line, shown)
+
+
+if __name__ == "__main__":
+    main()
