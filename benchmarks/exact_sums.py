@@ -1,4 +1,4 @@
-"""Exact sums of products in binary64, beside the same sums by integers, in one process.
+"""Exact sums of products, and sums rounded to odd, in binary64, beside the same by integers, in one process.
 
     python benchmarks/exact_sums.py [--only TEXT] [--output FILE]
 
@@ -23,11 +23,12 @@ from tcsmt.matrix_units.models import Operands
 from tcsmt.matrix_units.models.proved_forms import simulation
 from tcsmt.simulate import compiled
 
-#: One unit of each shape: c in the sum, or added last.
+#: One unit of each shape: c added last, or in the sum; results of binary16; sums rounded to odd.
 UNITS = (
     "arm/bfdot.ebf1", "arm/bfmmla.ebf1", "arm/fmopa.f32.f16.f16", "arm/fdot.f32.e4m3.e4m3",
     "arm/fdot.f32.e5m2.e5m2", "cdna1/v_mfma_f32_32x32x8f16", "cdna1/v_mfma_f32_16x16x16f16",
-    "cdna1/v_mfma_f32_32x32x4bf16",
+    "cdna1/v_mfma_f32_32x32x4bf16", "arm/fdot.f16.e4m3.e4m3", "arm/fdot.f16.e5m2.e5m2", "arm/bfdot.ebf0",
+    "arm/bfmmla.ebf0",
 )  # fmt: skip
 #: Rows of a measurement.
 COUNT = 1 << 17

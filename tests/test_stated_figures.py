@@ -118,7 +118,7 @@ STATED = [
     ),
     Stated(
         BENCHMARKS,
-        "exact sums in binary64 run at {} to {} times the rate of integers in products, and at {} to "
+        "exact sums and sums rounded to odd in binary64 run at {} to {} times the rate of integers in products, and at {} to "
         "{} times in rows",
         of.exact_sums_in_binary64,
     ),

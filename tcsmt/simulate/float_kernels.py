@@ -12,7 +12,7 @@ import numpy as np
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run.jit import converts_half, vector_bits
 from tcsmt.language.terms import FALSE, Term, any_of, operands_first, substitute, var
-from tcsmt.language.write.llvm import Emitter, container, from_half, native, over_groups, schedule
+from tcsmt.language.write.llvm import Emitter, container, native, of_halves, over_groups, schedule
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.arithmetic.native import half_word, through_half
@@ -103,7 +103,7 @@ def _formats(block: ProvedBlock) -> list[Format]:
 def _native() -> Callable[[str], bool]:
     """Whether an operation is an instruction of this processor, by its name."""
     half = converts_half()  # asked once: LLVM takes a thousandth of a second to look at the processor
-    return lambda name: native(name) or (half and from_half(name))
+    return lambda name: native(name) or (half and of_halves(name))
 
 
 def _chained(model: Model, block: ProvedBlock) -> list[Term]:

@@ -15,7 +15,7 @@ from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.arithmetic.native import from_half, half_word, through_half
+from tcsmt.matrix_units.arithmetic.native import from_half, half_word, through_half, to_half
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
@@ -150,26 +150,43 @@ def test_conversion_through_half(
     assert np.array_equal(short[special == 0], usual[special == 0])
 
 
-def test_the_processors_conversion_of_half() -> None:
-    """Exhaustively, against the definition; which NaN it gives is left open."""
-    if not jit.converts_half():
-        pytest.skip("this processor has no such instruction")
-    word = var("x", 16)
+def by_the_processor(root: Term, word: Term, words: Any) -> Any:
+    """A conversion of many words as LLVM compiles it."""
     e = Emitter(32)
     place = e.emit("mul i64 %g, 32")
-    e.register[word] = e.load("%x", 16, place)
-    root: Term = from_half(word)
+    e.register[word] = e.load("%x", word.width, place)
     e.run(schedule([root], {}))
-    e.store("%d", 32, place, e.register[root])
-    text = declared(over_groups("half", "ptr noalias %d, ptr noalias %x", e.text))
+    e.store("%d", root.width, place, e.register[root])
+    text = declared(over_groups("convert", "ptr noalias %d, ptr noalias %x", e.text))
     call = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
-        functions(text, ["half"])["half"]
+        functions(text, ["convert"])["convert"]
     )
-    words, found = np.arange(1 << 16, dtype=np.uint16), np.empty(1 << 16, dtype=np.uint32)
+    found = np.empty(len(words), dtype=f"u{root.width // 8}")
     call(len(words) // 32, found.ctypes.data, words.ctypes.data)
-    expected, nan = Program([root, decode(float_format(FORMATS["f16"]), word).nan]).run({"x": words})
+    return found
+
+
+@pytest.mark.skipif(not jit.converts_half(), reason="this processor has no such instruction")
+@pytest.mark.parametrize("narrow", [False, True], ids=["from half", "to half"])
+def test_the_processors_conversions_of_half(narrow: bool) -> None:
+    """Of every binary16 word, and of numbers at, beside and between them, against the definition; which NaN
+    it gives is left open.
+    """
+    source, target = (FORMATS[name] for name in (("f32", "f16") if narrow else ("f16", "f32")))
+    words = np.arange(1 << 16, dtype=np.uint16)
+    if narrow:
+        steps = np.array([0, 1, 0xFFF, 0x1000, 0x1001], dtype=np.uint32)
+        words = (words.view(np.float16).astype(np.float32).view(np.uint32)[:, None] + steps).ravel()
+        some = np.random.default_rng(4).integers(0, 1 << 32, 1 << 16).astype(np.uint32)
+        words = np.concatenate([words, some])
+    word = var("x", source.width)
+    root: Term = (to_half if narrow else from_half)(word)
+    found = by_the_processor(root, word, words)
+    expected, nan = Program([root, decode(float_format(source), word).nan]).run({"x": words})
     assert np.array_equal(found[nan == 0], expected[nan == 0])
-    assert np.isnan(found[nan == 1].view(np.float32)).all()
+    of_result = decode(float_format(target), var("d", target.width)).nan
+    (same,) = Program([of_result]).run({"d": found[nan == 1]})
+    assert same.all()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.3, 1.0])

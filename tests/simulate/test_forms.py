@@ -34,6 +34,8 @@ UNITS = (
     "arm/fmlal",
     "arm/fmopa.f32.f16.f16",
     "arm/bfmmla.ebf1",
+    "arm/fdot.f16.e4m3.e4m3",
+    "arm/bfdot.ebf0",
     "cdna1/v_mfma_f32_32x32x8f16",
     "cdna3/v_mfma_f32_16x16x16_f16",
     "cdna3/v_mfma_f32_32x32x8_bf16",

@@ -14,10 +14,10 @@ from tcsmt.prove.engine.exact_form_proof import deduced
 from tests.support import answers
 from tests.support.term_fields import with_node
 
-__all__ = ["FIRST", "LAST", "Fault", "first", "form_of", "refused", "with_fault"]
+__all__ = ["FIRST", "HALF", "LAST", "Fault", "first", "form_of", "refused", "with_fault"]
 
-#: With c added after the sum, and in it.
-LAST, FIRST = "arm/fmopa.f32.f16.f16", "arm/fdot.f32.e4m3.e4m3"
+#: With c added after the sum, and in it, of binary32 and of binary16.
+LAST, FIRST, HALF = "arm/fmopa.f32.f16.f16", "arm/fdot.f32.e4m3.e4m3", "arm/fdot.f16.e4m3.e4m3"
 #: Of a step, a node, and what is there instead.
 Fault: TypeAlias = Callable[[ExactStep], tuple[Term, Term]]
 

@@ -15,7 +15,7 @@ from functools import partial
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term, operands_first
 
-__all__ = ["Emitter", "container", "from_half", "native", "schedule", "uses_floats"]
+__all__ = ["Emitter", "container", "native", "of_halves", "schedule", "uses_floats"]
 
 
 def container(width: int, least: int = 16) -> int:
@@ -494,21 +494,22 @@ _MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "multiply": _of_floats("fmul"),
     "normalised": _normalised,
     "to_double": _to_float("fpext"),
+    "to_half": _to_float("fptrunc"),
     "to_integer": _to_integer,
     "to_single": _to_float("fptrunc"),
 }
 #: Those that the state of the floating-point unit can change.
-_FLOATS = frozenset({"add", "fma", "from_integer", "multiply", "to_double", "to_single"})
+_FLOATS = frozenset({"add", "fma", "from_integer", "multiply", "to_double", "to_half", "to_single"})
 
 
 def native(name: str) -> bool:
     """Whether a macro is one or a few instructions of any processor."""
-    return _family(name) in _MACROS and not from_half(name)
+    return _family(name) in _MACROS and not of_halves(name)
 
 
-def from_half(name: str) -> bool:
-    """Whether a macro converts binary16, for which some processors have no instruction."""
-    return _family(name) == "from_half"
+def of_halves(name: str) -> bool:
+    """Whether a macro converts from or to binary16, for which some processors have no instruction."""
+    return _family(name) in ("from_half", "to_half")
 
 
 def uses_floats(nodes: Iterable[Term]) -> bool:

@@ -21,7 +21,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 __all__ = [
     "add", "add_double", "from_half", "from_integer", "half_word", "multiply", "product", "through_half",
-    "to_double", "to_integer", "to_single", "unspecified", "written_out",
+    "to_double", "to_half", "to_integer", "to_single", "unspecified", "written_out",
 ]  # fmt: skip
 
 _WIDE, _HALF, _DOUBLE = FORMATS["f32"], FORMATS["f16"], FORMATS["f64"]
@@ -105,6 +105,11 @@ to_integer = Macro("to_integer.f32", _BITS, _to_integer, _too_large)
 from_integer = Macro("from_integer.f32", _WIDE.width, _from_integer)
 
 
+#: A binary32 number in binary16, rounded to nearest even.
+to_half = Macro(
+    "to_half.f16", _HALF.width,
+    lambda x: convert(dp.decode(_WIDE, x), _HALF, _NEAREST), lambda x: dp.decode(_WIDE, x).nan,
+)  # fmt: skip
 #: A binary16 number in binary32.
 from_half = Macro(
     "from_half.f32", _WIDE.width, lambda x: widen(x, _HALF, _WIDE), lambda x: dp.decode(_HALF, x).nan
@@ -155,7 +160,10 @@ def _times(number: Term, exponent: int) -> Term:
 _FLOATS = frozenset(
     {
         macro.name
-        for macro in (add, add_double, from_half, from_integer, multiply, to_double, to_integer, to_single)
+        for macro in (
+            *(add, add_double, from_half, from_integer, multiply),
+            *(to_double, to_half, to_integer, to_single),
+        )
     }
     | {"fma.f32", "fma.f64"}
 )

@@ -2,7 +2,8 @@
 
 Products are exact in binary32. Added to 1.5·2^52 units, a number of binary64 is the integer that counts the
 units, in its last bits: so the terms become integers, on the grid of the smallest one's last place, and their
-sum is exact. It becomes a number again by the same way, and is rounded to binary32 once.
+sum is exact. It becomes a number again by the same way, and is rounded once: to binary32, or to binary16 by
+way of a binary32 number whose last bit says whether something was lost.
 
 Each operand has two words beside it: one grows with its exponent, one falls, and a zero's are below all
 others. The largest sums of the first say how large terms are, those of the second where the grid is; where
@@ -28,10 +29,11 @@ from tcsmt.matrix_units.models.ieee_parts import BlockPlace, ExactSums, Unflushe
 from tcsmt.matrix_units.models.product_grid import BIAS, FRACTION, WIDE, exact_products
 
 __all__ = [
-    "INTEGER", "ExactForm", "ExactNumbers", "ExactStep", "LaneOfSum", "WordStep", "exact_form", "is_finite",
+    "INTEGER", "AddendOfSum", "ExactForm", "ExactNumbers", "ExactStep", "LaneOfSum", "WordStep", "exact_form",
+    "is_finite", "lanes_of_sums", "odd_last_bit",
 ]  # fmt: skip
 
-_DOUBLE = FORMATS["f64"]
+_HALF, _DOUBLE = FORMATS["f16"], FORMATS["f64"]
 #: Bits of a word beside an operand, what is added to exponents in it, and that of what is left to the model,
 #: above every sum of others.
 _WORD, _OFFSET, _SPECIAL = 16, 1 << 8, 1 << 14
@@ -57,10 +59,9 @@ class ExactNumbers:
     depth: int | None
 
     @classmethod
-    def of(cls, formats: tuple[Format, Format], exponent: int, terms: int) -> ExactNumbers:
-        """exponent: of the power of two that products are multiplied by. terms: of a sum, c among them."""
+    def of(cls, formats: tuple[Format, Format], exponent: int, bits: int) -> ExactNumbers:
+        """exponent: of the power of two that products are multiplied by."""
         fraction_bits = sum(fmt.fraction_bits for fmt in formats)
-        bits = INTEGER - 1 - (terms - 1).bit_length()
         spread, zero = 4 * (BIAS + _OFFSET) - fraction_bits + bits, 2 * (BIAS + _OFFSET)
         smallest = sum(fmt.e_min - fmt.fraction_bits for fmt in formats) + exponent
         largest = sum(fmt.e_max + 1 for fmt in formats) + exponent
@@ -73,17 +74,13 @@ class ExactNumbers:
         """A word of place and the exponent of the term's last place, together."""
         return 2 * (BIAS + 1 + _OFFSET) - self.fraction_bits
 
-    def size_of_c(self, c: Term) -> Term:
-        """The word of size of c, which grows with its exponent."""
-        field = c[WIDE.sign_bit - 1 : FRACTION]
-        normal = (field - 1).ult((1 << WIDE.exponent_bits) - 2)
-        word = normal.ite(field.zext(_GRID) + (2 * _OFFSET + BIAS - 1), const(_SPECIAL, _GRID))
-        return c[WIDE.sign_bit - 1 : 0].eq(0).ite(const(0, _GRID), word)
-
-    def place_of_c(self, c: Term) -> Term:
-        """The word of place of c, which falls with its exponent."""
-        word = const(self.place + BIAS + FRACTION, _GRID) - c[WIDE.sign_bit - 1 : FRACTION].zext(_GRID)
-        return c[WIDE.sign_bit - 1 : 0].eq(0).ite(const(0, _GRID), word)
+    def unsure(self, sizes: Term, places: Term) -> Term:
+        """Whether terms lie too far apart, or are too large or small. sizes, places: the largest words."""
+        unsure = ~(sizes + places).ult(self.spread + 1)
+        for word, limit in ((sizes, self.limit), (places, self.depth)):
+            if limit is not None:
+                unsure |= ~word.ult(limit)
+        return unsure
 
 
 @dataclass(frozen=True)
@@ -101,18 +98,38 @@ class LaneOfSum:
 
 
 @dataclass(frozen=True)
+class AddendOfSum:
+    """What is added to products. word: as it is given. single: in binary32. size, place: its words."""
+
+    word: Term
+    single: Term
+    size: Term
+    place: Term
+
+    @classmethod
+    def of(cls, n: ExactNumbers, word: Term, fmt: Format) -> AddendOfSum:
+        """A word of binary32 or binary16."""
+        field, empty = word[fmt.sign_bit - 1 : fmt.fraction_bits], word[fmt.sign_bit - 1 : 0].eq(0)
+        normal = (field - 1).ult((1 << fmt.exponent_bits) - 2)
+        size = field.zext(_GRID) + (2 * (_OFFSET + BIAS) - 1 - fmt.bias)
+        size = normal.ite(size, const(_SPECIAL, _GRID))
+        place = const(n.place + fmt.bias + fmt.fraction_bits, _GRID) - field.zext(_GRID)
+        zero = const(0, _GRID)
+        single = word if fmt == WIDE else native.from_half(word)
+        return cls(word, single, empty.ite(zero, size), empty.ite(zero, place))
+
+
+@dataclass(frozen=True)
 class ExactStep:
     """An exact sum, rounded once.
 
-    c: or None. size_of_c, place_of_c: its words. sizes, places: the largest words. aligned: the terms, added
-    to 1.5·2^52 units. whole: the sum of these, of which the last bits count. number: of binary64. signs: a
-    sign bit where all terms have it. unsure: whether the word says nothing.
+    sizes, places: the largest words. aligned: the terms, added to 1.5·2^52 units. whole: the sum of these, of
+    which the last bits count. number: of binary64. signs: a sign bit where all terms have it. unsure: whether
+    the word says nothing.
     """
 
     lanes: tuple[LaneOfSum, ...]
-    c: Term | None
-    size_of_c: Term | None
-    place_of_c: Term | None
+    c: AddendOfSum | None
     sizes: Term
     places: Term
     aligned: tuple[Term, ...]
@@ -125,8 +142,9 @@ class ExactStep:
 
 @dataclass(frozen=True)
 class WordStep:
-    """An addition of two words, or a word as it is (``other`` is None)."""
+    """An addition of two words, or a word as it is (``other`` is None). format: of all words."""
 
+    format: Format
     word: Term
     one: Term
     other: Term | None
@@ -139,7 +157,7 @@ class WordStep:
     @property
     def unsure(self) -> Term:
         """Whether the word says nothing: which one a NaN is, an addition leaves open."""
-        return any_of(~is_finite(word) for word in self.words)
+        return any_of(~is_finite(word, self.format) for word in self.words)
 
 
 @dataclass(frozen=True)
@@ -160,45 +178,57 @@ def exact_form(model: Model) -> ExactForm | None:
     words = model.c_format, model.sum_format, model.d_format
     unflushed = isinstance(model.reading, UnflushedOperands) and isinstance(model.results, UnflushedResults)
     usual = model.rounding.ties_to_even and model.d_rounding.ties_to_even and unflushed
-    if any(fmt != WIDE for fmt in words) or not usual or not exact_products(a, b):
+    same = len(set(words)) == 1 and (words[0] == WIDE or (words[0] == _HALF and model.sum.c_first))
+    if not same or not usual or not exact_products(a, b):
         return None
     carrier = _FormSteps(model, (a, b))
     result = model.sum.run(carrier)
     if not (model.passes_on and model.sum_format == model.d_format):
-        carrier.done.append(WordStep(result, result, None))
+        carrier.done.append(WordStep(model.d_format, result, result, None))
     guard = any_of(step.unsure for step in carrier.done)
     return ExactForm(carrier.numbers, tuple(carrier.done), result, guard)
 
 
-def is_finite(word: Term) -> Term:
-    """Whether a word of binary32 is neither a NaN nor an infinity."""
-    return word[WIDE.sign_bit - 1 : 0].ult(WIDE.infinity_word)
+def lanes_of_sums(model: IeeeDotAdd, formats: tuple[Format, Format]) -> list[LaneOfSum]:
+    """The products of a model, in the order in which it sums them. formats: of both factors."""
+    lanes, words = model.order or range(model.k), model.trace
+    return [_lane(model.product_exponent, formats, (words.a[lane], words.b[lane])) for lane in lanes]
+
+
+def _lane(exponent: int, formats: tuple[Format, Format], inputs: tuple[Term, Term]) -> LaneOfSum:
+    a, b = (widen(word, fmt, WIDE) for word, fmt in zip(inputs, formats, strict=True))
+    if exponent:
+        a = native.multiply(a, const(WIDE.word(Fraction(2) ** exponent), WIDE.width))
+    sides = list(zip(formats, inputs, (a, b), strict=True))
+    size = total(*(_size(*side) for side in sides))
+    place = total(*(_place(*side) for side in sides))
+    return LaneOfSum(inputs, (a, b), size, place, native.multiply(a, b))
+
+
+def is_finite(word: Term, fmt: Format) -> Term:
+    """Whether a word of binary32 or binary16 is neither a NaN nor an infinity."""
+    return word[fmt.sign_bit - 1 : 0].ult(fmt.infinity_word)
 
 
 class _FormSteps:
-    """The schedule of a model on words of binary32."""
+    """The schedule of a model on words of its results' format."""
 
     def __init__(self, model: IeeeDotAdd, formats: tuple[Format, Format]) -> None:
         assert isinstance(model.sum, ExactSums)
         self.model, self.formats, self.done = model, formats, list[ExactStep | WordStep]()
-        self.c, self.zero, self.signed_zeros = model.trace.c, const(0, WIDE.width), model.sum.negative_zero
-        terms = model.block + model.sum.c_first
-        self.numbers = ExactNumbers.of(formats, model.product_exponent, terms)
+        self.format = model.d_format
+        self.c, self.zero, self.signed_zeros = (
+            model.trace.c,
+            const(0, self.format.width),
+            model.sum.negative_zero,
+        )
+        others = model.block + model.sum.c_first - 1
+        bits = INTEGER - 1 - others.bit_length()
+        self.numbers = ExactNumbers.of(formats, model.product_exponent, bits)
 
     def products(self) -> list[LaneOfSum]:
         """See :class:`.IeeeSteps`."""
-        lanes, words = self.model.order or range(self.model.k), self.model.trace
-        return [self._lane((words.a[lane], words.b[lane])) for lane in lanes]
-
-    def _lane(self, inputs: tuple[Term, Term]) -> LaneOfSum:
-        a, b = (widen(word, fmt, WIDE) for word, fmt in zip(inputs, self.formats, strict=True))
-        if self.model.product_exponent:
-            power = WIDE.word(Fraction(2) ** self.model.product_exponent)
-            a = native.multiply(a, const(power, WIDE.width))
-        sides = list(zip(self.formats, inputs, (a, b), strict=True))
-        size = total(*(_size(*side) for side in sides))
-        place = total(*(_place(*side) for side in sides))
-        return LaneOfSum(inputs, (a, b), size, place, native.multiply(a, b))
+        return lanes_of_sums(self.model, self.formats)
 
     def start(self, x: Term | LaneOfSum, place: BlockPlace) -> Term:
         """See :class:`.IeeeSteps`."""
@@ -209,7 +239,7 @@ class _FormSteps:
         if isinstance(y, LaneOfSum):
             raise TypeError("products are in exact sums")
         word = native.add(x, y)
-        self.done.append(WordStep(word, x, y))
+        self.done.append(WordStep(self.format, word, x, y))
         return word
 
     def exact(self, products: Sequence[LaneOfSum], c: Term | None, place: BlockPlace) -> Term:
@@ -218,11 +248,11 @@ class _FormSteps:
         sizes = umax(*(lane.size for lane in products)).zext(_GRID)
         places = umax(*(lane.place for lane in products)).zext(_GRID)
         terms = [lane.product for lane in products]
-        size_of_c = place_of_c = None
+        addend = None
         if c is not None:
-            size_of_c, place_of_c = n.size_of_c(c), n.place_of_c(c)
-            sizes, places = umax(sizes, size_of_c), umax(places, place_of_c)
-            terms.append(c)
+            addend = AddendOfSum.of(n, c, self.format)
+            sizes, places = umax(sizes, addend.size), umax(places, addend.place)
+            terms.append(addend.single)
         # 2^52 units
         field = const(_DOUBLE.bias + _DOUBLE.fraction_bits + n.place, _GRID) - places
         field = field[_DOUBLE.exponent_bits - 1 : 0].zext(_DOUBLE.width) << _DOUBLE.fraction_bits
@@ -231,23 +261,27 @@ class _FormSteps:
         whole = total(*aligned)
         count = (whole + half) & const((1 << INTEGER) - 1, _DOUBLE.width)
         number = native.add_double(field + half + count, unit ^ (1 << _DOUBLE.sign_bit))
-        word = native.to_single(number)
+        word = native.to_single(number if self.format == WIDE else odd_last_bit(number))
+        if self.format != WIDE:  # rounded once: what binary32 has lost, its last bit says
+            word = native.to_half(word)
         signs = const(0, WIDE.width)
         if self.signed_zeros:  # of negative zeros the sum is one; of other negative terms it is negative, too
             signs = _common_bits(terms) & (1 << WIDE.sign_bit)
-            word |= signs
-        unsure = ~(sizes + places).ult(n.spread + 1)
-        for word_of, limit in ((sizes, n.limit), (places, n.depth)):
-            if limit is not None:
-                unsure |= ~word_of.ult(limit)
+            word |= signs[WIDE.width - 1 : WIDE.width - word.width]
+        unsure = n.unsure(sizes, places)
         if self.model.overflow != "ieee":  # a sum that is too large is no infinity
-            unsure |= ~is_finite(word)
+            unsure |= ~is_finite(word, self.format)
         step = ExactStep(
-            tuple(products), c, size_of_c, place_of_c, sizes, places, aligned, whole, number, signs, word,
-            unsure,
+            tuple(products), addend, sizes, places, aligned, whole, number, signs, word, unsure,
         )  # fmt: skip
         self.done.append(step)
         return word
+
+
+def odd_last_bit(number: Term) -> Term:
+    """A number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them was."""
+    lost = const((1 << (_DOUBLE.fraction_bits - FRACTION)) - 1, number.width)
+    return (number | (number & lost) + lost) & ~lost
 
 
 def _common_bits(words: Sequence[Term]) -> Term:

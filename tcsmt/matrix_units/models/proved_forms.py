@@ -33,6 +33,7 @@ from tcsmt.matrix_units.models.group_form import GroupForm, group_form
 from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import ExactSums
+from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
 
 __all__ = [
     "PROVED",
@@ -87,7 +88,7 @@ class ProvedBlock:
     """
 
     model: FusedDotAdd | DotThenAdd | IeeeDotAdd
-    form: FloatForm | GroupForm | DotForm | ComposedForm | ChainForm | ExactForm
+    form: FloatForm | GroupForm | DotForm | ComposedForm | ChainForm | ExactForm | OddForm
     lanes: tuple[int, ...]
     sums: tuple[tuple[int, ...], ...]
 
@@ -122,7 +123,7 @@ def proved_block(model: Model) -> ProvedBlock | None:
 
 
 def _proved_operations(model: IeeeDotAdd) -> ProvedBlock | None:
-    form, lanes = chain_form(model) or exact_form(model), tuple(range(model.k))
+    form, lanes = chain_form(model) or exact_form(model) or odd_form(model), tuple(range(model.k))
     if form is None or digests(model, form.result, form.guard) not in _proved():
         return None
     return ProvedBlock(model, form, lanes, (lanes,))
@@ -213,8 +214,8 @@ def simulation(model: Model) -> dict[str, str]:
 def _why_not(model: Model) -> str:
     """Why a model has no form in floating-point operations; "" where it has one."""
     if isinstance(model, IeeeDotAdd) and isinstance(model.sum, ExactSums):
-        return "" if exact_form(model) is not None else "exact sums with results that are not in binary32"
-    if isinstance(model, IeeeDotAdd) and not model.rounding.ties_to_even:
+        return "" if exact_form(model) is not None else "exact sums that binary64 has no form of"
+    if isinstance(model, IeeeDotAdd) and not model.rounding.ties_to_even and odd_form(model) is None:
         return f"rounding = {model.rounding}"
     if isinstance(model, GroupedDotAdd):
         return f"groups of products on grids of their own, alignment = {model.alignment}"

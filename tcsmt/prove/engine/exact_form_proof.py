@@ -8,12 +8,11 @@ Then the sum is normalised by halves, and binary64 and the model round the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tcsmt.language.terms import Term, all_of, const, substitute
+from tcsmt.language.terms import Term, all_of, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.models import IeeeDotAdd
@@ -50,11 +49,11 @@ def deduced(model: IeeeDotAdd, form: ExactForm) -> Deduction:
         if isinstance(step, ExactStep):
             if general is None:
                 general = _General.of(form, step, operation, proof)
-            word = replace(operation, terms=tuple(_substituted(x, equal) for x in operation.terms)).word()
+            word = replace(operation, terms=tuple(dp.substituted(x, equal) for x in operation.terms)).word()
             proof.apply(general.theorem, general.values(step))
             proof.lemma("an exact sum", same, [word.eq(step.word)], equal=equal, cuts=[step.word, word])
         else:
-            facts = [is_finite(word) for word in step.words]
+            facts = [is_finite(word, step.format) for word in step.words]
             for fact in facts:
                 proof.lemma("what is added is finite", fact, [~step.unsure], cuts=step.words)
             proof.lemma("an addition", same, facts, equal=equal, cuts=step.words)
@@ -90,17 +89,7 @@ class _General:
 def _operands(step: ExactStep) -> tuple[Term, ...]:
     """The words that a sum is of."""
     words = [word for lane in step.lanes for word in lane.inputs]
-    return tuple(words) if step.c is None else (*words, step.c)
-
-
-def _substituted(x: Number, equal: Mapping[Term, Term]) -> Number:
-    """A number with some nodes replaced by others."""
-    nodes = [x.sign, x.significand, x.zero, x.infinite, x.nan, x.exponent.term]
-    sign, significand, zero, infinite, nan, exponent = substitute(nodes, dict(equal))
-    return replace(
-        x, sign=sign, significand=significand, zero=zero, infinite=infinite, nan=nan,
-        exponent=replace(x.exponent, term=exponent),
-    )  # fmt: skip
+    return tuple(words) if step.c is None else (*words, step.c.word)
 
 
 def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Sequence[Term]) -> None:
@@ -150,7 +139,7 @@ def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Se
         premises += rules
         cuts += [step.signs, zero, units.eq(0)]
     if operation.overflow != "ieee":
-        finite = is_finite(step.word)
+        finite = is_finite(step.word, operation.format)
         proof.lemma("the word is a number", finite, [~step.unsure], cuts=[step.word, step.sizes, step.places])
         premises.append(finite)
     equal = {graphs.rounded.magnitude: theirs, graphs.rounded.sign: negative, step.number: number}

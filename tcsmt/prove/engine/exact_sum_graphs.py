@@ -169,12 +169,12 @@ class SumGraphs:
     @cached_property
     def terms(self) -> list[TermOfSum]:
         """All terms; c is the last one, if it is there. Raises :class:`.NotDeduced`."""
-        if self.width < BITS or self.reach >= 1 << PLACE:
+        if self.reach >= 1 << PLACE:
             raise NotDeduced(f"words of {self.width} bits")
         step, bits = self.step, self.step.sizes.width
         words = [(lane.product, lane.size.zext(bits), lane.place.zext(bits)) for lane in step.lanes]
-        if step.c is not None and step.size_of_c is not None and step.place_of_c is not None:
-            words.append((step.c, step.size_of_c, step.place_of_c))
+        if step.c is not None:
+            words.append((step.c.single, step.c.size, step.c.place))
         if not len(words) == len(step.aligned) == len(self.operation.terms):
             raise NotDeduced(f"a sum of {len(self.operation.terms)} terms, of {len(words)} in the form")
         terms = []

@@ -24,7 +24,7 @@ def same_terms(proof: Deduction, graphs: SumGraphs) -> list[Term]:
     for lane, x in zip(graphs.step.lanes, graphs.terms, strict=False):
         _product(proof, graphs, lane, x, limits)
     if graphs.step.c is not None:
-        _c(proof, graphs, graphs.step.c, graphs.terms[-1])
+        _c(proof, graphs, graphs.step.c.word, graphs.terms[-1])
     in_reach = [x.place.ule(graphs.reach) for x in graphs.terms]
     whole = graphs.step.places.ule(graphs.reach)
     proof.lemma("all places are in reach", whole, in_reach, cuts=[short(x.place) for x in graphs.terms])
@@ -44,7 +44,7 @@ def _limits(proof: Deduction, graphs: SumGraphs) -> list[Term]:
         proof.at_most(part)
         if step.c is not None:
             proof.at_most(whole)
-        cuts = [part] if step.c is None else [part, step.c]
+        cuts = [part] if step.c is None else [part, step.c.word]
         proof.lemma("a largest word has few bits", whole.ult(limit), cuts=cuts)
     sure = [(sizes + places).ult(n.spread + 1)]
     sure += [whole.ult(most) for whole, most in ((sizes, n.limit), (places, n.depth)) if most is not None]
@@ -123,7 +123,9 @@ def _product(
 
 def _c(proof: Deduction, graphs: SumGraphs, c: Term, x: TermOfSum) -> None:
     """Facts: c is a number of a size and at a place that its words say."""
-    usual, normal = _usual(graphs, x), _field(c).ne(0) | x.number.zero
+    fmt = graphs.operation.format
+    field = c[fmt.sign_bit - 1 : fmt.fraction_bits]
+    usual, normal = _usual(graphs, x), field.ne(0) | x.number.zero
     known = [x.is_number, normal]
     for what, fact in zip(("c is a number", "c is a normal number"), known, strict=True):
         proof.lemma(what, fact, usual, cuts=[graphs.step.sizes])

@@ -12,6 +12,7 @@ from tcsmt.matrix_units.models.dot_form import dot_form
 from tcsmt.matrix_units.models.exact_form import exact_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.group_form import group_form
+from tcsmt.matrix_units.models.odd_form import odd_form
 from tcsmt.matrix_units.models.proved_forms import (
     digests,
     digests_of_last,
@@ -27,6 +28,7 @@ from tcsmt.prove.engine import (
     float_form_proof,
     group_form_proof,
     nan_words_proof,
+    odd_form_proof,
 )
 from tcsmt.prove.engine.deduction import Deduction
 from tcsmt.prove.statements.question import Question, Side
@@ -88,6 +90,11 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
         sums = partial(exact_form_proof.deduced, model, exact_sums)
         names = digests(model, exact_sums.result, exact_sums.guard)
         yield FormProof("exact sums in binary64", names, model, sums)
+    odd = odd_form(model)
+    if isinstance(model, IeeeDotAdd) and odd is not None:
+        sums = partial(odd_form_proof.deduced, model, odd)
+        names = digests(model, odd.result, odd.guard)
+        yield FormProof("sums rounded to odd, by way of binary64", names, model, sums)
     if steps is not None:
         links = partial(nan_words_proof.deduced, *steps)
         names = digests(steps[0], steps[1].trace.output)

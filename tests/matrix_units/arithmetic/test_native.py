@@ -72,9 +72,10 @@ def test_conversions_are_the_processors(x: int, v: int) -> None:
     (single,), (double,) = floats(x), doubles(v)
     with np.errstate(all="ignore"):
         expected = [single.astype(np.float64).view(np.uint64), double.astype(np.float32).view(np.uint32)]
-    roots = native.unspecified([native.to_double(X), native.to_single(V)])
-    results = evaluate(roots, {"x": x, "v": v, "open0": 5, "open1": 5})
-    nans = [np.isnan(number) for number in (single, double)]
+        expected.append(single.astype(np.float16).view(np.uint16))
+    roots = native.unspecified([native.to_double(X), native.to_single(V), native.to_half(X)])
+    results = evaluate(roots, {"x": x, "v": v, "open0": 5, "open1": 5, "open2": 5})
+    nans = [np.isnan(number) for number in (single, double, single)]
     assert results == [5 if nan else int(word) for nan, word in zip(nans, expected, strict=True)]
 
 

@@ -18,6 +18,8 @@ UNITS = (
     "arm/fmopa.f32.f16.f16",
     "arm/fdot.f32.e4m3.e4m3",
     "arm/fdot.f32.e5m2.e5m2.lscale5.osm1",
+    "arm/fdot.f16.e4m3.e4m3",
+    "arm/fdot.f16.e5m2.e5m2.lscale5.osm1",
     "cdna1/v_mfma_f32_32x32x8f16",
     "cdna1/v_mfma_f32_32x32x4bf16",
 )
@@ -75,5 +77,5 @@ def test_what_has_no_form(changes: dict[str, object]) -> None:
 
 
 def test_other_kinds_have_no_form() -> None:
-    for name in ("hopper/mma.m16n8k16.f32.f16.f16.f32", "x86/tdpbf16ps", "arm/fdot.f16.e4m3.e4m3"):
+    for name in ("hopper/mma.m16n8k16.f32.f16.f16.f32", "x86/tdpbf16ps", "arm/bfdot.ebf0"):
         assert exact_form(row_named(name).model) is None

@@ -7,17 +7,23 @@ from dataclasses import replace
 import pytest
 
 from tcsmt.language.terms import any_of, const
-from tcsmt.matrix_units.models.exact_form import ExactForm, ExactNumbers
+from tcsmt.matrix_units.arithmetic import native
+from tcsmt.matrix_units.models.exact_form import ExactForm, ExactNumbers, odd_last_bit
 from tcsmt.prove.engine.exact_form_proof import deduced
+from tcsmt.support.invariants import present
 from tests.support.answers import refuted
-from tests.support.exact_forms import FIRST, LAST, Fault, first, form_of, refused, with_fault
+from tests.support.exact_forms import FIRST, HALF, LAST, Fault, first, form_of, refused, with_fault
 from tests.support.term_fields import with_node
 
-WIDE = ("arm/bfdot.ebf1", "arm/bfmmla.ebf1", "cdna1/v_mfma_f32_32x32x4bf16", "cdna1/v_mfma_f32_32x32x8f16")
+WIDE = "arm/bfdot.ebf1"
+OTHERS = (
+    "arm/fdot.f16.e5m2.e5m2", "arm/fdot.f16.e5m2.e4m3.lscale5.osm1", "arm/bfmmla.ebf1",
+    "cdna1/v_mfma_f32_32x32x4bf16", "cdna1/v_mfma_f32_32x32x8f16",
+)  # fmt: skip
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [LAST, FIRST, *WIDE])
+@pytest.mark.parametrize("name", [LAST, FIRST, HALF, WIDE, *OTHERS])
 def test_is_proved(name: str) -> None:
     lemmas = deduced(*form_of(name)).lemmas
     assert [lemma.what for goal, lemma in lemmas.items() if not refuted(goal)] == []
@@ -31,12 +37,23 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-@pytest.mark.parametrize("fault", list(FAULTS))
-def test_a_fault_is_refused(fault: str) -> None:
-    assert refused(LAST, with_fault(LAST, FAULTS[fault]))
+#: The same where binary16 is by way of binary32.
+OF_HALF: dict[str, Fault] = {
+    "what is lost is forgotten": lambda step: (
+        native.to_single(odd_last_bit(step.number)), native.to_single(step.number)
+    ),
+    "c in binary32 is the next number": lambda step: (present(step.c).single, present(step.c).single + 1),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [LAST, FIRST])
+@pytest.mark.parametrize(
+    ("name", "fault"), [*((LAST, fault) for fault in FAULTS), *((HALF, fault) for fault in OF_HALF)]
+)
+def test_a_fault_is_refused(name: str, fault: str) -> None:
+    assert refused(name, with_fault(name, (FAULTS | OF_HALF)[fault]))
+
+
+@pytest.mark.parametrize("name", [LAST, FIRST, HALF])
 def test_a_guard_that_looks_away_is_refused(name: str) -> None:
     """From one step or the other: from terms that lie too far apart, and from what is added last."""
     _, form = form_of(name)
@@ -72,8 +89,8 @@ def test_terms_that_lie_farther_apart_are_refused() -> None:
 @pytest.mark.parametrize("changes", [{"depth": None}, {"limit": None}], ids=str)
 def test_products_that_binary32_has_not_are_refused(changes: dict[str, None]) -> None:
     """Those that are too small, and those that are too large."""
-    _, form = form_of(WIDE[0])
-    assert refused(WIDE[0], with_guard(form, replace(form.numbers, **changes)))
+    _, form = form_of(WIDE)
+    assert refused(WIDE, with_guard(form, replace(form.numbers, **changes)))
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ FAULTS: dict[str, Fault] = {
 }  # fmt: skip
 #: The same of c.
 OF_C: dict[str, Fault] = {
-    "c's word of size is one less": lambda step: (present(step.size_of_c), present(step.size_of_c) - 1),
-    "c's word of place is one less": lambda step: (present(step.place_of_c), present(step.place_of_c) - 1),
+    "c's word of size is one less": lambda step: (present(step.c).size, present(step.c).size - 1),
+    "c's word of place is one less": lambda step: (present(step.c).place, present(step.c).place - 1),
     "c is not in the largest word of place": lambda step: (
         step.places, umax(*(lane.place for lane in step.lanes)).zext(step.places.width)
     ),

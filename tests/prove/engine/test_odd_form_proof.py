@@ -1,0 +1,144 @@
+"""Sums rounded to odd by way of binary64 are proved, and what is not the model's graph is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
+
+import pytest
+
+from tcsmt.language.terms import Term, any_of, umax
+from tcsmt.matrix_units.arithmetic import native
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import IeeeDotAdd
+from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual, odd_form
+from tcsmt.prove.engine.odd_form_proof import deduced
+from tcsmt.support.invariants import present
+from tests.support import answers
+from tests.support.term_fields import with_node
+
+UNIT, OTHER = "arm/bfdot.ebf0", "arm/bfmmla.ebf0"
+#: Of a form, a node, and what is there instead.
+Fault: TypeAlias = Callable[[OddForm], tuple[Term, Term]]
+
+
+@cache
+def form_of(name: str) -> tuple[IeeeDotAdd, OddForm]:
+    """A unit's model, and its form."""
+    model = row_named(name).model
+    assert isinstance(model, IeeeDotAdd)
+    form = odd_form(model)
+    assert form is not None
+    return model, form
+
+
+@cache
+def usual() -> frozenset[Term]:
+    """The lemmas of the right form."""
+    return frozenset(deduced(*form_of(UNIT)).lemmas)
+
+
+def refused(form: OddForm, model: IeeeDotAdd | None = None) -> bool:
+    """Whether it is not proved to be the unit's, or another model's; what the right form asks comes last."""
+    return answers.refused(lambda: deduced(model or form_of(UNIT)[0], form), usual())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [UNIT, OTHER])
+def test_is_proved(name: str) -> None:
+    lemmas = deduced(*form_of(name)).lemmas
+    assert [lemma.what for goal, lemma in lemmas.items() if not answers.refuted(goal)] == []
+
+
+def test_no_lemma_has_a_solution() -> None:
+    """All but the additions are refuted at once."""
+    found = [answers.answer(goal, 2) for goal in usual()]
+    assert "sat" not in found and found.count("unknown") <= 2
+
+
+#: A fault in each stage.
+FAULTS: dict[str, Fault] = {
+    "a factor is another number": lambda form: _of_lane(
+        form, lambda lane: lane.factors[0], lambda x: x ^ 1 << 20
+    ),
+    "a product is not exact": lambda form: _of_lane(form, lambda lane: lane.product, lambda x: x | 1),
+    "a word of size is one less": lambda form: _of_lane(form, lambda lane: lane.size, lambda x: x - 1),
+    "a word of place is one less": lambda form: _of_lane(form, lambda lane: lane.place, lambda x: x - 1),
+    "a lane is not in the largest word of size": lambda form: (
+        present(form.steps[0].sizes), umax(form.steps[0].lanes[0].size)
+    ),
+    "a sum is the next number": lambda form: (form.steps[0].whole, form.steps[0].whole + 1),
+    "what is lost is forgotten": lambda form: (form.steps[0].word, native.to_single(form.steps[0].whole)),
+    "the result is one more": lambda form: (form.result, form.result + 1),
+}  # fmt: skip
+
+
+def _of_lane(form: OddForm, part: Callable[..., Term], other: Callable[[Term], Term]) -> tuple[Term, Term]:
+    node = part(form.steps[0].lanes[1])
+    return node, other(node)
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+def test_a_fault_is_refused(fault: str) -> None:
+    _, form = form_of(UNIT)
+    faulty = with_node(form, *FAULTS[fault](form))
+    assert (faulty.result, faulty.guard) != (form.result, form.guard)
+    assert refused(faulty)
+
+
+def with_guard(*unsure: Callable[[OddStep], Term]) -> OddForm:
+    """A form that leaves to the model what is said of each of its steps."""
+    _, form = form_of(UNIT)
+    steps = [replace(step, unsure=own(step)) for step, own in zip(form.steps, unsure, strict=True)]
+    return replace(form, steps=tuple(steps), guard=any_of(step.unsure for step in steps))
+
+
+def own(step: OddStep) -> Term:
+    """As the form has it."""
+    return step.unsure
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        (lambda step: ~is_usual(step.word), own),
+        (own, lambda step: ~is_usual(step.word)),
+        (own, lambda step: ~(is_usual(step.words[0]) & is_usual(step.words[1]) & is_usual(step.word))),
+        (own, lambda step: ~(are_near(*step.words) & is_usual(step.words[0]) & is_usual(step.word))),
+        (own, lambda step: ~(are_near(*step.words) & is_usual(step.words[0]) & is_usual(step.words[1]))),
+    ],
+    ids=["any products", "any words", "words far apart", "a subnormal word", "a subnormal sum"],
+)  # fmt: skip
+def test_a_guard_that_looks_away_is_refused(unsure: tuple[Callable[[OddStep], Term], ...]) -> None:
+    assert refused(with_guard(*unsure))
+
+
+def test_products_that_lie_farther_apart_are_refused() -> None:
+    """By two places: what is kept of the farther one has room for one more."""
+    _, form = form_of(UNIT)
+    numbers = replace(form.numbers, spread=form.numbers.spread + 2)
+
+    def unsure(step: OddStep) -> Term:
+        return ~is_usual(step.word) | numbers.unsure(present(step.sizes), present(step.places))
+
+    assert refused(replace(with_guard(unsure, own), numbers=numbers))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *(
+            {"rounding": "RNE"},
+            {"rounding": "RTZ"},
+            {"order": (1, 0)},
+            {"flush_outputs": False, "tininess": "result"},
+        ),
+        *({"a_format": "f16"}, {"k": 4}, {"method": "sequential", "n_fma": None}),
+    ],
+    ids=str,
+)
+def test_another_model_is_refused(changes: dict[str, object]) -> None:
+    model, form = form_of(UNIT)
+    assert refused(form, model.varied(**changes))
