@@ -5,7 +5,7 @@
 Each unit of the catalogue that has a form is asked about, and one link of each that is a chain of a
 processor's instructions but for the words of its NaNs. Bitwuzla has to refute every lemma, and CaDiCaL its
 clauses, by a refutation that is checked. The digests of what is proved are written to
-``tcsmt/matrix_units/models/proved_forms.toml``; what is there already stays. With --certificates, a
+``tcsmt/matrix_units/models/proved_forms.json``; what is there already stays. With --certificates, a
 certificate is written of each proof, of those that are there already, too, which ``tcsmt certificate check``
 accepts; where CaDiCaL does not refute the clauses of a lemma in --limit seconds, none is written, and the
 reason is printed. Chains that end in an addition of two words (x86's) need a --limit of 1800.
@@ -14,9 +14,9 @@ reason is printed. Chains that end in an addition of two words (x86's) need a --
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,10 +30,10 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 
-HEAD = """\
-# Forms in floating-point operations that are proved to give their models' words: the digests of both graphs.
-# Made by results/make/float_forms.py; tests/prove/engine/test_float_form_proof.py asks again.
-"""
+ABOUT = (
+    "Forms in floating-point operations that are proved to give their models' words: the digests of both "
+    "graphs. Made by results/make/float_forms.py; tests/prove/engine/test_form_proofs.py asks again."
+)
 
 
 def forms(only: str) -> Iterator[tuple[str, FormProof]]:
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each lemma")
     parser.add_argument("--certificates", type=Path, help="a folder for certificates of proofs")
     options = parser.parse_args()
-    entries = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"] if PROVED.is_file() else []
+    entries = json.loads(PROVED.read_text(encoding="utf-8"))["forms"] if PROVED.is_file() else []
     with tempfile.TemporaryDirectory() as folder:
         solving = Solving(SolvingOptions(timeout=options.limit, confirm=True, certificate=Path(folder)))
         certificates = None
@@ -93,8 +93,7 @@ def main() -> None:
 
 def written(entries: list[dict[str, str]]) -> str:
     """The file."""
-    blocks = ["\n".join(["[[forms]]", *(f'{k} = "{v}"' for k, v in entry.items()), ""]) for entry in entries]
-    return "\n".join([HEAD, *blocks])
+    return json.dumps({"about": ABOUT, "forms": entries}, indent=1) + "\n"
 
 
 if __name__ == "__main__":

@@ -7,11 +7,11 @@ an architecture.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tcsmt.language.macros import leading_zeros
-from tcsmt.language.terms import FALSE, TRUE, Term, all_of, any_of, const, substitute, total, umax
+from tcsmt.language.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 
@@ -44,7 +44,6 @@ __all__ = [
     "round_placed",
     "round_to",
     "sign_and_magnitude",
-    "substituted",
     "tiny",
 ]
 
@@ -185,16 +184,6 @@ def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
         case Specials.NONE:
             pass
     return Number(sign, exponent, significand, f, zero, infinite, nan)
-
-
-def substituted(x: Number, values: Mapping[Term, Term]) -> Number:
-    """A number with some nodes replaced by others."""
-    nodes = [x.sign, x.significand, x.zero, x.infinite, x.nan, x.exponent.term]
-    sign, significand, zero, infinite, nan, exponent = substitute(nodes, dict(values))
-    return replace(
-        x, sign=sign, significand=significand, zero=zero, infinite=infinite, nan=nan,
-        exponent=replace(x.exponent, term=exponent),
-    )  # fmt: skip
 
 
 def chosen_bits(x: Number, first: int, bits: int) -> Number:

@@ -8,11 +8,12 @@ Then the sum is normalised by halves, and binary64 and the model round the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tcsmt.language.terms import Term, all_of, const
+from tcsmt.language.terms import Term, all_of, const, substitute
 from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.models import IeeeDotAdd
@@ -24,7 +25,7 @@ from tcsmt.prove.engine.exact_terms_proof import same_terms
 from tcsmt.prove.engine.wide_shifts import ShiftedWord, chosen, free
 from tcsmt.support.invariants import of_type
 
-__all__ = ["deduced"]
+__all__ = ["deduced", "substituted"]
 
 _DOUBLE = FORMATS["f64"]
 #: Bits of the magnitude of a sum in units of the grid; places that a shift has more.
@@ -49,7 +50,7 @@ def deduced(model: IeeeDotAdd, form: ExactForm) -> Deduction:
         if isinstance(step, ExactStep):
             if general is None:
                 general = _General.of(form, step, operation, proof)
-            word = replace(operation, terms=tuple(dp.substituted(x, equal) for x in operation.terms)).word()
+            word = replace(operation, terms=tuple(substituted(x, equal) for x in operation.terms)).word()
             proof.apply(general.theorem, general.values(step))
             proof.lemma("an exact sum", same, [word.eq(step.word)], equal=equal, cuts=[step.word, word])
         else:
@@ -90,6 +91,16 @@ def _operands(step: ExactStep) -> tuple[Term, ...]:
     """The words that a sum is of."""
     words = [word for lane in step.lanes for word in lane.inputs]
     return tuple(words) if step.c is None else (*words, step.c.word)
+
+
+def substituted(x: Number, values: Mapping[Term, Term]) -> Number:
+    """A number with some nodes replaced by others."""
+    nodes = [x.sign, x.significand, x.zero, x.infinite, x.nan, x.exponent.term]
+    sign, significand, zero, infinite, nan, exponent = substitute(nodes, dict(values))
+    return replace(
+        x, sign=sign, significand=significand, zero=zero, infinite=infinite, nan=nan,
+        exponent=replace(x.exponent, term=exponent),
+    )  # fmt: skip
 
 
 def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Sequence[Term]) -> None:

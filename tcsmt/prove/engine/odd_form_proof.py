@@ -17,6 +17,7 @@ from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_us
 from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE
 from tcsmt.matrix_units.models.stages import Kind
 from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
+from tcsmt.prove.engine.exact_form_proof import substituted
 from tcsmt.support.invariants import of_type, present
 
 __all__ = ["deduced"]
@@ -113,7 +114,7 @@ class _Sum:
         values = {word: var(f"word {number}", WIDE.width) for number, word in enumerate(step.words)}
         one, other = values.values()
         numbers = [
-            dp.substituted(number, {c: values[word]}) if word is c else dp.decode(WIDE, values[word])
+            substituted(number, {c: values[word]}) if word is c else dp.decode(WIDE, values[word])
             for number, word in zip(operation.terms, step.words, strict=True)
         ]
         (word,) = substitute([step.word], values)

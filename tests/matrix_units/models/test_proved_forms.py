@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import json
 
 import pytest
 
@@ -19,7 +19,7 @@ from tcsmt.matrix_units.models.proved_forms import (
     with_one_nan,
 )
 
-ENTRIES = tomllib.loads(PROVED.read_text(encoding="utf-8"))["forms"]
+ENTRIES = json.loads(PROVED.read_text(encoding="utf-8"))["forms"]
 
 
 @pytest.mark.parametrize("name", sorted({entry["unit"] for entry in ENTRIES}))
