@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.arithmetic.native import from_half, half_word, through_half, to_half
-from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.arithmetic.words import operand_words, unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.models.proved_forms import proved_block
@@ -41,6 +41,8 @@ ROWS = (
     "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
     "volta/mma.m8n8k4.f32.f16.f16.f32",
 )
+#: By way of binary64: results of binary16, and sums rounded to odd.
+WITH_DOUBLES = ("arm/fdot.f16.e4m3.e4m3", "arm/bfdot.ebf0")
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,13 @@ def words_of(model: Model, rows: int, seed: int, special: float) -> list[Any]:
         words[some & ~(keep if words.ndim == 1 else keep[:, None])] = 0
         arrays.append(words)
     return arrays
+
+
+def numbers_of(model: Model, rows: int, seed: int) -> list[Any]:
+    """Words of normally distributed numbers."""
+    rng, shape = np.random.default_rng(seed), (rows, model.k)
+    formats = (model.a_format, shape), (model.b_format, shape), (model.c_format, (rows,))
+    return [operand_words(fmt, rng.standard_normal(own), "x", "nearest-even") for fmt, own in formats]
 
 
 @pytest.mark.parametrize("special", [0.0, 0.001, 0.05, 1.0])
@@ -220,16 +229,18 @@ def test_integers_serve_where_a_form_fails(share: float, monkeypatch: pytest.Mon
 
 
 @pytest.mark.skipif(not aarch64.available(), reason="qemu-aarch64 is not installed")
-@pytest.mark.parametrize("name", mostly_long(ROWS, [ROWS[1]]))
+@pytest.mark.parametrize("name", mostly_long((*ROWS, *WITH_DOUBLES), [ROWS[1], *WITH_DOUBLES]))
 def test_rows_and_products_on_aarch64(name: str, tmp_path: Path) -> None:
     """The code for another processor runs under an emulator and gives the model's words."""
     model, count = row_named(name).model, 64
     block = proved_block(model)
     assert block is not None
-    a, b, c = words_of(model, count, 3, 0.05)
-    c[: count // 2] = 0x3F800000
+    a, b, c = numbers_of(model, count, 3) if name in WITH_DOUBLES else words_of(model, count, 3, 0.05)
+    a[-1] = float_format(model.a_format).nan_word or 0
+    c[: count // 2] = float_format(model.c_format).word(1)
     source = FloatRows(model, block)
-    results, flags = np.zeros(count, np.uint32), np.zeros(count // source.width, f"u{source.width // 8}")
+    results = np.zeros(count, unsigned(model.d_format))
+    flags = np.zeros(count // source.width, f"u{source.width // 8}")
     text = declared(source.rows())
     for first in (results, flags):
         arguments = [count // source.width, results, a, b, c, flags]
@@ -241,7 +252,7 @@ def test_rows_and_products_on_aarch64(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not aarch64.available(), reason="qemu-aarch64 is not installed")
-@pytest.mark.parametrize("name", mostly_long(ROWS, [ROWS[0]]))
+@pytest.mark.parametrize("name", mostly_long((*ROWS, *WITH_DOUBLES), [ROWS[0], *WITH_DOUBLES]))
 def test_products_on_aarch64(name: str, tmp_path: Path) -> None:
     """Two chained steps for rows of A and a vector of columns, of words that this processor prepares."""
     model = row_named(name).model
@@ -251,9 +262,10 @@ def test_products_on_aarch64(name: str, tmp_path: Path) -> None:
     assert source is not None
     made, rows, steps, width = MachineCode(model).columns(), 8, 2, source.width
     length = steps * made.k
-    a, b, _ = words_of(model, max(rows, width), 7, 0.0)
+    count = max(rows, width)
+    a, b, _ = numbers_of(model, count, 7) if name in WITH_DOUBLES else words_of(model, count, 7, 0.0)
     a, b = np.resize(a, (rows, length)), np.resize(b, (length, width))
-    d, c = np.zeros((2, rows, width), np.uint32)
+    d, c = np.zeros((2, rows, width), unsigned(model.d_format))
     flags = np.zeros(rows, np.uint8)
     strided = [a, 1, length, b, width, 0, c, 0, width]
     columns = [*made.prepare("a", a), *made.prepare("b", b)]
