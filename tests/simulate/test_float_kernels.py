@@ -235,9 +235,10 @@ def test_rows_and_products_on_aarch64(name: str, tmp_path: Path) -> None:
     model, count = row_named(name).model, 64
     block = proved_block(model)
     assert block is not None
-    a, b, c = numbers_of(model, count, 3) if name in WITH_DOUBLES else words_of(model, count, 3, 0.05)
+    a, b, c = numbers_of(model, count, 3)
+    for numbers, words in zip((a, b, c), words_of(model, count // 2, 3, 0.05), strict=True):
+        numbers[: count // 2] = words
     a[-1] = float_format(model.a_format).nan_word or 0
-    c[: count // 2] = float_format(model.c_format).word(1)
     source = FloatRows(model, block)
     results = np.zeros(count, unsigned(model.d_format))
     flags = np.zeros(count // source.width, f"u{source.width // 8}")
@@ -262,8 +263,7 @@ def test_products_on_aarch64(name: str, tmp_path: Path) -> None:
     assert source is not None
     made, rows, steps, width = MachineCode(model).columns(), 8, 2, source.width
     length = steps * made.k
-    count = max(rows, width)
-    a, b, _ = numbers_of(model, count, 7) if name in WITH_DOUBLES else words_of(model, count, 7, 0.0)
+    a, b, _ = numbers_of(model, max(rows, width), 7)
     a, b = np.resize(a, (rows, length)), np.resize(b, (length, width))
     d, c = np.zeros((2, rows, width), unsigned(model.d_format))
     flags = np.zeros(rows, np.uint8)

@@ -1,4 +1,6 @@
-"""Exact sums in binary64: which models have a form, and its words against exact ones."""
+"""Sums in binary64, exact ones and those of two words: which models have a form, and its words against exact
+ones.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
+from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
 from tests.oracles.of_forms import guarded_and_differing, missed_specials
 from tests.support.sampling import mostly_long
 
@@ -22,15 +25,17 @@ UNITS = (
     "arm/fdot.f16.e5m2.e5m2.lscale5.osm1",
     "cdna1/v_mfma_f32_32x32x8f16",
     "cdna1/v_mfma_f32_32x32x4bf16",
+    "arm/bfdot.ebf0",
+    "arm/bfmmla.ebf0",
 )
 KINDS = ("normal", "packed", "ties", "mixed", "uniform")
 
 
-def form_of(name: str) -> tuple[IeeeDotAdd, ExactForm]:
+def form_of(name: str) -> tuple[IeeeDotAdd, ExactForm | OddForm]:
     """A unit's model, and its form."""
     model = row_named(name).model
     assert isinstance(model, IeeeDotAdd)
-    form = exact_form(model)
+    form = exact_form(model) or odd_form(model)
     assert form is not None
     return model, form
 

@@ -1,4 +1,7 @@
-"""Sums rounded to odd by way of binary64: which models have a form, and its words against exact ones."""
+"""Sums rounded to odd by way of binary64: their words at every boundary, and which models have a form.
+
+``test_exact_form.py`` compares them on random words, special ones and zeros.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,11 @@ import pytest
 from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
+from tcsmt.matrix_units.models.odd_form import odd_form
 from tests.oracles import cpus
-from tests.oracles.of_forms import guarded_and_differing, missed_specials
+from tests.support.odd_forms import form_of
 
 UNITS = ("arm/bfdot.ebf0", "arm/bfmmla.ebf0")
-KINDS = ("normal", "packed", "ties", "mixed", "uniform")
-
-
-def form_of(name: str) -> tuple[IeeeDotAdd, OddForm]:
-    """A unit's model, and its form."""
-    model = row_named(name).model
-    assert isinstance(model, IeeeDotAdd)
-    form = odd_form(model)
-    assert form is not None
-    return model, form
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", UNITS)
-def test_gives_the_words_of_an_oracle_that_shares_no_code(name: str, kind: str) -> None:
-    """Wherever its guard says so: of exponents that lie near each other, for most rows."""
-    guarded, differing = guarded_and_differing(*form_of(name), kind)
-    assert differing == 0
-    assert kind not in ("packed", "ties") or guarded < 0.6
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
-    """One of them in one place, among zeros and ordinary numbers."""
-    assert missed_specials(*form_of(name)) == []
 
 
 def columns_of(model: IeeeDotAdd, fields: dict[str, list[int]], count: int, seed: int) -> dict[str, object]:
@@ -75,18 +53,6 @@ def test_at_every_boundary(name: str, fields: dict[str, list[int]]) -> None:
         words = [int(columns[own][row]) for own in names]  # type: ignore[index]
         a, b, (c,) = words[: model.k], words[model.k : 2 * model.k], words[2 * model.k :]
         assert cpus.bfdot_ebf0(a, b, c) == result[row]
-
-
-def test_zeros_are_not_left_to_the_model() -> None:
-    """They fill up most matrices; subnormal operands, which are zeros, too, are left to it."""
-    model, form = form_of(UNITS[0])
-    rng, columns = np.random.default_rng(7), {}
-    for word, fmt in model.input_formats.items():
-        zeros = np.where(rng.random(2048) < 0.1, fmt.word(1), 0)
-        columns[word] = zeros | rng.integers(0, 2, 2048) << (fmt.width - 1)
-    guard, result, expected = Program([form.guard, form.result, model.trace.output]).run(columns)
-    assert not guard.any()
-    assert np.array_equal(result, expected)
 
 
 @pytest.mark.parametrize(

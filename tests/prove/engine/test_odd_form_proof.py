@@ -11,27 +11,17 @@ import pytest
 
 from tcsmt.language.terms import Term, any_of, umax
 from tcsmt.matrix_units.arithmetic import native
-from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual, odd_form
+from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual
 from tcsmt.prove.engine.odd_form_proof import deduced
 from tcsmt.support.invariants import present
 from tests.support import answers
+from tests.support.odd_forms import form_of
 from tests.support.term_fields import with_node
 
 UNIT, OTHER = "arm/bfdot.ebf0", "arm/bfmmla.ebf0"
 #: Of a form, a node, and what is there instead.
 Fault: TypeAlias = Callable[[OddForm], tuple[Term, Term]]
-
-
-@cache
-def form_of(name: str) -> tuple[IeeeDotAdd, OddForm]:
-    """A unit's model, and its form."""
-    model = row_named(name).model
-    assert isinstance(model, IeeeDotAdd)
-    form = odd_form(model)
-    assert form is not None
-    return model, form
 
 
 @cache
