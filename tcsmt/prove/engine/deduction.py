@@ -23,6 +23,10 @@ __all__ = ["Deduction", "Implication", "NotDeduced", "Obligation", "with_terms"]
 _JOINING: Mapping[str, Callable[..., Term]] = {"add": total, "umax": umax}
 
 
+#: What variables that are left free are called here, and by what opens what processors leave open.
+_CUT, _OPEN = "cut", "open"
+
+
 class NotDeduced(Exception):
     """Why a rule does not apply."""
 
@@ -79,8 +83,9 @@ class Deduction:
         outermost = [node for node in reversed(list(operands_first(equal))) if node in equal]
         replaced = [Equal(node, equal[node], (Close((node.eq(equal[node]),)),)) for node in outermost]
         self._note(conclusion, *replaced, Close(tuple(premises), tuple(cuts)))
-        free = [var(f"cut {number}", node.width) for number, node in enumerate(cuts)]
+        free = [var(f"{_CUT} {number}", node.width) for number, node in enumerate(cuts)]
         goal = all_of(premises) & ~conclusion
+        _refuse_taken_names([goal, *equal, *equal.values(), *cuts])
         if any(node.op == "macro" for node in operands_first([_cut(goal, equal, cuts, free)])):
             goal, *nodes = unspecified([goal, *equal, *equal.values(), *cuts])
             count = len(equal)
@@ -229,6 +234,13 @@ def _cut(goal: Term, equal: Mapping[Term, Term], cuts: Sequence[Term], free: Seq
     (goal,) = substitute([goal], dict(equal))
     (goal,) = substitute([goal], dict(zip(cuts, free, strict=True)))
     return goal
+
+
+def _refuse_taken_names(nodes: Iterable[Term]) -> None:
+    """Raises :class:`NotDeduced` for a variable that has the name of a free one: it would be that one."""
+    for node in operands_first(nodes):
+        if node.op == "var" and str(node.data).startswith((_CUT, _OPEN)):
+            raise NotDeduced(f"a variable is called {node.data}")
 
 
 def _renamed(goal: Term) -> Term:

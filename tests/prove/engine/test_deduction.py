@@ -44,6 +44,14 @@ def test_what_is_cut_is_free() -> None:
         assert holds(proof) == right
 
 
+@pytest.mark.parametrize("name", ["cut 0", "open0"])
+def test_a_word_with_the_name_of_a_free_one_is_refused(name: str) -> None:
+    """A + 1 is not any word: but it would be the one that is put in its place."""
+    whole, other = A + 1, var(name, 4)
+    with pytest.raises(NotDeduced, match=name):
+        Deduction(()).lemma("any word", whole.eq(other), cuts=[whole])
+
+
 def test_what_is_equal_has_to_be_a_fact() -> None:
     proof = Deduction(())
     with pytest.raises(NotDeduced):

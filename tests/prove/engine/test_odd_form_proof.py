@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from tcsmt.language.terms import Term, any_of, umax
+from tcsmt.language.terms import Term, any_of, umax, var
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual
@@ -114,6 +114,18 @@ def test_products_that_lie_farther_apart_are_refused() -> None:
         return ~is_usual(step.word) | numbers.unsure(present(step.sizes), present(step.places))
 
     assert refused(replace(with_guard(unsure, own), numbers=numbers))
+
+
+@pytest.mark.parametrize("names", [["word 0"], ["cut 0"], ["word 0", "cut 0"]], ids=str)
+def test_a_form_of_words_that_the_proof_leaves_free_is_refused(names: list[str]) -> None:
+    """It gives the right result where the first word that is added is one of these."""
+    _, form = form_of(UNIT)
+    first, step = form.steps
+    known = any_of(var(name, 32).eq(step.words[0]) for name in names)
+    word = known.ite(step.word, step.word ^ 1)
+    step = replace(step, word=word, unsure=step.unsure | ~is_usual(word))
+    guard = any_of([first.unsure, step.unsure])
+    assert refused(replace(form, steps=(first, step), result=word, guard=guard))
 
 
 @pytest.mark.parametrize(
