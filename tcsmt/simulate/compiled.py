@@ -356,13 +356,14 @@ def _function(name: str, text: str, *arguments: Any) -> Callable[..., None]:
 
 def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
     """``work`` on every item, in as many threads as are in use; the first error is raised."""
-    if len(items) < 2:
+    count = min(len(items), threads_in_use())
+    if count < 2:
         for item in items:
             work(item)
         return
     from concurrent.futures import ThreadPoolExecutor  # slow to load
 
-    with ThreadPoolExecutor(min(len(items), threads_in_use())) as pool:
+    with ThreadPoolExecutor(count) as pool:
         try:
             list(pool.map(work, items))
         except BaseException:
