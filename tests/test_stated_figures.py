@@ -95,7 +95,7 @@ STATED = [
             of.simulated(name, rate) for rate in ("gemm", "gemm_by_integers") for name in SIMULATED
         ),
     ),
-    Stated(BENCHMARKS, "which is {} to {} % of the multiply-adds", of.of_float_peak),
+    Stated(BENCHMARKS, "operands alone are {} to {} % of the multiply-adds", of.of_float_peak),
     Stated(
         BENCHMARKS,
         "{} units of NVIDIA are {} to {} times as fast as mmasim with normally distributed numbers, the median is {}; {} of them at least 150 times, and {} at least 80 times at mmasim's best batch size, where the median is {}.",
@@ -127,16 +127,20 @@ STATED = [
     ),
     Stated(
         BENCHMARKS,
-        "at 4096 × 4096 × 4096, {} million dot-adds per second with one thread, at 8192 × 8192 × 8192 {} million, with {} MiB beside A, B and D; two threads take 4096 × 4096 × 4096 {} times as fast as one",
+        "at 4096 × 4096 × 4096, {} million dot-adds per second with one thread, at 8192 × 8192 × 8192 {} million, with {} MiB beside A, B and D; two threads are {} times as fast as one at 4096 × 4096 × 4096.",
         of.large_products,
     ),
-    Stated(BENCHMARKS, "A {} × {} × {} GEMM on a Hopper unit takes {} s and {} MiB", of.whole_gemm),
+    Stated(
+        BENCHMARKS,
+        "A {} × {} × {} GEMM on Hopper's FP16 unit takes {} s in a new process, in which its code is loaded first, and {} MiB",
+        of.whole_gemm,
+    ),
     Stated(
         BENCHMARKS,
         "The first call in a new process takes {} s, or {} s if the kernel is cached",
         of.first_call,
     ),
-    Stated(BENCHMARKS, "a {} × {} × {} product on Hopper's FP16 unit", of.kernels_size),
+    Stated(BENCHMARKS, "A {} × {} × {} product on Hopper's FP16 unit", of.kernels_size),
     *(
         Stated(
             page,
@@ -146,7 +150,11 @@ STATED = [
         )
         for page in (BENCHMARKS, "docs/howto/torch.md")
     ),
-    Stated(BENCHMARKS, "keeps {} to {} % of the rate of one chain", of.kernels_kept),
+    Stated(
+        BENCHMARKS,
+        "keeps {} % of the rate of one chain with an epilogue of α, β, a bias and FP16 output, {} to {} % with K split into four parts or sliced, and {} % where it is promoted every 128",
+        of.kernels_kept,
+    ),
     Stated(BENCHMARKS, "on the same {} rows", of.rows_beside_mmasim),
     Stated(
         BENCHMARKS,
@@ -545,7 +553,6 @@ QUOTED = (
     + [
         Stated(BENCHMARKS, text)
         for text in (
-            "promoted every 128",
             "Do *n* carry bits and *n* + 1 differ?",
             "no answer in 6 hours",
             "needed up to 5 minutes",

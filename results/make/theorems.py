@@ -121,7 +121,7 @@ def page() -> str:
         "`python results/make/theorems.py BOOKS --make` makes all of this from nothing: it writes the books, "
         "has CaDiCaL refute their clauses, and has ACL2 certify them; then `make` certifies the books again, "
         "and nothing of tcsmt runs. Minutes are of the clock, with CaDiCaL; seconds are of the processor. No "
-        "solver is trusted, and no code of tcsmt.",
+        "solver is trusted, as ACL2 checks the refutations, and no code of tcsmt.",
         "", *markdown([HEADER, *map(row, PARTS)]), "",
     ])  # fmt: skip
 

@@ -482,10 +482,16 @@ def kernels_size() -> tuple[str, ...]:
     return tuple(str(side) for side in result("benchmarks/gemm-kernels")["size"])
 
 
-def kernels_kept() -> tuple[str, str]:
-    """The share of a chain's rate that reductions and epilogues keep, in per cent."""
-    _, *others = result("benchmarks/gemm-kernels")["kernels"]
-    return ends([100 * one["ratio"] for one in others])
+def kernels_kept() -> tuple[str, ...]:
+    """The share of a chain's rate, in per cent: of an epilogue, of parts of K, at least and at most, and of
+    promotion.
+    """
+    (_, *others), shares = result("benchmarks/gemm-kernels")["kernels"], dict[str, list[float]]()
+    for one in others:
+        kind = one["reduction"].partition(":")[0].replace("sliced", "split-k")
+        shares.setdefault(kind, []).append(100 * one["ratio"])
+    (chained,), (promoted,) = shares["chained"], shares["promote"]
+    return digits(chained), *ends(shares["split-k"]), digits(promoted)
 
 
 def torch_overhead(rows: int) -> tuple[str, str]:
