@@ -149,12 +149,17 @@ def _rounded(proof: Deduction, graphs: SumGraphs, shift: Implication, limits: Se
         zero, rules = _zero_sign(proof, graphs)
         premises += rules
         cuts += [step.signs, zero, units.eq(0)]
-    if operation.overflow != "ieee":
-        finite = is_finite(step.word, operation.format)
-        proof.lemma("the word is a number", finite, [~step.unsure], cuts=[step.word, step.sizes, step.places])
-        premises.append(finite)
     equal = {graphs.rounded.magnitude: theirs, graphs.rounded.sign: negative, step.number: number}
-    proof.lemma("the rounded sum", operation.word().eq(step.word), premises, equal=equal, cuts=cuts)
+    expected = operation.word()
+    same = expected.eq(step.word)
+    if operation.overflow == "ieee":
+        proof.lemma("the rounded sum", same, premises, equal=equal, cuts=cuts)
+        return
+    # in one conclusion, as premises of a certificate are taken as they are, without what is equal
+    finite = is_finite(step.word, operation.format)
+    proof.lemma("the rounded sum, or an infinity", same | ~finite, premises, equal=equal, cuts=cuts)
+    proof.lemma("the word is a number", finite, [~step.unsure], cuts=[step.word, step.sizes, step.places])
+    proof.lemma("the rounded sum", same, [same | ~finite, finite], cuts=[step.word, expected])
 
 
 def _magnitude(proof: Deduction, graphs: SumGraphs, shift: Implication, own: Term) -> tuple[list[Term], Term]:
