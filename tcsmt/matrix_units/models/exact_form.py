@@ -217,11 +217,8 @@ class _FormSteps:
         assert isinstance(model.sum, ExactSums)
         self.model, self.formats, self.done = model, formats, list[ExactStep | WordStep]()
         self.format = model.d_format
-        self.c, self.zero, self.signed_zeros = (
-            model.trace.c,
-            const(0, self.format.width),
-            model.sum.negative_zero,
-        )
+        self.c, self.zero = model.trace.c, const(0, self.format.width)
+        self.signed_zeros = model.sum.negative_zero
         others = model.block + model.sum.c_first - 1
         bits = INTEGER - 1 - others.bit_length()
         self.numbers = ExactNumbers.of(formats, model.product_exponent, bits)

@@ -36,8 +36,10 @@ _APART = FORMATS["f64"].precision - WIDE.precision
 
 @dataclass(frozen=True)
 class OddStep:
-    """A sum of two words of binary32. lanes: whose products they are, and sizes, places: the largest words of
-    these; none where they are no products. unsure: whether the word says nothing.
+    """A sum of two words of binary32, rounded to odd.
+
+    lanes: whose products the words are, and sizes, places: the largest words of these; none where they are no
+    products. whole: the sum in binary64. word: the result. unsure: whether it says nothing.
     """
 
     lanes: tuple[LaneOfSum, ...]
@@ -63,12 +65,9 @@ def odd_form(model: Model) -> OddForm | None:
     """The form of a model, or None where it has no such sums, of two products and of words."""
     if not isinstance(model, IeeeDotAdd) or not isinstance(model.sum, Trees) or model.block != 2:
         return None
-    products, flushed = model.sum.products, isinstance(model.reading, FlushedOperands)
-    if (
-        not isinstance(products, RoundedProducts)
-        or not flushed
-        or not isinstance(model.results, FlushedResults)
-    ):
+    products = model.sum.products
+    flushed = isinstance(model.reading, FlushedOperands) and isinstance(model.results, FlushedResults)
+    if not isinstance(products, RoundedProducts) or not flushed:
         return None
     formats = model.c_format, products.product_format, model.sum_format, model.d_format
     exact = exact_products(float_format(model.a_format), float_format(model.b_format))
@@ -97,18 +96,16 @@ class _FormSteps:
     """The schedule of a model on words of binary32."""
 
     def __init__(self, model: IeeeDotAdd) -> None:
-        self.model, self.done = model, list[OddStep]()
+        self.done = list[OddStep]()
         self.c, self.zero = model.trace.c, const(0, WIDE.width)
         formats = float_format(model.a_format), float_format(model.b_format)
         bits = _APART + sum(fmt.fraction_bits for fmt in formats)
-        self.numbers, self.formats = ExactNumbers.of(formats, 0, bits), formats
-        self._lanes: dict[Term, LaneOfSum] = {}
+        self.numbers = ExactNumbers.of(formats, 0, bits)
+        self._lanes = {lane.product: lane for lane in lanes_of_sums(model, formats)}
 
     def products(self) -> list[LaneOfSum]:
         """See :class:`.IeeeSteps`."""
-        lanes = lanes_of_sums(self.model, self.formats)
-        self._lanes = {lane.product: lane for lane in lanes}
-        return lanes
+        return [*self._lanes.values()]
 
     def start(self, x: Term | LaneOfSum, place: BlockPlace) -> Term:
         """See :class:`.IeeeSteps`."""

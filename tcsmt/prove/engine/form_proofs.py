@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.matrix_units.models.chain_form import chain_form
+from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
 from tcsmt.matrix_units.models.dot_form import dot_form
-from tcsmt.matrix_units.models.exact_form import exact_form
+from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
 from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.group_form import group_form
-from tcsmt.matrix_units.models.odd_form import odd_form
+from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
 from tcsmt.matrix_units.models.proved_forms import (
     digests,
     digests_of_last,
@@ -59,10 +59,9 @@ class FormProof:
 
 def form_proofs(model: Model) -> Iterator[FormProof]:
     """Of a unit's fused sum, or of its groups, of a sum of products to which c is added, of the last addition
-    of c, of a chain of multiply-adds, of exact sums, and of one link of a chain of IEEE operations.
+    of c, of IEEE operations, and of one link of a chain of them.
     """
     block, steps = fused_block(model), one_lane(model)
-    chain = chain_form(model) if isinstance(model, IeeeDotAdd) else None
     form = None if block is None else float_form(block)
     groups = None if block is None else group_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None
@@ -82,20 +81,22 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     if form is not None and last is not None:
         addition = partial(float_form_proof.deduced_last_addition, last)
         yield FormProof("the last addition", digests_of_last(last), None, addition)
-    if isinstance(model, IeeeDotAdd) and chain is not None:
-        adds = partial(chain_form_proof.deduced, model, chain)
-        yield FormProof("a chain of multiply-adds", digests(model, chain.result, chain.guard), model, adds)
-    exact_sums = exact_form(model)
-    if isinstance(model, IeeeDotAdd) and exact_sums is not None:
-        sums = partial(exact_form_proof.deduced, model, exact_sums)
-        names = digests(model, exact_sums.result, exact_sums.guard)
-        yield FormProof("exact sums in binary64", names, model, sums)
-    odd = odd_form(model)
-    if isinstance(model, IeeeDotAdd) and odd is not None:
-        sums = partial(odd_form_proof.deduced, model, odd)
-        names = digests(model, odd.result, odd.guard)
-        yield FormProof("sums rounded to odd, by way of binary64", names, model, sums)
+    if isinstance(model, IeeeDotAdd):
+        yield from _of_operations(model)
     if steps is not None:
         links = partial(nan_words_proof.deduced, *steps)
         names = digests(steps[0], steps[1].trace.output)
         yield FormProof("an operation but for the words of NaNs", names, steps[0], links)
+
+
+def _of_operations(model: IeeeDotAdd) -> Iterator[FormProof]:
+    """Of a chain of multiply-adds, of exact sums, or of sums rounded to odd: no model is two of them."""
+    derived: tuple[tuple[str, ChainForm | ExactForm | OddForm | None, Callable[..., Deduction]], ...] = (
+        ("a chain of multiply-adds", chain_form(model), chain_form_proof.deduced),
+        ("exact sums in binary64", exact_form(model), exact_form_proof.deduced),
+        ("sums rounded to odd, by way of binary64", odd_form(model), odd_form_proof.deduced),
+    )
+    for what, form, deduced in derived:
+        if form is not None:
+            names = digests(model, form.result, form.guard)
+            yield FormProof(what, names, model, partial(deduced, model, form))

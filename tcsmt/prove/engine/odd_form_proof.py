@@ -62,10 +62,10 @@ def _reach(n: ExactNumbers, lane: LaneOfSum) -> list[Term]:
     """What the words of a product say about its exponent, unless it is zero."""
     field = lane.product[WIDE.sign_bit - 1 : FRACTION].zext(lane.size.width)
     empty = lane.product[WIDE.sign_bit - 1 : 0].eq(0)
-    highest = n.place + n.fraction_bits - WIDE.bias - 2  # the word of size of an exponent field of 0, and 1
-    return [
-        empty | (field + highest - 1).ule(lane.size),
-        empty | ~(field + lane.place).ult(n.place + n.fraction_bits + WIDE.bias),
+    both = n.place + n.fraction_bits  # a word of place and the product's exponent, together
+    return [  # the product's leading bit has that exponent, or one more
+        empty | (field + (both - WIDE.bias - 3)).ule(lane.size),
+        empty | ~(field + lane.place).ult(both + WIDE.bias),
     ]
 
 
@@ -85,9 +85,10 @@ def _of_products(
     """Facts: two products are the model's, and near each other. first: the one that is proved about."""
     largest = present(step.sizes), present(step.places)
     sides, premises = [*largest, step.word], [~step.unsure]
+    for most in largest:
+        proof.at_most(most)
     for lane in step.lanes:
         for own, most in zip((lane.size, lane.place), largest, strict=True):
-            proof.at_most(most)
             premises.append(own.ule(most))
             sides.append(own)
     for lane in step.lanes:
