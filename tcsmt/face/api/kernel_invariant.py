@@ -93,7 +93,7 @@ class KernelInvariant(Result):
             "invariant": self.invariant,
             "domains": [
                 {
-                    "domain": str(groups.domain),
+                    "domain": self._where(groups),
                     "groups": [list(group) for group in self._named(groups)],
                     "pairs": [
                         {"reductions": [names[first], names[second]], **finding_of(decision).as_json()}
@@ -136,6 +136,9 @@ class KernelInvariant(Result):
         lines += self._exact() if self.exact else []
         return lines if lines[-1] else lines[:-1]
 
+    def _where(self, groups: DomainGroups) -> str:
+        return groups.domain.in_words(self.found.unit.model.input_formats)
+
     def _groups(self, groups: DomainGroups) -> list[str]:
         """The groups of a domain, each with how it was proved."""
         if len(groups.members) == 1:
@@ -144,7 +147,7 @@ class KernelInvariant(Result):
             title = f"{counted(len(groups.members), 'group')}; some pairs are unknown"
         else:
             title = f"{len(groups.members)} groups, no two of which give the same bits for every input"
-        lines = [f"{groups.domain}: {title}"]
+        lines = [f"{self._where(groups)}: {title}"]
         for names, group in zip(self._named(groups), groups.members, strict=True):
             proofs = [groups.decisions[pair] for pair in groups.decisions if pair[0] == group[0]]
             certified = [str(proof.certified) for proof in proofs if proof.certified is not None]

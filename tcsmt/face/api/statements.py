@@ -22,6 +22,7 @@ from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.engine import question_of_models
 from tcsmt.prove.engine.inhabitants import Inhabitant, inhabitant, inhabitant_of_domain
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.domain_words import covers
 from tcsmt.prove.statements.question import Question
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import agreeing
@@ -125,11 +126,13 @@ class Expected:
 
     @classmethod
     def of(cls, left: UnitLike, right: UnitLike, domain: Domain) -> Expected:
-        """Two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
-        units that cannot be compared.
+        """Two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, for units
+        that cannot be compared, and for a domain without any input, of which everything is true.
         """
         expected = cls(rows_compared(left, right), domain)
-        expected._question(None)
+        question = expected._question(None)
+        if inhabitant_of_domain(domain, question.formats).values is None:
+            raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
         return expected
 
     def _question(self, k: int | None) -> Question:
@@ -138,7 +141,11 @@ class Expected:
 
     def __str__(self) -> str:
         names = " and ".join(row.name for row in self.rows)
-        return f"{names} give the same word on inputs that are {self.domain}"
+        return f"{names} give the same word on inputs that are {self._where}"
+
+    @property
+    def _where(self) -> str:
+        return self.domain.in_words(self.rows[0].model.input_formats)
 
     def missing(self, facts: StatementFacts) -> str:
         """What is missing for the statement to say so; empty if it does.
@@ -165,26 +172,8 @@ class Expected:
             )
         if about.also:
             return "it assumes more than its domain"
-        if not _covers(about.domain, self.domain):
-            return f"it is about inputs that are {about.domain}"
+        if not covers(about.domain, self.domain, about.formats):
+            return f"it is about inputs that are {about.domain.in_words(about.formats)}"
         if facts.inhabitant is None or facts.inhabitant.values is None:
             return f"it says nothing: {facts.inhabitant}"
         return ""
-
-
-def _covers(wide: Domain, narrow: Domain) -> bool:
-    """Whether one domain surely has all inputs of the other: what it restricts, the other does, too."""
-    inner = narrow.exponents
-    return (
-        (narrow.finite or (inner is not None and not narrow.c_free) or not wide.finite)
-        and (narrow.positive or not wide.positive)
-        and (not narrow.subnormals or wide.subnormals)
-        and (narrow.c_zero or not wide.c_zero)
-        and (wide.exponents is None or _within(inner, wide.exponents))
-        and (wide.exponents is None or wide.c_free or not narrow.c_free)
-        and (wide.bits is None or (narrow.bits is not None and all(map(int.__le__, narrow.bits, wide.bits))))
-    )
-
-
-def _within(inner: tuple[int, int] | None, outer: tuple[int, int]) -> bool:
-    return inner is not None and outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -147,7 +147,7 @@ def _certificates(folder: Path, named: Mapping[str, str]) -> list[dict[str, Any]
         file = folder / "statements" / entry["file"]
         statement = json.loads(file.read_text(encoding="utf-8"))["statement"]
         if _of_same_inputs(statement):
-            domain = str(Domain(**statement["domain"]))
+            domain = Domain(**statement["domain"]).in_words(statement["inputs"])
             entries.append(
                 {"file": entry["file"], "title": entry["title"], "models": models, "domain": domain}
             )

@@ -25,7 +25,7 @@ def as_table(atlas: Atlas) -> str:
 
 
 def _lines(atlas: Atlas, group: Group) -> Iterator[str]:
-    yield f"{group.title} ({atlas.domain})"
+    yield f"{group.title} ({atlas.where})"
     classes = atlas.classes(group)
     for number, units in enumerate(classes, 1):
         yield f"  {number}: {', '.join(row.name for unit in units for row in unit.rows)}"
@@ -135,7 +135,7 @@ def as_page(atlas: Atlas) -> str:
     packed = gzip.compress(json.dumps(details, ensure_ascii=False).encode(), mtime=0)
     alone = [group for group in atlas.groups if len(group.units) == 1]
     return _PAGE.format(
-        domain=escape(str(atlas.domain)),
+        domain=escape(atlas.where),
         alone=_alone(alone) if alone else "",
         body="\n".join(body),
         details=base64.b64encode(packed).decode(),

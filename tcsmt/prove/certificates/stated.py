@@ -20,6 +20,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import Theorem, TheoremStatement
+from tcsmt.prove.statements.domain_words import samples
 from tcsmt.support.tables import columns
 from tcsmt.support.text import agreeing, counted, one_line, ranges
 
@@ -155,7 +156,7 @@ def _says(statement: Statement, names: Names) -> str:
     first, second = statement.record["differ"]
     read = dict.fromkeys(statement.calls[number].model.d_format.name for number in (first, second))
     same = f"models {first + 1} and {second + 1} give the same word, read in {' and in '.join(read)}"
-    return f"on inputs that are {statement.domain}{also}, {same}"
+    return f"on inputs that are {statement.domain.in_words(statement.formats)}{also}, {same}"
 
 
 def _notes(statement: Statement) -> Iterator[str]:
@@ -165,7 +166,7 @@ def _notes(statement: Statement) -> Iterator[str]:
         if statement.goal.value == 0:
             yield "this is false whatever the models are"
         return
-    kinds = {name: domain.samples(name, fmt) for name, fmt in statement.formats.items()}
+    kinds = {name: samples(domain, name, fmt) for name, fmt in statement.formats.items()}
     empty = [name for name, words in kinds.items() if not words]
     if empty:
         yield f"THE DOMAIN IS EMPTY: no word of {', '.join(ranges(empty))} lies in it"

@@ -22,6 +22,7 @@ from tcsmt.prove.certificates.statement import Statement, input_words
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.domain_words import samples
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 
 __all__ = ["Inhabitant", "inhabitant", "inhabitant_of_domain"]
@@ -74,7 +75,7 @@ def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> I
     if statement.domain is None:
         return _of_goal(statement, solving)
     domain, formats = statement.domain, statement.formats
-    kinds = {name: domain.samples(name, fmt) for name, fmt in formats.items()}
+    kinds = {name: samples(domain, name, fmt) for name, fmt in formats.items()}
     if not all(kinds.values()):
         return Inhabitant(None, "the domain: an operand has no word in it")
     where = domain.holds(formats, Trace(input_words(formats), (), TRUE, ()))
@@ -94,7 +95,7 @@ def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> I
 
 def inhabitant_of_domain(domain: Domain, formats: Mapping[str, AnyFormat]) -> Inhabitant:
     """A word in the domain of each operand, by its name."""
-    kinds = {name: domain.samples(name, fmt) for name, fmt in formats.items()}
+    kinds = {name: samples(domain, name, fmt) for name, fmt in formats.items()}
     if not all(kinds.values()):
         return Inhabitant(None, "the domain: an operand has no word in it")
     return Inhabitant(_plain(kinds, formats))
@@ -123,7 +124,7 @@ def _of_goal(statement: Statement, solving: Solving) -> Inhabitant:
 def _words(fmt: AnyFormat | None, width: int) -> list[int]:
     """Words of an operand, or of a plain word of some bits."""
     if fmt is not None:
-        return Domain(finite=False).samples("c", fmt)
+        return samples(Domain(finite=False), "c", fmt)
     return [0, 1, *(1 << bit for bit in range(1, width)), (1 << width) - 1]
 
 

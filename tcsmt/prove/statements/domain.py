@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -81,18 +81,18 @@ class Domain:
                 continue
             fmt = float_format(fmt)
             bits = self.bits_in(fmt)["ab".index(name[0])] if name[0] in "ab" else fmt.precision
-            conditions += self._conditions(word, fmt, bits, self._limits(name), self._finite(name))
+            conditions += self._conditions(word, fmt, bits, self.limits(name), self.finite_input(name))
         if self.c_zero:
             conditions.append(trace.c.eq(0))
         return all_of(conditions)
 
-    def _limits(self, name: str) -> bool:
+    def limits(self, name: str) -> bool:
         """Whether the exponents are restricted of the input of this name."""
         return self.exponents is not None and (name[0] in "ab" or (name == "c" and not self.c_free))
 
-    def _finite(self, name: str) -> bool:
+    def finite_input(self, name: str) -> bool:
         """Whether the input of this name is neither a NaN nor infinite."""
-        return self.finite or self._limits(name) or (self.bits is not None and name[0] in "ab")
+        return self.finite or self.limits(name) or (self.bits is not None and name[0] in "ab")
 
     def within(self, word: Term, fmt: Format, bits: int) -> Term:
         """Whether an a, b or c of so many bits of significand at most lies in the domain."""
@@ -122,7 +122,7 @@ class Domain:
         negative = word[fmt.sign_bit] if fmt.signed else FALSE
         if self.positive:
             conditions.append(~negative)
-        if self._limits(name):
+        if self.limits(name):
             # the smallest number's magnitude is its own word, read without a sign
             magnitude = negative.ite(-word, word).zext(fmt.width + 1)
             first, last = (min(max(e + fmt.fraction_bits, 0), fmt.width) for e in (self.low, self.high + 1))
@@ -134,30 +134,12 @@ class Domain:
         """Whether the words of one input, by name, lie in the domain: in fractions, without any term."""
         return all(self._allows(name, formats[name], word) for name, word in values.items())
 
-    def samples(self, name: str, fmt: AnyFormat) -> list[int]:
-        """Words of an input of this name that lie in the domain, one of each kind that does.
-
-        None lies in it where there is no such word; and no number but zero where the words are zeros.
-        """
-        if isinstance(fmt, IntegerFormat):
-            words = [0, 1, *(1 << bit for bit in range(fmt.width)), (1 << fmt.width) - 1]
-        else:
-            fmt = float_format(fmt)
-            words = [0, fmt.largest_finite_word, fmt.infinity_word, fmt.nan_word or 0]
-            least, largest = (
-                self.exponents if self._limits(name) and self.exponents else (fmt.e_min, fmt.e_max)
-            )
-            ends = {max(least, fmt.e_min), min(largest, fmt.e_max), min(max(0, least), largest)}
-            words += [fmt.word(Fraction(2) ** e) for e in sorted(ends) if fmt.e_min <= e <= fmt.e_max]
-            words += [word | 1 << fmt.sign_bit for word in words] if fmt.signed else []
-        return [word for word in dict.fromkeys(words) if self.contains({name: fmt}, {name: word})]
-
     def _allows(self, name: str, fmt: AnyFormat, word: int) -> bool:
-        limited = self._limits(name)
+        limited = self.limits(name)
         if (self.c_zero and name == "c" and word) or (self.positive and fmt.signed and word >> fmt.sign_bit):
             return False
         if fmt.is_nan(word) or fmt.is_infinite(word):
-            return not self._finite(name)
+            return not self.finite_input(name)
         size = abs(fmt.value(word))
         if not size:
             return True
@@ -173,14 +155,28 @@ class Domain:
         last = Fraction(2) ** (max(exponent, fmt.e_min) - self.bits["ab".index(name[0])] + 1)
         return (size / last).denominator == 1
 
+    def in_words(self, names: Iterable[str]) -> str:
+        """All that the domain says of inputs with these names: of block scales, too, if there are any."""
+        scales = "finite scales" if self.finite else "scales of all words"
+        return self._text(scales if any(name[0] == "s" for name in names) else "")
+
     def __str__(self) -> str:
-        """In words. That every number is finite goes without saying where all exponents are restricted."""
+        """In words, for inputs of any formats.
+
+        That every number is finite goes without saying where the exponents are restricted: but restricted
+        exponents are not about scales.
+        """
+        return self._text("" if self.finite else "scales of all words")
+
+    def _text(self, scales: str) -> str:
         words = []
-        if self.exponents is None or self.c_free:
+        limits_all = self.exponents is not None and not self.c_free
+        if not limits_all:
             words.append("finite" if self.finite else "all words")
         if self.exponents is not None:
             whose = "exponents of a and b" if self.c_free else "exponents"
             words.append(f"{whose} {self.exponents[0]} to {self.exponents[1]}")
+        words += [scales] if limits_all and scales else []
         if self.bits is not None:
             words.append(f"a of {self.bits[0]} and b of {self.bits[1]} significand bits")
         words += ["positive"] if self.positive else []

@@ -172,7 +172,7 @@ def difference_of_sides(
         goal=_differ(where, sides),
         formats=formats,
         domain=where,
-        domain_text=str(domain),
+        domain_text=domain.in_words(formats),
         lanes=tuple(n for n in lanes if not isinstance(n, int) or n < k),
         inputs=domain,
         also=tuple(also),

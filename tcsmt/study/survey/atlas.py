@@ -61,6 +61,12 @@ class Atlas(Result):
     records: dict[str, dict[str, Any]]
 
     @property
+    def where(self) -> str:
+        """The domain in words, for the inputs of all units."""
+        units = (unit for group in self.groups for unit in group.units)
+        return self.domain.in_words([name for unit in units for name in unit.model.input_names])
+
+    @property
     def verdicts(self) -> list[Mapping[str, Any]]:
         """What is known of each pair, as data."""
         return list(self.records.values())
@@ -110,7 +116,7 @@ class Atlas(Result):
         """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
         return {
             "prover": prover(),
-            "domain": str(self.domain),
+            "domain": self.where,
             "models": {
                 row.name: unit.model.digest
                 for group in self.groups

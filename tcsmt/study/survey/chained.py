@@ -28,9 +28,10 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.domain_words import covers
 from tcsmt.prove.statements.finding import shown, witness_of
 from tcsmt.prove.statements.shared_inputs import chain
-from tcsmt.study.survey.ladder import columns_in, includes, ladder
+from tcsmt.study.survey.ladder import columns_in, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
@@ -378,7 +379,7 @@ class _Sweep:
         group = self.group
         here = OnDomain(domain, joined=list(range(len(group.units))))
         for wider in before:
-            if includes(wider.domain, domain):
+            if covers(wider.domain, domain, group.formats):
                 for number, root in enumerate(wider.joined):
                     self._join(here, number, root)
         rng = np.random.default_rng(20250101)

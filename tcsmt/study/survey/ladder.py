@@ -17,7 +17,7 @@ from tcsmt.matrix_units.models import Trace
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["columns_in", "includes", "ladder"]
+__all__ = ["columns_in", "ladder"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -48,27 +48,6 @@ def ladder(formats: Mapping[str, AnyFormat], trace: Trace) -> list[Domain]:
 def _restrictions(choice: tuple[bool, bool, bool]) -> int:
     subnormals, c_zero, positive = choice
     return (not subnormals) + c_zero + positive
-
-
-def includes(wide: Domain, narrow: Domain) -> bool:
-    """Whether each input of one domain is in the other, so that what is proved there is proved here.
-
-    It may say no where the inclusion depends on the formats. Domains with ``c_free`` are not compared.
-    """
-    if wide.c_free or narrow.c_free:
-        return wide == narrow
-    limited = narrow.exponents is not None
-    if wide.finite and not (narrow.finite or limited):
-        return False
-    if (wide.positive and not narrow.positive) or (wide.c_zero and not narrow.c_zero):
-        return False
-    if not wide.subnormals and narrow.subnormals and not limited:
-        return False
-    if wide.exponents is not None and not (limited and wide.low <= narrow.low and narrow.high <= wide.high):
-        return False
-    if wide.bits is None:
-        return True
-    return narrow.bits is not None and all(n <= w for n, w in zip(narrow.bits, wide.bits, strict=True))
 
 
 def columns_in(

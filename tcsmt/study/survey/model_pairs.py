@@ -153,7 +153,8 @@ def _smaller(decision: Decision, solving: Solving) -> Decision:
 
 def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
     """The record of a pair that could not be asked to the end."""
+    domain = pair.domain.in_words(pair.left.model.input_names)
     return {
-        "left": pair.left.name, "right": pair.right.name, "question": "", "domain": str(pair.domain),
+        "left": pair.left.name, "right": pair.right.name, "question": "", "domain": domain,
         "verdict": "unknown", "reason": reason, "seconds": 0.0, "steps": [], "sure": False,
     }  # fmt: skip

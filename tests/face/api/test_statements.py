@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import tcsmt
 from tcsmt.face.api.certificates import NotStated, checked_in
-from tcsmt.face.api.statements import StatementFacts, _covers
+from tcsmt.face.api.statements import StatementFacts
 from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
@@ -243,36 +240,31 @@ def test_refused(stated: Path) -> None:
         tcsmt.check_certificate(stated, states=("volta", "ampere/mma.m16n8k16.f32.bf16.bf16.f32"))
 
 
-SMALL = Format(name="small", exponent_bits=2, fraction_bits=1, bias=1)
-domains = st.builds(
-    Domain,
-    finite=st.booleans(),
-    positive=st.booleans(),
-    subnormals=st.booleans(),
-    c_zero=st.booleans(),
-    exponents=st.sampled_from((None, (0, 0), (0, 1), (-1, 1), (1, 2))),
-    c_free=st.booleans(),
-    bits=st.sampled_from((None, (1, 1), (2, 1), (2, 2))),
-)
+def scaled(**nan: int) -> FusedDotAdd:
+    """Two products of e2m1 with block scales."""
+    return FusedDotAdd.of(
+        a_format="e2m1", b_format="e2m1", c_format="f32", d_format="f32", k=2, n_fma=2, fraction_bits=35,
+        scale_format="ue8m0", scale_block=2, group=1, zero_exponent=-139, rounding="RTZ", **nan,
+    )  # fmt: skip
 
 
-@given(domains, domains)
-def test_a_domain_that_covers_another_has_its_inputs(wide: Domain, narrow: Domain) -> None:
-    """Operand by operand, which is how a domain restricts inputs, in fractions; every field is drawn."""
-    assert {field.name for field in fields(Domain)} == asdict(wide).keys() == {
-        "finite", "positive", "subnormals", "c_zero", "exponents", "c_free", "bits",
-    }  # fmt: skip
-    inside = {
-        domain: {
-            (name, word)
-            for name, word in itertools.product(("a0", "b0", "c"), range(16))
-            if domain.contains({name: SMALL}, {name: word})
-        }
-        for domain in (wide, narrow)
-    }
-    if _covers(wide, narrow):
-        assert inside[narrow] <= inside[wide]
-    assert _covers(wide, wide) and _covers(Domain(finite=False), wide)
+@pytest.mark.slow
+def test_restricted_exponents_say_nothing_of_scales(tmp_path: Path) -> None:
+    """Two units that differ where a scale is NaN: equal for finite scales, and stated for no others."""
+    one, two = scaled(nan=0x7FC00000), scaled(nan=0x7FFFFFFF)
+    finite, all_scales = (Domain(finite=finite, exponents=(-1, 2)) for finite in (True, False))
+    options = tcsmt.SolvingOptions(certificate=tmp_path / "c")
+    assert tcsmt.compare(one, two, finite, options=options).equal is True
+    found = tcsmt.compare(one, two, all_scales)
+    assert found.equal is False
+    domains = [tcsmt.compare(one, two, domain).as_json()["domain"] for domain in (finite, all_scales)]
+    assert domains == ["exponents -1 to 2, finite scales", "exponents -1 to 2, scales of all words"]
+    (statement,) = tcsmt.check_certificate(tmp_path / "c", states=(one, two), domain=finite)
+    assert statement.states is not None and domains[0] in statement.states.says
+    for inner in (replace(finite, c_zero=True), replace(finite, exponents=(0, 1))):
+        assert tcsmt.check_certificate(tmp_path / "c", states=(one, two), domain=inner)
+    with pytest.raises(NotStated, match=f"{domains[1]}: .*: it is about inputs that are {domains[0]}"):
+        tcsmt.check_certificate(tmp_path / "c", states=(one, two), domain=all_scales)
 
 
 def test_parameters_stand_in_a_table(tmp_path: Path) -> None:

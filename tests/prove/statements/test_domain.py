@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from tcsmt.language.run.arrays import Program, storage
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import integers
-
-TINY = Format(name="tiny", exponent_bits=3, fraction_bits=2, bias=3)
-NAMED = [FORMATS[name] for name in ("e5m2", "e4m3", "e2m1", "e3m2")]
+from tests.support.domains import DOMAINS, NAMED, TINY
 
 
 def unit(fmt: Format) -> Model:
@@ -46,19 +43,6 @@ def allowed(domain: Domain, name: str, fmt: Format, word: int) -> bool:
     return not any(refused)
 
 
-DOMAINS = [
-    Domain(
-        finite=finite, positive=positive, subnormals=subnormals, c_zero=c_zero,
-        exponents=exponents, c_free=free, bits=bits,
-    )
-    for finite, positive, subnormals, c_zero, (exponents, free), bits in product(
-        (True, False), (True, False), (True, False), (True, False),
-        ((None, False), ((0, 0), False), ((-2, 1), True), ((-99, 99), False), ((90, 99), False)),
-        (None, (1, 2), (9, 1)),
-    )
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "fmt",
     [pytest.param(f, id=f.name, marks=[pytest.mark.long] if f.width > 5 else []) for f in (TINY, *NAMED)],
@@ -79,32 +63,6 @@ def test_all_words(fmt: Format) -> None:
                 assert held[word] == expected, (str(domain), name, word)
 
 
-ODD = [
-    TINY, *NAMED,
-    Format(name="x", exponent_bits=3, fraction_bits=2, bias=90),
-    Format(name="y", exponent_bits=3, fraction_bits=2, bias=-2, specials=Specials.NAN_ONLY),
-    Format(name="powers", exponent_bits=4, fraction_bits=0, bias=7, specials=Specials.NONE, signed=False),
-    IntegerFormat(name="z", bits=5), IntegerFormat(name="u", bits=4, fraction_bits=2, signed=False),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("fmt", ODD, ids=lambda fmt: fmt.name)
-def test_samples_say_whether_anything_lies_in_the_domain(fmt: AnyFormat) -> None:
-    """Any word at all, and any but zeros: by all words of the format."""
-    for domain, name in product(DOMAINS, ("a0", "c", "sa0")):
-        if domain.bits is not None and isinstance(fmt, IntegerFormat):
-            continue
-        inside = [w for w in range(1 << fmt.width) if domain.contains({name: fmt}, {name: w})]
-        found = domain.samples(name, fmt)
-        assert set(found) <= set(inside)
-        assert bool(found) == bool(inside), (str(domain), name)
-
-        def more(words: list[int]) -> bool:
-            return any(fmt.is_nan(word) or fmt.is_infinite(word) or fmt.value(word) for word in words)
-
-        assert more(found) == more(inside), (str(domain), name)
-
-
 def test_words_and_refusals() -> None:
     assert str(Domain()) == "finite"
     some = Domain(finite=False, positive=True, subnormals=False, c_zero=True)
@@ -115,6 +73,12 @@ def test_words_and_refusals() -> None:
     assert (
         str(Domain(finite=False, exponents=(0, 0), c_free=True)) == "all words, exponents of a and b 0 to 0"
     )
+    scales = Domain(exponents=(0, 0)), Domain(finite=False, exponents=(0, 0))
+    assert [str(domain) for domain in scales] == ["exponents 0 to 0", "exponents 0 to 0, scales of all words"]
+    assert [domain.in_words(("a0", "c")) for domain in scales] == ["exponents 0 to 0"] * 2
+    assert [domain.in_words(("a0", "sa0")) for domain in scales] == [
+        "exponents 0 to 0, finite scales", "exponents 0 to 0, scales of all words"
+    ]  # fmt: skip
     with pytest.raises(TcsmtError, match="exponents 5 to 3: no number"):
         Domain(exponents=(5, 3))
     with pytest.raises(TcsmtError, match="bits 11 0: must be at least 1"):

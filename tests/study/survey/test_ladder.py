@@ -7,7 +7,8 @@ import pytest
 
 from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.study.survey.ladder import columns_in, includes, ladder
+from tcsmt.prove.statements.domain_words import covers
+from tcsmt.study.survey.ladder import columns_in, ladder
 
 UNITS = (
     "volta/mma.m8n8k4.f32.f16.f16.f32",
@@ -41,14 +42,14 @@ def test_included_domains_have_no_input_outside(name: str) -> None:
         columns = columns_in(narrow, model.input_formats, model.trace, 2000, np.random.default_rng(2))
         inside = conditions.run(columns)
         for other, (wide, holds) in enumerate(zip(domains, inside, strict=True)):
-            if includes(wide, narrow):
+            if covers(wide, narrow, model.input_formats):
                 assert other <= place
                 assert np.all(holds), (str(wide), str(narrow))
                 included += other < place
             else:
                 assert wide != narrow
     assert included > len(domains)
-    assert all(includes(domains[0], domain) for domain in domains)
+    assert all(covers(domains[0], domain, model.input_formats) for domain in domains)
 
 
 def test_all_words_have_nans_and_infinities() -> None:

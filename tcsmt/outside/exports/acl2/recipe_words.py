@@ -22,6 +22,7 @@ from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.outside.exports.acl2.derivation import BookEvent, simulated
 from tcsmt.outside.exports.acl2.recipes import RecipeFunctions, quoted_format
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.domain_words import samples
 
 __all__ = ["RecipeWords"]
 
@@ -82,7 +83,7 @@ class RecipeWords:
     def inhabitant(self) -> dict[str, int]:
         """Words of the domain."""
         formats = self.algorithm.input_formats
-        return {name: max(self.domain.samples(name, fmt), default=0) for name, fmt in formats.items()}
+        return {name: max(samples(self.domain, name, fmt), default=0) for name, fmt in formats.items()}
 
     # --- units of integers, as exponents of two
 
