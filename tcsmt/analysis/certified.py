@@ -21,7 +21,8 @@ from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of, proved_by_lemm
 from tcsmt.analysis.bounds.split_constants import WordsKept, kept, kept_goal
 from tcsmt.analysis.emulation.certified import EMULATION
 from tcsmt.analysis.error import require_normal
-from tcsmt.analysis.exactness.certified import KERNEL, SUMS
+from tcsmt.analysis.exactness.certified import KERNEL, SUMS, WORDS
+from tcsmt.analysis.exactness.lattice import largest_integer, missing_integer
 from tcsmt.analysis.search.bound import Bound, by_words, unit
 from tcsmt.analysis.search.compare import AlgorithmPair, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw, proved_absent
@@ -226,6 +227,8 @@ def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     k, integers = about["k"], about["integers"]
     if not (0 < k <= subject.longest and integers > 0):
         raise InvalidProof("not asked about")
+    if why := missing_integer(subject.formats[:2], integers):
+        raise InvalidProof(why)
     if why := subject.proved(integers, k):
         raise InvalidProof(why)
     return {}
@@ -233,8 +236,10 @@ def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 _EXACT = Argued(
     "model 1 with the algorithm '{algorithm}' ('': alone) sums {k} products of integers of magnitude "
-    "{integers} at most exactly",
-    "integers",
+    "{integers} at most exactly; "
+    + WORDS
+    + " (an algorithm takes binary32 words, an emulation binary64 words)",
+    "words of the formats that are integers",
     {"algorithm": "text", "unit": "model", "integers": "number", "k": "number"},
     about="exact",
     argue=_exact,
@@ -258,7 +263,9 @@ def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, An
     for part in record["slices"]:
         record_of = dict(part)
         if part["k"]:
-            certified = certify_exact(certificates, "", row, 1 << part["bits"], part["k"])
+            # a slice without a sign has no bit for its largest magnitude
+            integers = min(1 << part["bits"], largest_integer((row.model.a_format, row.model.b_format)))
+            certified = certify_exact(certificates, "", row, integers, part["k"])
             record_of["certificate"] = certified.as_json()
         slices.append(record_of)
     return {**record, "slices": slices}

@@ -9,6 +9,7 @@ from tcsmt.analysis.bounds.argued import Argued, Derived
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.exactness.kernels import not_exact
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER
+from tcsmt.analysis.exactness.lattice import missing_integer
 from tcsmt.analysis.exactness.search import LONGEST
 from tcsmt.analysis.exactness.sums import exact_below
 from tcsmt.compose.kernels.reduction import Reduction, reduction_named
@@ -19,7 +20,10 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 
-__all__ = ["KERNEL", "SUMS", "certify_kernel", "certify_sums"]
+__all__ = ["KERNEL", "SUMS", "WORDS", "certify_kernel", "certify_sums"]
+
+#: What statements about products of integers leave to be said.
+WORDS = "a and b are words of its formats, c is +0, and block scales are 1"
 
 
 def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
@@ -28,6 +32,8 @@ def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
         raise InvalidProof(f"the reduction {about['reduction']!r:.80} is written {reduction}")
     if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
         raise InvalidProof("not asked about")
+    if why := missing_integer((about["unit"].a_format, about["unit"].b_format), integers):
+        raise InvalidProof(why)
     if why := not_exact(chain, about["unit"], reduction, k, integers):
         raise InvalidProof(why)
     return {"format": Schedule(about["unit"], reduction).d_format.name}
@@ -35,8 +41,8 @@ def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 KERNEL = Argued(
     "model 1 with the reduction {reduction} sums {k} products of integers of magnitude {integers} at "
-    "most exactly, and the result, read in {format}, is never -0; c is +0",
-    "integers",
+    "most exactly, and the result, read in {format}, is never -0; " + WORDS,
+    "words of the model's formats that are integers",
     {"unit": "model", "reduction": "text", "format": "text", "integers": "number", "k": "number"},
     about="kernel",
     argue=_kernel,
@@ -62,8 +68,9 @@ def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
 
 
 SUMS = Argued(
-    "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K",
-    "integers",
+    "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K; "
+    "a, b and c are words of its formats",
+    "words of the model's formats that are integers",
     {"unit": "model", "bits": "number"},
     about="sums",
     argue=_sums,

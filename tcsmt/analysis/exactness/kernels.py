@@ -17,7 +17,14 @@ from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, StepResult
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER, largest_proved
-from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice, integers_up_to
+from tcsmt.analysis.exactness.lattice import (
+    ZERO,
+    Inexact,
+    Lattice,
+    integers_up_to,
+    largest_integer,
+    missing_integer,
+)
 from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.schedule import Indices, Schedule
@@ -51,10 +58,13 @@ def exact_kernel(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int
     """The largest integers for which ``k`` products are added up exactly. chain: has the proof then."""
     start = time.monotonic()
     kernel = _Kernel(ExactUnit(chain, unit), reduction, k)
-    most = min(LARGEST_INTEGER, *(int(integers_up_to(fmt, 1 << 60).size) for fmt in kernel.operands))
+    every = largest_integer(kernel.operands)
+    most = min(LARGEST_INTEGER, every)
     limit, ends = largest_proved(kernel.proved, most)
     proof = chain.verdict(time.monotonic() - start) if limit else None
-    return ExactKernel(limit, ends or "no integer of the formats is larger", proof)
+    return ExactKernel(
+        limit, ends or missing_integer(kernel.operands, most + 1) or "no larger one is asked about", proof
+    )
 
 
 def not_exact(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int, integers: int) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.exactness.lattice import Lattice, integers_up_to
+from tcsmt.analysis.exactness.lattice import Lattice, integers_up_to, largest_integer, missing_integer
 from tcsmt.analysis.exactness.search import LONGEST, Inputs, Subject, counterexample
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.prove.statements.verdict import Equivalent
@@ -114,12 +114,16 @@ def _proved(
 def _largest_integers(subject: Subject, k: int) -> tuple[int, int, str, list[tuple[int, int]]]:
     """The largest magnitude that is proved for a K."""
     formats = subject.formats[:2]
-    every = max(_size(fmt, 1 << 60) for fmt in formats)
+    every = largest_integer(formats)
     most = min(every, LARGEST_INTEGER)
     limit, ends = largest_proved(lambda size: subject.proved(size, k), most)
     limit = max(_size(fmt, limit) for fmt in formats)
     if not ends:
-        ends = f"no integer {'of the formats is' if most == every else 'that is asked about is'} larger"
+        ends = (
+            missing_integer(formats, every + 1)
+            if most == every
+            else "no integer that is asked about is larger"
+        )
     return limit, k if limit else 0, ends, [(limit + 1, k)] if limit < most else []
 
 

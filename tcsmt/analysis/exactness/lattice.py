@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 
-__all__ = ["ZERO", "Inexact", "Lattice", "integers_up_to"]
+__all__ = ["ZERO", "Inexact", "Lattice", "integers_up_to", "largest_integer", "missing_integer"]
 
 
 class Inexact(Exception):
@@ -76,3 +77,35 @@ def integers_up_to(fmt: AnyFormat, limit: int) -> Lattice:
     spare = max(0, most.bit_length() - fmt.precision)
     largest = Fraction(most >> spare << spare)
     return Lattice(-largest if fmt.signed else Fraction(0), largest, 0)
+
+
+def largest_integer(formats: Sequence[AnyFormat]) -> int:
+    """The largest magnitude up to which each format has every integer of its range: 0 where one has not 1."""
+    held = [_all_integers(fmt) for fmt in formats]
+    return min(
+        (all_up_to for all_up_to, size in held if all_up_to < size), default=max(size for _, size in held)
+    )
+
+
+def missing_integer(formats: Sequence[AnyFormat], limit: int) -> str:
+    """Why not every integer up to a limit is in the formats, but for their range; "" where it is."""
+    most = largest_integer(formats)
+    if limit <= most:
+        return ""
+    for fmt in formats:
+        all_up_to, size = _all_integers(fmt)
+        if all_up_to == most < size:
+            return f"{fmt.name} does not have the integer {most + 1}: at most {most}"
+    names = " and ".join(dict.fromkeys(fmt.name for fmt in formats))
+    return f"no integer of {names} is larger in magnitude than {most}"
+
+
+def _all_integers(fmt: AnyFormat) -> tuple[int, int]:
+    """Up to which magnitude a format has every integer of its range, and the largest magnitude of any."""
+    size = int(integers_up_to(fmt, 1 << 2048).size)
+    if isinstance(fmt, IntegerFormat):
+        return size, size
+    fmt = float_format(fmt)
+    # a step of 1 or less at every magnitude up to 2^precision; below the normal numbers, by subnormal ones
+    fine = fmt.e_min <= (fmt.fraction_bits if fmt.has_subnormals else 0)
+    return min(1 << fmt.precision, size) if fine else 0, size

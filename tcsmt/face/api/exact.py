@@ -10,6 +10,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.certified import certify_exact
 from tcsmt.analysis.exactness.largest import Exactness
 from tcsmt.analysis.exactness.largest import exact as exact_of
+from tcsmt.analysis.exactness.lattice import missing_integer
 from tcsmt.analysis.exactness.search import Inputs
 from tcsmt.analysis.subjects import subject_named
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
@@ -79,7 +80,8 @@ class AccuracyExactness(Result):
         name = f"{self.algorithm}: {self.row.name}" if self.algorithm else self.row.name
         operands = f"a and b: {answer.a}" if answer.a == answer.b else f"a: {answer.a}; b: {answer.b}"
         yield f"{name}, evidence: {self.row.evidence}"
-        yield f"{operands}; c = 0"
+        scales = "; block scales are 1" if self.row.model.scale_format is not None else ""
+        yield f"{operands}; c = 0{scales}"
         yield ""
         if answer.proof is not None:
             yield f"EXACT up to K = {answer.k}: proved {answer.proof.how}"
@@ -118,18 +120,22 @@ def exact(
 ) -> AccuracyExactness:
     """How far the chained result of a unit is exactly the dot product of integers, with c = 0.
 
+    Block scales, where the unit takes any, are 1.
+
     >>> import tcsmt
     >>> found = tcsmt.accuracy.exact("turing/mma.m8n8k16.s32.s8.s8.s32", integers=128, search=False)
     >>> found.k, found.is_exact
     (131071, True)
 
-    integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it. k:
+    integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it, which
+    must have every integer in their range up to it (f16: up to 2048). k:
     products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
     name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit (an emulation:
     binary64 ones). search: whether to look for inputs beyond, where the result is another. options: of
     solvers; a proof is not confirmed where they leave it open.
 
-    Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given.
+    Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given,
+    or integers that the formats do not have.
     """
     if integers is None and k is None:
         raise TcsmtError("integers and k are both missing: give one of them, or both")
@@ -146,6 +152,8 @@ def exact(
     asked = subject_named(chain, algorithm, row)
     if k is not None and k > asked.longest:
         raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")
+    if integers is not None and (why := missing_integer(asked.formats[:2], integers)):
+        raise TcsmtError(f"integers = {integers}: {why}")
     exactness = exact_of(asked, chain, integers=integers, k=k, search=search)
     certified = None
     if solving.certificates is not None and exactness.k:

@@ -109,7 +109,10 @@ def test_the_format_of_the_result_is_said(folder: Path, kernel: Certified, sums:
 
 
 def test_inputs_are_said_to_be_integers(folder: Path, kernel: Certified, sums: Certified) -> None:
-    assert {one.stated.inputs for one in described(folder, THEOREMS)} == {"integers"}
+    inputs = "words of the model's formats that are integers"
+    assert {one.stated.inputs for one in described(folder, THEOREMS)} == {inputs}
+    for one in described(folder, THEOREMS):
+        assert "words of its formats" in one.stated.says
 
 
 def test_less_is_proved_by_the_same_lemmas(folder: Path, kernel: Certified) -> None:

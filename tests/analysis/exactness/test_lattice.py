@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
-from tcsmt.analysis.exactness.lattice import ZERO, Lattice, integers_up_to
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.analysis.exactness.lattice import ZERO, Lattice, integers_up_to, largest_integer, missing_integer
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
 
 
@@ -58,3 +59,41 @@ def test_integers_of_integer_formats() -> None:
     assert (found.low, found.high) == (-8, 7)
     found = integers_up_to(IntegerFormat(name="u4", bits=4, signed=False), 3)
     assert (found.low, found.high) == (0, 3)
+
+
+FLOATS = [
+    *(FORMATS[name] for name in ("e4m3", "e5m2", "e2m1", "e3m2", "e2m3", "ue4m3", "ue8m0")),
+    Format(name="coarse", exponent_bits=3, fraction_bits=2, bias=-1),
+    Format(name="fine", exponent_bits=3, fraction_bits=3, bias=1),
+    Format(name="far", exponent_bits=2, fraction_bits=2, bias=-4, specials=Specials.NAN_ONLY),
+]  # fmt: skip
+INTEGERS = [IntegerFormat(name="s4", bits=4), IntegerFormat(name="u4", bits=4, signed=False),
+            IntegerFormat(name="q", bits=5, fraction_bits=2)]  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", [*FLOATS, *INTEGERS], ids=lambda fmt: fmt.name)
+def test_the_largest_integer_up_to_which_none_is_missing(fmt: AnyFormat) -> None:
+    """By all words: every integer of the range is there up to it, and the next one is not."""
+    words = (w for w in range(1 << fmt.width) if not (fmt.is_nan(w) or fmt.is_infinite(w)))
+    numbers = {fmt.value(word) for word in words}
+    least, most = min(numbers), max(numbers)
+    found = largest_integer([fmt])
+
+    def lacks(n: int) -> bool:
+        return n != 0 and least <= n <= most and n not in numbers
+
+    assert not any(lacks(n) for n in range(-found, found + 1))
+    assert lacks(found + 1) or found == max(-least // 1, most // 1)
+    assert not missing_integer([fmt], found)
+    assert str(found) in missing_integer([fmt], found + 1)
+
+
+def test_integers_of_two_formats() -> None:
+    """The range of one may be that of the other's; what is missing in one is missing."""
+    s8, u8 = IntegerFormat(name="s8", bits=8), IntegerFormat(name="u8", bits=8, signed=False)
+    assert largest_integer([s8, u8]) == largest_integer([u8, s8]) == 255
+    assert missing_integer([s8, s8], 1 << 64) == "no integer of s8 is larger in magnitude than 128"
+    f16, e5m2 = FORMATS["f16"], FORMATS["e5m2"]
+    assert largest_integer([f16, e5m2]) == 8
+    assert missing_integer([f16, f16], 3000) == "f16 does not have the integer 2049: at most 2048"
+    assert largest_integer([f16, s8]) == 2048

@@ -24,7 +24,13 @@ def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
     assert path is not None
     assert not check_statement(path, theorems=THEOREMS).flaw
     statement = json.loads(path.read_text())
-    for key, value in (("k", 131072), ("k", 0), ("k", "many")):
+    for key, value in (
+        ("k", 131072),
+        ("k", 0),
+        ("k", "many"),
+        ("integers", 129),
+        ("integers", (1 << 64) + 1),
+    ):
         changed = statement | {"statement": statement["statement"] | {key: value}}
         path.write_text(json.dumps(changed))
         assert check_statement(path, theorems=THEOREMS).flaw

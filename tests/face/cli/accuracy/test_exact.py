@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.support.command_line import done, refused
 
 INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
@@ -19,6 +21,26 @@ def test_on_the_command_line() -> None:
         "accuracy", "exact", "fp32-fma", "--arch", "volta", "--k", "300", "--integers", "237", code=1
     )
     assert wrong.splitlines()[3] == "NOT EXACT"
+
+
+def test_integers_that_the_formats_do_not_have() -> None:
+    """Nothing is exact of numbers that cannot be given: 2049 in FP16, 129 in 8 bits."""
+    volta = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    wrong = refused("accuracy", "exact", volta, "--integers", "3000")
+    assert "integers = 3000: f16 does not have the integer 2049: at most 2048" in wrong
+    wrong = refused("accuracy", "exact", INTEGERS, "--integers", 1 << 30, "--k", "4")
+    assert "no integer of s8 is larger in magnitude than 128" in wrong
+
+
+@pytest.mark.slow
+def test_what_the_operands_and_scales_are() -> None:
+    volta = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    shown = done("accuracy", "exact", volta, "--k", "1", "--no-search")
+    assert "a and b: integers from -2048 to 2048; c = 0" in shown and "have the integer 2049" in shown
+    scaled = "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"
+    assert "; c = 0; block scales are 1" in done(
+        "accuracy", "exact", scaled, "--integers", "1", "--no-search"
+    )
 
 
 def test_bad_input() -> None:
