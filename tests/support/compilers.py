@@ -63,6 +63,8 @@ def compile_cuda(source: str, target: str, folder: Path) -> None:
 
 def _judge(failed: int, text: str) -> None:
     """Newer PTX than the compiler's is no error of ours: 13.0 refuses four ue8m0 scales, 13.5 takes them."""
+    if failed and "Failed to preprocess host compiler properties" in text:
+        pytest.skip("nvcc finds no host compiler: g++ is not installed")
     if failed and "Illegal modifier '.scale_vec::4X' for instruction 'mma' with type '.ue8m0'" in text:
         pytest.skip("this compiler does not know four ue8m0 scales (CUDA 13.0 does not, 13.5 does)")
     assert not failed, text

@@ -64,6 +64,8 @@ def test_python_integers_are_exact_or_refused() -> None:
 
 
 KERNEL = "volta/mma.m8n8k4.f32.f16.f16.f32+split-k:2@8"
+NEEDS_CLANG = pytest.mark.skipif(not c_source.available(), reason="clang is not installed")
+NEEDS_YOSYS = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 
 
 def test_names_mean_the_same_on_the_command_line_and_in_python(tmp_path: Path) -> None:
@@ -116,8 +118,14 @@ def written(folder: Path, files: Mapping[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", [
-    KERNEL, "ieee/fma.f32", "mine.toml", "mine.toml+split-k:2@8", f"dot.c,like={INT8}",
-    "sum.c,include=folder,like=int8.toml", "sum.c,include=folder,like=int8.toml+split-k:2@8",
+    KERNEL, "ieee/fma.f32", "mine.toml", "mine.toml+split-k:2@8",
+    *(
+        pytest.param(name, marks=NEEDS_CLANG)
+        for name in (
+            f"dot.c,like={INT8}", "sum.c,include=folder,like=int8.toml",
+            "sum.c,include=folder,like=int8.toml+split-k:2@8",
+        )
+    ),
     "mac.btor2,format=a=u8,format=b=u8,format=c=u8,format=d=u8", "volta", f"{VOLTA}@fasi",
 ])  # fmt: skip
 @pytest.mark.parametrize("suffix", ["json", "csv", "npz"])
@@ -139,6 +147,7 @@ def test_files_of_vectors_are_held_against_the_unit_that_they_name(
     assert replayed.row.model == tcsmt.unit(name).model
 
 
+@NEEDS_CLANG
 def test_a_design_in_the_present_folder_is_described_and_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +160,7 @@ def test_a_design_in_the_present_folder_is_described_and_bounded(
     assert tcsmt.accuracy.bound("single-f16", KERNEL, k=8, search=0.1).row.name == KERNEL
 
 
+@NEEDS_CLANG
 def test_a_design_has_the_formats_of_what_it_is_compared_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,8 +182,7 @@ endmodule
 
 
 @pytest.mark.parametrize("file", [
-    pytest.param("dot.c", marks=pytest.mark.skipif(not c_source.available(), reason="no clang")),
-    pytest.param("dot.sv", marks=pytest.mark.skipif(not rtl.available(), reason="no pyosys")),
+    pytest.param("dot.c", marks=NEEDS_CLANG), pytest.param("dot.sv", marks=NEEDS_YOSYS),
 ])  # fmt: skip
 def test_commands_of_products_take_designs_by_name(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
