@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 
@@ -15,8 +16,8 @@ _KNOWN: dict[str, Answer] = {}
 
 
 def solve(text: str, settings: SolvingOptions) -> Answer:
-    """What :func:`.solve` does, by Bitwuzla; the limit is one of processor time, which a busy machine leaves
-    alone.
+    """What :func:`.solve` does, by Bitwuzla; the limit is one of steps, or of processor time, which a busy
+    machine leaves alone.
     """
     script = digest(text)
     if script in _KNOWN:
@@ -34,7 +35,10 @@ def _solved(text: str, settings: SolvingOptions) -> Answer:
     parser.parse(text.partition("(check-sat)")[0], True, False)
     solver = parser.bitwuzla()
     start = time.thread_time()
-    solver.configure_terminator(lambda: time.thread_time() - start > settings.timeout)
+    asked, steps = itertools.count(1), settings.steps
+    solver.configure_terminator(
+        lambda: time.thread_time() - start > settings.timeout if steps is None else next(asked) > steps
+    )
     answer = str(solver.check_sat()).lower()
     seconds = time.thread_time() - start
     values = {}

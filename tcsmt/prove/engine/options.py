@@ -21,7 +21,9 @@ class SolvingOptions:
     """How questions are put to solvers, and what becomes of the answers.
 
     solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio`` (a race of them all).
-    timeout: seconds for each query, up to 1,000,000. memory: MiB for each solver process, from 64.
+    timeout: seconds of processor time for each query, up to 1,000,000. memory: MiB for each solver process,
+    from 64. steps: a limit for each query in the solver's own count, which no machine and no load changes:
+    z3's and cvc5's resource units; for Bitwuzla, how often it asks whether to go on. None: no such limit.
     confirm: a proof counts only if another solver confirms it; None: as the call does by default.
     reuse: whether proofs that an earlier run has kept count; None: not with ``confirm``, as anyone can write
     to a file. jobs: parallel processes (of an exhaustive run: threads) on this machine; 0: this process works
@@ -42,6 +44,7 @@ class SolvingOptions:
     timeout: float = 60.0
     memory: int = 8192
     _: KW_ONLY
+    steps: int | None = None
     confirm: bool | None = None
     reuse: bool | None = None
     jobs: int = 1
@@ -54,6 +57,8 @@ class SolvingOptions:
         object.__setattr__(self, "solver", choose("solver", self.solver, CHOICES))
         if not 0 < self.timeout <= 1e6:
             raise TcsmtError(f"timeout = {self.timeout}: must be over 0 and up to 1000000 seconds")
+        if self.steps is not None and not 0 < self.steps < 1 << 32:
+            raise TcsmtError(f"steps = {self.steps}: must be from 1 to {(1 << 32) - 1}")
         if not 64 <= self.memory <= 1 << 20:
             raise TcsmtError(f"memory = {self.memory}: must be from 64 to {1 << 20} MiB")
         if not 0 <= self.jobs <= 256:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tcsmt.prove.certificates.lrat import Clause
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.run import longest
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
@@ -41,15 +42,17 @@ def refutation(cnf: str, options: SolvingOptions) -> str:
             clauses.write_text(cnf, encoding="utf-8")
         except OSError as error:
             raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
-        limits = [str(options.memory), str(math.ceil(options.timeout) + 1)]
+        limits = [str(options.memory), str(options.timeout)]
         command = [sys.executable, str(_CHILD), str(clauses), str(proof), *limits]
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, timeout=options.timeout, check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
+                text=True, timeout=longest(options), check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise NotRefuted(f"CaDiCaL: timeout after {options.timeout:g} s") from None
+            raise NotRefuted("CaDiCaL: hangs") from None
+        if done.returncode == -signal.SIGPROF:
+            raise NotRefuted(f"CaDiCaL: timeout after {options.timeout:g} s")
         answer = done.stdout.strip()
         if done.returncode or answer != "unsat":
             raise (Satisfiable if answer == "sat" else NotRefuted)(

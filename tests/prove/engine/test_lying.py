@@ -60,7 +60,9 @@ def test_malformed_replies_are_unknown_with_a_reason(
     monkeypatch.setattr(run, "_PATIENCE", 0.3)
     _, reason = BEHAVIOURS[behaviour]
     liars.install(bitwuzla=behaviour)
-    answer = solve(script(FALSE_GOAL), SolvingOptions("bitwuzla", timeout=0.3 if reason == "timeout" else 30))
+    if reason == "hangs":
+        monkeypatch.setattr(run, "_HANGING", (0.0, 0.3))
+    answer = solve(script(FALSE_GOAL), SolvingOptions("bitwuzla"))
     assert answer.answer == "unknown"
     assert answer.reason.startswith("bitwuzla: ")
     assert reason in answer.reason
@@ -79,11 +81,12 @@ def test_well_formed_replies_are_answers(answer: str, liars: Liars) -> None:
 
 
 @pytest.mark.parametrize("second", ["unsat", "sat", "hangs after unsat", *one_in(2, chain(*UNCONFIRMING))])
-def test_only_another_unsat_confirms(second: str, liars: Liars) -> None:
+def test_only_another_unsat_confirms(second: str, liars: Liars, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the first solver's lie, each behaviour of the others makes what it is."""
     liars.install(bitwuzla="unsat", z3=second, cvc5="nothing")
-    hangs = BEHAVIOURS[second][1] == "timeout"
-    solving = Solving(SolvingOptions("bitwuzla", timeout=0.5 if hangs else 30, confirm=True))
+    if BEHAVIOURS[second][1] == "hangs":
+        monkeypatch.setattr(run, "_HANGING", (0.0, 0.5))
+    solving = Solving(SolvingOptions("bitwuzla", confirm=True))
     found = solving.proof("", FALSE_GOAL, solving.ask(FALSE_GOAL), 0.0)
     if second == "unsat":
         assert isinstance(found, Equivalent)

@@ -1,13 +1,15 @@
-"""The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB SECONDS``.
+"""The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB SECONDS STEPS``.
 
 Reads an SMT-LIB script from standard input, puts its first ``(check-sat)`` to the solver, and writes one line
 of JSON: what :mod:`tcsmt.prove.engine.solvers.answer` says. It is run as a file, so that it imports the
-solver and nothing of this package.
+solver and nothing of this package. SECONDS are of processor time: then the process ends by SIGPROF. STEPS are
+the solver's own (0: no limit).
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 Reply = dict[str, object]
 
 
-def bitwuzla(text: str, names: Sequence[str]) -> Reply:
+def bitwuzla(text: str, names: Sequence[str], steps: int) -> Reply:
     """Bitwuzla, through its SMT-LIB parser."""
     import bitwuzla as library
 
@@ -29,28 +31,33 @@ def bitwuzla(text: str, names: Sequence[str]) -> Reply:
     parser = library.Parser(library.TermManager(), options)
     parser.parse(text, True, False)
     solver = parser.bitwuzla()
-    start = time.perf_counter()
+    if steps:
+        asked = itertools.count(1)
+        solver.configure_terminator(lambda: next(asked) > steps)
+    start = time.process_time()
     answer = str(solver.check_sat()).lower()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     values = {}
     if answer == "sat":
         for name in names:
             value = solver.get_value(parser.parse_term(name))
             boolean = value.sort().is_bool()
             values[name.strip("|")] = int(value.value()) if boolean else int(value.value(2), 2)
+    reason = f"stopped after {steps} steps" if answer == "unknown" and steps else ""
     version = library.version()
-    return {"answer": answer, "values": values, "seconds": seconds, "version": version}
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
 
 
-def z3(text: str, names: Sequence[str]) -> Reply:
+def z3(text: str, names: Sequence[str], steps: int) -> Reply:
     """Z3, through its SMT-LIB parser."""
     import z3 as library
 
     solver = library.SolverFor("QF_BV") if "(set-logic QF_BV)" in text else library.Solver()
+    solver.set("rlimit", steps)
     solver.from_string(text)
-    start = time.perf_counter()
+    start = time.process_time()
     answer = str(solver.check())
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     values = {}
     if answer == "sat":
         model, plain = solver.model(), {name.strip("|") for name in names}
@@ -63,13 +70,14 @@ def z3(text: str, names: Sequence[str]) -> Reply:
     return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
 
 
-def cvc5(text: str, names: Sequence[str]) -> Reply:
+def cvc5(text: str, names: Sequence[str], steps: int) -> Reply:
     """cvc5, with eager bit-blasting of pure bit-vectors, through its SMT-LIB parser."""
     import cvc5 as library
 
     manager = library.TermManager()
     solver = library.Solver(manager)
     solver.setOption("produce-models", "true")
+    solver.setOption("rlimit", str(steps))
     if "(set-logic QF_BV)" in text:
         solver.setOption("bitblast", "eager")
     else:
@@ -79,9 +87,9 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
     symbols = parser.getSymbolManager()
     while not (command := parser.nextCommand()).isNull():
         command.invoke(solver, symbols)
-    start = time.perf_counter()
+    start = time.process_time()
     result = solver.checkSat()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     answer = "sat" if result.isSat() else "unsat" if result.isUnsat() else "unknown"
     values = {}
     if answer == "sat":
@@ -113,16 +121,16 @@ def _limit(what: int, most: int) -> None:
 
 def main() -> None:
     """Answer the script on standard input."""
-    name, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    name, memory, seconds, steps = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
     _die_with_parent()
     _limit(resource.RLIMIT_AS, memory << 20)
-    # where a child cannot know that its parent, killed itself, can no longer kill it
-    _limit(resource.RLIMIT_CPU, seconds)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # of processor time: a busy machine changes no answer
     query = sys.stdin.buffer.read()
     text = re.split(r"^\(check-sat\)", query.decode(), maxsplit=1, flags=re.MULTILINE)[0]
     names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)
     try:
-        outcome = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names)
+        outcome = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names, steps)
     except ImportError as error:
         outcome = {"reason": f"{name} is not installed ({error})"}
     except MemoryError:

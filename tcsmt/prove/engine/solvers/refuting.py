@@ -1,7 +1,8 @@
 """The process in which a SAT solver refutes clauses: ``python refuting.py CNF LRAT MEMORY_MIB SECONDS``.
 
 Reads a DIMACS file, writes CaDiCaL's refutation in the LRAT format, and prints ``unsat``, ``sat``, or why
-there is no answer. It is run as a file, so that it imports the solver and nothing of this package.
+there is no answer. It is run as a file, so that it imports the solver and nothing of this package. SECONDS
+are of processor time: then the process ends by SIGPROF.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ def _limit(what: int, most: int) -> None:
 
 def main() -> None:
     """Refute the clauses of the file."""
-    cnf, lrat, memory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    cnf, lrat, memory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
     _die_with_parent()
     _limit(resource.RLIMIT_AS, memory << 20)
-    _limit(resource.RLIMIT_CPU, seconds)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         import pysolvers as library
     except ImportError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import selectors
 import signal
@@ -19,7 +18,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, read
 from tcsmt.support.invariants import present
 
-__all__ = ["installed", "solve"]
+__all__ = ["installed", "longest", "solve"]
 
 #: Packages that are not called as their solver is.
 _PACKAGES = {"z3": "z3-solver"}
@@ -27,7 +26,10 @@ _CHILD = Path(__file__).with_name("child.py")
 #: Bytes of a reply; a thousand values take some ten thousand.
 _MOST = 16 << 20
 #: Seconds for a process to end after it has closed its output.
-_PATIENCE = 5.0
+_PATIENCE = 60.0
+#: A process ends itself at its limit of processor time. One that hangs uses none: by the clock it has so many
+#: times its limit, and so many seconds more.
+_HANGING = (20.0, 60.0)
 
 
 def solve(text: str, options: SolvingOptions) -> Answer:
@@ -36,7 +38,7 @@ def solve(text: str, options: SolvingOptions) -> Answer:
     An answer counts once its process has ended well (:func:`tcsmt.prove.engine.solvers.answer.read`).
     """
     start = time.monotonic()
-    deadline = start + options.timeout
+    deadline = start + longest(options)
     children: list[_Child] = []
     failures: list[str] = []
     try:
@@ -49,14 +51,14 @@ def solve(text: str, options: SolvingOptions) -> Answer:
                 remaining = deadline - time.monotonic()
                 ready = selector.select(max(0.0, remaining)) if remaining > 0 else []
                 if not ready:
-                    failures += [f"{key.data.name}: timeout" for key in selector.get_map().values()]
+                    failures += [f"{key.data.name}: hangs" for key in selector.get_map().values()]
                     break
                 for key, _ in ready:
                     child: _Child = key.data
                     if child.more():
                         continue
                     selector.unregister(key.fileobj)
-                    answer = child.answer(text, deadline)
+                    answer = child.answer(text)
                     if answer.answer != "unknown":
                         return answer
                     failures.append(f"{child.name}: {answer.reason}")
@@ -65,6 +67,12 @@ def solve(text: str, options: SolvingOptions) -> Answer:
             _stop(started.process)
     seconds = time.monotonic() - start
     return Answer("unknown", options.solver, reason="; ".join(failures), seconds=seconds)
+
+
+def longest(options: SolvingOptions) -> float:
+    """Return the seconds by the clock after which a solver's process is taken to hang."""
+    times, more = _HANGING
+    return times * options.timeout + more
 
 
 def installed(name: str) -> str:
@@ -96,19 +104,21 @@ class _Child:
         self.written += part
         return bool(part) and len(self.written) <= _MOST
 
-    def answer(self, text: str, deadline: float) -> Answer:
+    def answer(self, text: str) -> Answer:
         """What it has answered to the script, once it has ended."""
         if len(self.written) > _MOST:
             return Answer("unknown", self.name, reason=f"wrote more than {_MOST >> 20} MiB")
         try:
-            code = self.process.wait(min(_PATIENCE, max(0.0, deadline - time.monotonic())))
+            code = self.process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             return Answer("unknown", self.name, reason="closed its output and did not end")
+        if code == -signal.SIGPROF:
+            return Answer("unknown", self.name, reason="timeout")
         return read(self.name, text, bytes(self.written), code)
 
 
 def _start(name: str, options: SolvingOptions, text: str) -> subprocess.Popen[bytes]:
-    limits = [str(options.memory), str(math.ceil(options.timeout) + 1)]
+    limits = [str(options.memory), str(options.timeout), str(options.steps or 0)]
     # a file, not a pipe: a pipe that is full would wait for the child to read
     with tempfile.TemporaryFile() as file:
         file.write(text.encode())
