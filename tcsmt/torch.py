@@ -9,10 +9,12 @@ tensor(3.)
 
 from __future__ import annotations
 
+from tcsmt.support import extras
+
 try:
     import torch as _torch  # noqa: F401  (whether it is there)
 except ImportError as error:
-    raise ImportError("tcsmt.torch needs PyTorch: pip install 'tcsmt[torch]'") from error
+    raise ImportError(f"tcsmt.torch needs PyTorch: {extras.install('torch')}") from error
 
 from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
 from tcsmt.face.torch.emulation import TorchEmulation, emulate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tcsmt.support import extras
 from tests.support.paths import ROOT
 
 
@@ -21,4 +22,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "tcsmt.torch needs PyTorch: pip install 'tcsmt[torch]'\n"
+    assert done.stdout == f"tcsmt.torch needs PyTorch: {extras.install('torch')}\n"

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_bytes
 
@@ -27,7 +28,7 @@ def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None],
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise TcsmtError("plots need matplotlib: pip install 'tcsmt[plot]'") from None
+        raise TcsmtError(f"plots need matplotlib: {extras.install('plot')}") from None
     settings = {"svg.hashsalt": "tcsmt", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
     with rc_context(settings):
         figure = Figure(figsize=size, layout="constrained", facecolor="white")

@@ -27,6 +27,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage
 from tcsmt.matrix_units.models.base import Terms
 from tcsmt.simulate.rows import run_words
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 
 pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
@@ -336,7 +337,7 @@ except TcsmtError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'tcsmt[fast]'" in done.stdout
+    assert extras.install("fast") in done.stdout
 
 
 @pytest.mark.parametrize("fmt", [f for f in FORMATS.values() if f.width <= 16], ids=lambda f: f.name)

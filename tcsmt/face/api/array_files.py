@@ -11,6 +11,7 @@ import numpy as np
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.matrix_units.files.arrays import read_array as read_npy
 from tcsmt.matrix_units.files.safetensors import read_safetensor
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["read_array"]
@@ -39,7 +40,7 @@ def _of_pytorch(path: Path, name: str) -> Array:
     try:
         import torch
     except ImportError:
-        raise TcsmtError(f"{path}: .pt files need PyTorch: pip install 'tcsmt[torch]'") from None
+        raise TcsmtError(f"{path}: .pt files need PyTorch: {extras.install('torch')}") from None
     try:
         stored = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:

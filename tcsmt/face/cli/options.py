@@ -74,7 +74,7 @@ class _SolvingOption(click.Option):
 #: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
 _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
-    "timeout": ("--timeout", {"show_default": True, "help": "Time limit of each query, in seconds."}),
+    "timeout": ("--timeout", {"show_default": True, "help": "Limit of each query, in seconds of processor time."}),
     "memory": ("--memory", {"show_default": True, "help": "Memory limit of each solver process, in MiB."}),
     "confirm": ("--confirm/--no-confirm", {
         "show_default": True,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from tcsmt.support import cache
+from tcsmt.support import cache, extras
 from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["available", "converts_half", "functions", "require_compiler", "vector_bits", "version"]
@@ -43,7 +43,7 @@ def version() -> str:
 def require_compiler() -> None:
     """Raise TcsmtError without the extra."""
     if not available():
-        raise TcsmtError("the compiled simulator needs llvmlite: pip install 'tcsmt[fast]'")
+        raise TcsmtError(f"the compiled simulator needs llvmlite: {extras.install('fast')}")
 
 
 def functions(text: str, names: Sequence[str]) -> dict[str, int]:

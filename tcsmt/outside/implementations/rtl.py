@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, UnknownName
 
 __all__ = ["available", "btor2_of"]
@@ -43,7 +44,7 @@ def btor2_of(
     Raises :class:`.TcsmtError` for a design that has no such text, with file and line where Yosys says them.
     """
     if not available():
-        raise TcsmtError("RTL is read by Yosys: pip install 'tcsmt[rtl]'")
+        raise TcsmtError(f"RTL is read by Yosys: {extras.install('rtl')}")
     for path in sources:
         if not path.is_file():
             raise TcsmtError(f"{path}: no such file")

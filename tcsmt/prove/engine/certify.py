@@ -28,6 +28,7 @@ from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, st
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written_statement
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.question import Question
+from tcsmt.support import extras
 from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
@@ -163,7 +164,7 @@ class Certificates:
 def require_sat_solver(options: SolvingOptions) -> None:
     """Raise :class:`.TcsmtError` where certificates are wanted and no SAT solver is installed."""
     if options.certificates is not None and not available():
-        raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
+        raise TcsmtError(f"certificates need a SAT solver: {extras.install('certificates')}")
 
 
 def certificates_of(options: SolvingOptions) -> Certificates | None:

@@ -34,6 +34,7 @@ from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.statements.question import Question
+from tcsmt.support import extras
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -81,7 +82,7 @@ class Enumeration:
 
     def __init__(self, question: Question, *, confirm: bool = False) -> None:
         if not jit.available():
-            raise TcsmtError("running all inputs needs llvmlite: pip install 'tcsmt[fast]'")
+            raise TcsmtError(f"running all inputs needs llvmlite: {extras.install('fast')}")
         self.question, self.confirm = question, confirm
         put, self.inner = self._innermost()
         self._put = {var(name, question.formats[name].width): term for name, term in put.items()}

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from tcsmt.support import extras
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.work import Failure, Task
@@ -31,7 +32,7 @@ def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Rec
     try:
         from distributed import Client, as_completed
     except ImportError:
-        raise TcsmtError("--scheduler needs Dask: pip install 'tcsmt[dask]'") from None
+        raise TcsmtError(f"--scheduler needs Dask: {extras.install('dask')}") from None
     for name in ("distributed", "distributed.client"):  # its tracebacks say what our errors say
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.language.run import jit
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 
 TEXT = """define i32 @seven() {
@@ -123,7 +124,7 @@ def test_a_text_that_is_no_ir(kept: Path) -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "available", lambda: False)
-    with pytest.raises(TcsmtError, match=re.escape("pip install 'tcsmt[fast]'")):
+    with pytest.raises(TcsmtError, match=re.escape(extras.install("fast"))):
         jit.functions(TEXT, ["seven"])
 
 

@@ -68,8 +68,8 @@ def test_frozen_results_are_reproduced(architecture: str) -> None:
 @pytest.mark.oracle
 def test_against_mmasim(monkeypatch: pytest.MonkeyPatch) -> None:
     """20,000 rows of each arithmetic; the script takes more (``--rows``)."""
-    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'tcsmt[oracle]'")
-    pytest.importorskip("mmasim", reason="mmasim is not installed: pip install 'tcsmt[oracle]'")
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install '.[oracle]'")
+    pytest.importorskip("mmasim", reason="mmasim is not installed: pip install '.[oracle]'")
     monkeypatch.setattr(sys, "argv", ["against_mmasim.py", "--rows", "20000", "--variant-rows", "2000"])
     assert against_mmasim.main() == 0
 

@@ -24,6 +24,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tcsmt.simulate.rows import run_words
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
 from tests.support.command_line import done
@@ -359,7 +360,7 @@ def test_how_designs_are_given(tmp_path: Path) -> None:
 
 def test_without_yosys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rtl, "available", lambda: False)
-    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[rtl\]'"):
+    with pytest.raises(TcsmtError, match=re.escape(extras.install("rtl"))):
         design()
 
 

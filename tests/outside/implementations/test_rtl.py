@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from tcsmt.outside.implementations import rtl
 from tcsmt.outside.implementations.rtl import btor2_of
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import btor2
 
@@ -58,7 +60,7 @@ def test_names_that_are_no_names(name: str, source: Path, monkeypatch: pytest.Mo
 def test_without_yosys(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rtl, "find_spec", lambda name: None)
     assert not rtl.available()
-    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[rtl\]'"):
+    with pytest.raises(TcsmtError, match=re.escape(extras.install("rtl"))):
         btor2_of([source], "half", "d")
 
 

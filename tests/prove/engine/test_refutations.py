@@ -23,6 +23,7 @@ from tcsmt.prove.engine import certify, refutations
 from tcsmt.prove.engine.certify import Certificates, certificates_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, Satisfiable, refutation, strict, trimmed
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 from tests.support.processes import children, until
@@ -281,5 +282,5 @@ def test_without_the_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setitem(sys.modules, "pysolvers", None)
     monkeypatch.setattr(refutations, "find_spec", lambda name: None)
     assert certificates_of(SolvingOptions()) is None
-    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[certificates\]'"):
+    with pytest.raises(TcsmtError, match=re.escape(extras.install("certificates"))):
         certificates_of(SolvingOptions(certificate=tmp_path))

@@ -18,6 +18,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import run
 from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs import cluster
 from tests.support.command_line import refused
@@ -158,4 +159,4 @@ def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_no_dask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     text = refused("atlas", *CHOSEN, "--store", tmp_path / "a", "--scheduler", "tcp://127.0.0.1:1")
-    assert "--scheduler needs Dask: pip install 'tcsmt[dask]'" in text
+    assert f"--scheduler needs Dask: {extras.install('dask')}" in text

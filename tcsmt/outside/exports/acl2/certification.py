@@ -23,6 +23,7 @@ from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
+from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, replace_text
 
@@ -168,7 +169,7 @@ def certifying(books: Path | None, timeout: float) -> Iterator[Callable[[Book], 
     """
     prover_path()
     if not available():
-        raise TcsmtError("refutations need CaDiCaL: pip install 'tcsmt[certificates]'")
+        raise TcsmtError(f"refutations need CaDiCaL: {extras.install('certificates')}")
     with ExitStack() as stack:
         folder = (books or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tcsmt-")))).absolute()
         refuter = stack.enter_context(Refuter(folder, SolvingOptions(timeout=timeout)))
