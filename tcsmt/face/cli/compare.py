@@ -49,7 +49,16 @@ from tcsmt.face.cli.printing import show
 @link_options
 @options.as_json
 @options.solving(
-    "solver", "timeout", "memory", "confirm", "reuse", "jobs", "certificate", "dump_smt", confirm=True
+    "solver",
+    "timeout",
+    "steps",
+    "memory",
+    "confirm",
+    "reuse",
+    "jobs",
+    "certificate",
+    "dump_smt",
+    confirm=True,
 )
 def compare(
     a: str,

@@ -37,7 +37,7 @@ from tcsmt.face.cli.printing import answer, json_text
     help="Write the JSON report here, and update it during the run.",
 )
 @options.folders
-@options.solving("solver", "timeout", "memory", "confirm", "certificate", "dump_smt")
+@options.solving("solver", "timeout", "steps", "memory", "confirm", "certificate", "dump_smt")
 def find(
     name: str,
     arch: str | None,

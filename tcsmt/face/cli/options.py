@@ -75,6 +75,10 @@ class _SolvingOption(click.Option):
 _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
     "timeout": ("--timeout", {"show_default": True, "help": "Limit of each query, in seconds of processor time."}),
+    "steps": ("--steps", {
+        "type": int, "metavar": "COUNT",
+        "help": "Limit of each query in the solver's own count: the same verdict on every machine.",
+    }),
     "memory": ("--memory", {"show_default": True, "help": "Memory limit of each solver process, in MiB."}),
     "confirm": ("--confirm/--no-confirm", {
         "show_default": True,
