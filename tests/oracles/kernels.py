@@ -143,7 +143,7 @@ def _parts(text: str, lanes: list[int], k: int) -> list[list[int]]:
     count = len(lanes)
     match kind:
         case "split-k":
-            step = int(options.get("step", 1))
+            step = int(options.get("step", 1 if count % k else k))
             size = ceil(ceil(count / int(number)) / step) * step
             cuts = list(range(0, count, size))
         case "sliced":

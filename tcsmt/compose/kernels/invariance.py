@@ -90,19 +90,25 @@ class Invariance:
 def telling_k(unit: Row, reductions: Sequence[Reduction], *, c: bool = False) -> int:
     """The shortest K at which as few of the reductions as possible are the same sums.
 
-    c: whether a C may enter before the products. All chains are made of whole instructions there, where that
-    can be.
+    c: whether a C may enter before the products. There are as many parts as a reduction names, and all chains
+    are made of whole instructions there, where that can be.
     """
     step = unit.model.k
 
-    def score(count: int) -> tuple[int, int, int]:
+    def score(count: int) -> tuple[int, int, int, int]:
         length = count * step
         orders = _orders(reductions, length, step, c=c)
         different = {expression(order, length, step, c=c) for order in orders}
+        parts = (
+            level.number - len(level.cut(np.arange(length), step))
+            for order in orders
+            for level in order.levels[:1]
+            if level.kind in ("split-k", "sliced")
+        )
         chains = (
             part for order in orders for part, _ in Schedule(unit.model, order).chains(np.arange(length))
         )
-        return len(different), -sum(len(chain) % step > 0 for chain in chains), -count
+        return len(different), -sum(parts), -sum(len(chain) % step > 0 for chain in chains), -count
 
     return max(range(1, _LONGEST + 1), key=score) * step
 

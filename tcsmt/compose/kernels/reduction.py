@@ -46,7 +46,8 @@ class Level:
         ``number`` products; ``cuts``: parts that begin at 0 and at each of ``at``; ``stream-k``: ``number``
         workers share the steps of all tiles of the result evenly, and a tile's K is cut where a worker ends.
     number: parts, products or workers (of ``cuts``: 0).
-    step: products that stay together. None: 1 for ``split-k``, the instruction's K for ``sliced``.
+    step: products that stay together. None: the instruction's K, as no kernel cuts inside of an instruction;
+        for ``split-k`` only where the products to be cut are a multiple of it (else 1).
     halved: of ``promote``: what is left after the whole blocks, between one and two blocks, is cut in halves,
         each a multiple of this, as GotoBLAS does (0: not).
     at: of ``cuts``: where parts begin.
@@ -121,7 +122,7 @@ class Level:
         length = len(indices)
         match self.kind:
             case "split-k":
-                step = self.step or 1
+                step = self.step or (1 if length % k else k)
                 share = ceil(ceil(length / self.number) / step) * step
                 starts = list(range(0, length, share))
             case "promote":

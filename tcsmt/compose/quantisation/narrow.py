@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 
 __all__ = ["narrowed", "wide"]
@@ -36,14 +36,26 @@ def narrowed(values: Array, fmt: Format) -> Array:
 
 @cache
 def _rounded(fmt: Format) -> Array:
-    """Words, by the front of a binary32 word, and a bit that says whether anything is below it."""
+    """Words, by the front of a binary32 word, and a bit that says whether anything is below it.
+
+    A NaN of a format without one has the word that torchao's arithmetic on its bits gives: 1.5, mostly.
+    """
     if fmt.fraction_bits > 3:
         raise ValueError(f"{fmt.name}: a table tells apart what has three fraction bits at most")
     place = np.arange(1 << (33 - _BELOW), dtype=np.uint32)
     values = (place >> np.uint32(1) << np.uint32(_BELOW) | place & np.uint32(1)).view(np.float32)
     most = np.float32(fmt.largest_finite)
     with np.errstate(all="ignore"):
-        return np.clip(values, -most, most).astype(dtype_of(fmt)).view(unsigned(fmt))
+        rounded = np.clip(values, -most, most).astype(dtype_of(fmt)).view(unsigned(fmt))
+    if fmt.specials is not Specials.NONE:
+        return rounded
+    below, words = 23 - fmt.fraction_bits, values.view(np.uint32)
+    size = words & np.uint32(0x7FFF_FFFF)
+    size += (size >> np.uint32(below) & np.uint32(1)) + np.uint32((1 << (below - 1)) - 1)
+    size -= np.uint32((127 - fmt.bias) << 23)
+    code = (size >> np.uint32(below) & np.uint32((1 << fmt.sign_bit) - 1)).astype(rounded.dtype)
+    sign = (words >> np.uint32(31)).astype(rounded.dtype) << rounded.dtype.type(fmt.sign_bit)
+    return np.where(np.isnan(values), code | sign, rounded)
 
 
 def wide(values: Array) -> Array:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tcsmt.compose.quantisation.scales import FloatScales, PowerScales, Scales, TwoLevelScales
+from tcsmt.compose.quantisation.scales import (
+    FloatScales,
+    PowerScales,
+    QuotientScales,
+    Scales,
+    TwoLevelScales,
+)
 from tcsmt.support.errors import choose
 
 __all__ = ["RECIPES", "OperandRecipe", "Role", "recipe_named"]
@@ -79,7 +85,8 @@ RECIPES: dict[str, OperandRecipe] = {
         OperandRecipe(
             name="fp8-row",
             title="FP8, one FP32 scale for each row of A and column of B",
-            source="torchao, float8, rowwise; the sum is multiplied as in PyTorch's RowwiseScaledMM.cu",
+            source="torchao, float8, AXISWISE without round_scales_to_power_of_2 (which its recipe `rowwise` "
+            "sets); the sum is multiplied as in PyTorch's RowwiseScaledMM.cu",
             formats=_E4M3,
             scales=FloatScales(rows=1, columns=0),
             rows_last=True,
@@ -87,7 +94,16 @@ RECIPES: dict[str, OperandRecipe] = {
         OperandRecipe(
             name="fp8-block",
             title="FP8, FP32 scales for 1 x 128 numbers, of weights for 128 x 128; promoted every 128",
-            source="DeepSeek-V3, section 3.3; DeepGEMM, sm90_fp8_gemm_1d2d.cuh; torchao, blockwise_fp8",
+            source="DeepSeek-V3, section 3.3; DeepGEMM, utils/math.py, sm90_fp8_gemm_1d2d.cuh",
+            formats=_E4M3,
+            scales=QuotientScales(rows=1, columns=128, least=1e-4),
+            weights=QuotientScales(rows=128, columns=128, least=1e-4),
+            promote=128,
+        ),
+        OperandRecipe(
+            name="fp8-block-torchao",
+            title="FP8 in the blocks of fp8-block, with the scales of torchao; promoted every 128",
+            source="torchao, blockwise_fp8_training; DeepGEMM, sm90_fp8_gemm_1d2d.cuh",
             formats=_E4M3,
             scales=FloatScales(rows=1, columns=128),
             weights=FloatScales(rows=128, columns=128),
@@ -103,7 +119,8 @@ RECIPES: dict[str, OperandRecipe] = {
         OperandRecipe(
             name="mxfp8-up",
             title="MXFP8: E4M3, an E8M0 scale for 32 numbers, rounded up",
-            source="cuBLAS, 1D block quantization; TransformerEngine, MXFP8; torchao, mx_formats, RCEIL",
+            source="cuBLAS, 1D block quantization; TransformerEngine, MXFP8 (word 0: the older factor, 1); "
+            "torchao, mx_formats, RCEIL, as compiled for CUDA",
             formats=("e4m3",),
             scales=PowerScales(columns=32, up=True),
         ),

@@ -13,7 +13,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import dtype_of
 
-__all__ = ["FloatScales", "PowerScales", "Scaled", "Scales", "TwoLevelScales"]
+__all__ = ["FloatScales", "PowerScales", "QuotientScales", "Scaled", "Scales", "TwoLevelScales"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -74,6 +74,27 @@ class FloatScales:
         with np.errstate(all="ignore"):
             factor = (float(target.largest_finite) / wide).astype(np.float32)
             return Scaled(blocks * factor, np.float32(1) / factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotientScales:
+    """A binary32 scale, the block's largest number over the format's; its binary32 reciprocal is the factor.
+
+    It is the formula of :class:`FloatScales` in another order, which rounds to other words.
+
+    rows, columns: of a block; 0: all that there are. least: what a smaller largest number counts as.
+    """
+
+    rows: int
+    columns: int
+    least: float
+    format: ClassVar[str] = "f32"
+
+    def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
+        """Each of the three steps is rounded in binary32."""
+        with np.errstate(all="ignore"):
+            scales = np.maximum(largest, np.float32(self.least)) / np.float32(target.largest_finite)
+            return Scaled(blocks * (np.float32(1) / scales), scales)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,10 @@ Markidis and Ootomo-Yokota by the slides ("Recovering single precision accuracy 
 * the order of Markidis' four products: as in the slides, A·B first; ``order=reversed`` is the other
   way round. Each block of K sees all products (``interleaved=no``: one product after the other along
   all of K, as four calls of a GEMM do).
-* CUTLASS: small·big, big·small, big·big in each block, c in the epilogue.
+* CUTLASS: small·big, big·small, big·big in each block, c in the epilogue. Its kernels accumulate in stages:
+  the sum of each tile of K, here of 32 products, is added outside to what the tiles before it gave
+  (``every=0``: one chain along all of K, as before CUTLASS 2.9). Its loop shifts them: the first stage is one
+  instruction long, and each further one begins with a tile's second instruction.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ __all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for", 
 OOTOMO = "Ootomo and Yokota 2022"
 VALPEY = "Valpey et al. 2025, section 6"
 FASI = "Fasi et al. 2023; Khattak and Mikaitis 2025, V-B"
-CUTLASS = "CUTLASS, include/cutlass/gemm/warp/mma_tensor_op_fast_f32.h"
+CUTLASS = "CUTLASS, include/cutlass/gemm/warp/mma_tensor_op_fast_f32.h, threadblock/mma_multistage.h"
 
 
 def _one(*products: tuple[int, int], every: int = 0) -> tuple[Sum, ...]:
@@ -104,9 +107,10 @@ RECIPES: dict[str, Recipe] = {
         _ootomo("ootomo-tf32tf32-4", "tf32", fourth=True),
         *(_multiword(f, w) for f, w in (("f16", 2), ("f16", 3), ("bf16", 2), ("bf16", 3), ("e5m2", 4))),
         Recipe(
-            name="cutlass-3xtf32", title="two tf32 words, three products, all inside", source=CUTLASS,
+            name="cutlass-3xtf32", title="two tf32 words, three products, added outside every 32",
+            source=CUTLASS,
             split=_split("tf32", 2, rounding=ROUNDINGS["RTZ"], residual=ROUNDINGS["RNA"]),
-            sums=_one((1, 0), (0, 1), (0, 0)), c_enters="last",
+            sums=_one((1, 0), (0, 1), (0, 0), every=32), c_enters="last",
         ),
         Recipe(
             name="bf16x9", title="three bf16 words, all nine products inside, the smallest first",

@@ -37,10 +37,10 @@ def quantise(
 ) -> None:
     """Round MATRIX to narrow numbers by RECIPE, with the scales of its blocks, as libraries do.
 
-    RECIPE is one of bf16, fp16, tf32, fp8-tensor, fp8-row, fp8-block, mxfp8, mxfp8-up, mxfp4, nvfp4. MATRIX
-    is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower. Blocks lie along K: `tcsmt
-    gemm` takes the values, and block scales as they are. NumPy stores 8-bit floats without their names: give
-    --a-format and --b-format there.
+    RECIPE is one of bf16, fp16, tf32, fp8-tensor, fp8-row, fp8-block, fp8-block-torchao, mxfp8, mxfp8-up,
+    mxfp4, nvfp4. MATRIX is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower.
+    Blocks lie along K: `tcsmt gemm` takes the values, and block scales as they are. NumPy stores 8-bit
+    floats without their names: give --a-format and --b-format there.
 
     \b
     Examples:

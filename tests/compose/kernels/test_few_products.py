@@ -18,7 +18,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
-TEXTS = ("chained", "split-k:2", "split-k:3", "promote:6", "split-k:2,reversed")
+TEXTS = ("chained", "split-k:2", "split-k:3", "promote:8", "split-k:2,reversed")
 K = 12
 
 
@@ -61,8 +61,8 @@ def test_witnesses_replay(few: FewProducts, domain: Domain) -> None:
 
 
 def test_the_same_function_has_no_witness(few: FewProducts) -> None:
-    """Two parts in any order, or six products each."""
-    for left, right in (("split-k:2", "split-k:2,reversed"), ("split-k:2", "promote:6")):
+    """Two parts in any order, or of eight products and four."""
+    for left, right in (("split-k:2", "split-k:2,reversed"), ("split-k:2", "promote:8")):
         domain = Domain(c_zero=True)  # it is added first
         question = asked(left, right, domain)
         assert few.witness(TEXTS.index(left), TEXTS.index(right), domain, question) is None

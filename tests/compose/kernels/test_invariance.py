@@ -98,7 +98,8 @@ def test_undecided_pairs_are_unknown() -> None:
 
 
 @pytest.mark.parametrize(("reductions", "k"), [
-    ("chained,split-k:2,split-k:4", 16), ("chained,promote:32", 36), ("split-k:2,promote:8", 8),
+    ("chained,split-k:2,split-k:4", 16), ("split-k:2,split-k:2,reversed", 8),
+    ("chained,promote:32", 36), ("split-k:2,promote:8", 8),
 ])  # fmt: skip
 def test_k_tells_most_apart(reductions: str, k: int) -> None:
     given = [reduction_named(one) for one in separate(reductions)]

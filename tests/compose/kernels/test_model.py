@@ -51,7 +51,7 @@ def test_it_is_what_gemm_computes(scheme: str) -> None:
 
 def test_stages() -> None:
     """Each instruction, each sum, and the result, by data."""
-    model = side_of(f"{VOLTA}+split-k:2+out=f16@12").row.model
+    model = side_of(f"{VOLTA}+split-k:2,step=1+out=f16@12").row.model
     stages = model.trace.stages
     assert stages[-1].term is model.trace.output
     assert [str(stage.block) for stage in stages if stage.kind is Kind.INSTRUCTION] == [

@@ -91,6 +91,10 @@ def test_malformed_reductions_are_refused(text: str, message: str) -> None:
         ("split-k:3", 10, [range(4), range(4, 8), range(8, 10)]),
         ("split-k:3,step=3", 10, [range(6), range(6, 10)]),
         ("split-k:9", 2, [range(1), range(1, 2)]),
+        ("split-k:3", 20, [range(8), range(8, 16), range(16, 20)]),
+        ("split-k:4", 20, [range(8), range(8, 16), range(16, 20)]),
+        ("split-k:3,step=1", 20, [range(7), range(7, 14), range(14, 20)]),
+        ("split-k:3", 4, [range(4)]),
         ("promote:4", 10, [range(4), range(4, 8), range(8, 10)]),
         ("promote:4,halved=2", 10, [range(4), range(4, 8), range(8, 10)]),
         ("promote:4,halved=2", 11, [range(4), range(4, 8), range(8, 11)]),
@@ -112,7 +116,7 @@ def test_where_k_is_cut(text: str, length: int, parts: list[Any]) -> None:
 
 def test_parts_are_cut_again() -> None:
     """Indices of a part, not of K."""
-    outer, inner = tcsmt.reduction("sliced:2,step=3/split-k:2").levels
+    outer, inner = tcsmt.reduction("sliced:2,step=3/split-k:2,step=1").levels
     assert [[part.tolist() for part in inner.cut(part, 4)] for part in outer.cut(np.arange(10), 4)] == [
         [[0, 1, 2], [6, 7, 8]],
         [[3, 4], [5, 9]],
@@ -217,12 +221,12 @@ def test_every_two_reductions_differ_on_these_inputs() -> None:
 
 def test_every_order_of_parts() -> None:
     """Of a sum of three, four and five: two parts that are added first have no order."""
-    for parts, count in ((2, 1), (3, 3), (4, 12), (5, 60)):
-        found = reduction_named(f"split-k:{parts},any").orders(20, 4, c=False)
+    for parts, count in ((2, 1), (3, 3), (4, 12), (5, 60)):  # of 20 instructions
+        found = reduction_named(f"split-k:{parts},any").orders(80, 4, c=False)
         pairs = {(frozenset(one.levels[0].sequence[:2]), one.levels[0].sequence[2:]) for one in found}
         assert len(found) == len(pairs) == count
-        every = [reduction_named(f"split-k:{parts},any").orders(20, 4, c=True)]
-        every.append(reduction_named(f"split-k:{parts},any,total=bf16").orders(20, 4, c=False))
+        every = [reduction_named(f"split-k:{parts},any").orders(80, 4, c=True)]
+        every.append(reduction_named(f"split-k:{parts},any,total=bf16").orders(80, 4, c=False))
         assert [len(orders) for orders in every] == [math.factorial(parts)] * 2
     rng = np.random.default_rng(5)
     a, b = (rng.standard_normal(shape).astype(np.float16).astype(np.float32) for shape in ((6, 40), (40, 5)))

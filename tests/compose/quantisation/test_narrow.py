@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tcsmt.compose.quantisation.narrow import narrowed, wide
-from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Specials
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,7 +40,21 @@ def test_numbers_are_rounded_as_the_dtype_rounds_them(name: str) -> None:
     assert result.dtype == dtype and result.shape == values.shape
     with np.errstate(all="ignore"):
         expected = np.clip(values, -most, most).astype(dtype)
-    np.testing.assert_array_equal(result.view(np.uint8), expected.view(np.uint8))
+    told = ~np.isnan(values) | (FORMATS[name].specials is not Specials.NONE)
+    np.testing.assert_array_equal(result.view(np.uint8)[told], expected.view(np.uint8)[told])
+
+
+def test_a_nan_in_e2m1_is_what_torchao_makes_of_it() -> None:
+    """In integers: bit 22 is rounded to even, 126 is taken from the exponent, three bits are kept."""
+    words = words_of_every_kind()
+    words = words[np.isnan(words.view(np.float32))]
+    expected = []
+    for word in map(int, words):
+        size = word & 0x7FFFFFFF
+        code = size - (126 << 23) + (1 << 21) - 1 + (size >> 22 & 1) >> 22 & 7
+        expected.append(code | word >> 31 << 3)
+    assert narrowed(words.view(np.float32), FORMATS["e2m1"]).view(np.uint8).tolist() == expected
+    assert set(expected) == {2, 3, 4, 10, 11, 12}
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES.values(), ml_dtypes.bfloat16, np.float16, np.float32])

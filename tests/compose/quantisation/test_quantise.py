@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import warnings
+from bisect import bisect_left
 from fractions import Fraction
 from typing import Any
 
@@ -121,6 +122,72 @@ def test_refused() -> None:
         quantise(np.ones((2, 2)), RECIPES["bf16"])
 
 
+def cast_to_fp8(x: Array, high: int, long: int) -> tuple[Array, Array]:
+    """DeepGEMM's casts, block by block, in exact arithmetic: amax / 448 (1e-4 at least), x times 1 / that.
+
+    Each operation is rounded to binary32 once; a binary64 quotient has bits enough for that.
+    """
+    rows, columns = x.shape
+    values = np.zeros(x.shape, np.uint8)
+    scales = np.zeros((-(-rows // high), -(-columns // long)), np.float32)
+    table = numbers_of("e4m3")
+    ordered = sorted(table)
+    for i, j in np.ndindex(scales.shape):
+        own = slice(high * i, high * i + high), slice(long * j, long * j + long)
+        largest = max([float(np.float32(1e-4)), *map(abs, map(float, x[own].flat))])
+        scales[i, j] = np.float32(largest / 448)
+        factor = np.float32(1 / float(scales[i, j]))
+        for at, number in np.ndenumerate(x[own]):
+            exact = Fraction(float(np.float32(Fraction(float(number)) * Fraction(float(factor)))))
+            at_least = min(bisect_left(ordered, exact), len(ordered) - 1)
+            near = min(
+                ordered[max(at_least - 1, 0) : at_least + 1], key=lambda n: (abs(n - exact), table[n] % 2)
+            )
+            word = table[near]
+            values[own][at] = word | 0x80 if word == 0 and np.signbit(number) else word
+    return values, scales
+
+
+def test_blocks_are_deepgemms() -> None:
+    """In exact arithmetic: of all sizes, below the floor, of zeros, and 52 with 39, where orders part."""
+    rng = np.random.default_rng(6)
+    matrix = rng.standard_normal((5, 192)) * 10.0 ** rng.integers(-9, 6, (5, 1))
+    x = matrix.astype(np.float32)
+    x[0, :128], x[1, :128], x[2, :3] = 0, 1e-6, (52, 39, -39)
+    x[2, 3:128] = rng.integers(-52, 53, 125)
+    for role, high in (("activation", 1), ("weight", 128)):
+        ours = quantise(x, RECIPES["fp8-block"], role)  # type: ignore[arg-type]
+        values, scales = cast_to_fp8(x, high, 128)
+        assert ours.scales is not None and np.array_equal(words(ours.scales), words(scales))
+        assert np.array_equal(words(ours.values), values)
+
+
+@pytest.mark.parametrize("role", ["activation", "weight"])
+def test_same_bits_as_deepgemm(role: str) -> None:
+    """The steps of its ``per_token_cast_to_fp8`` and ``per_block_cast_to_fp8`` in PyTorch, on the CPU."""
+    torch = pytest.importorskip("torch", reason="the extra `torch` is not installed")
+    rng = np.random.default_rng(7)
+    high = 128 if role == "weight" else 1
+    for trial in (1, 4, 7):
+        spread = np.exp2(rng.integers(-12, 12, (256, 256))) if trial % 2 else 1.0
+        x = torch.from_numpy((rng.standard_normal((256, 256)) * spread).astype(np.float32))
+        x *= 10.0 ** int(rng.integers(-8, 30))
+        x[:3, :128] = 0
+        if trial == 7:
+            x[5, 7], x[200, 9] = float("nan"), float("inf")
+        for tensor in (x, x.bfloat16()):
+            blocks = tensor.view(256 // high, high, 2, 128)
+            scales = blocks.abs().float().amax(dim=(1, 3), keepdim=True).clamp(1e-4) / 448.0
+            values = (blocks * (1.0 / scales)).to(torch.float8_e4m3fn).view(256, 256)
+            ours = quantise(tensor.float().numpy(), RECIPES["fp8-block"], role)  # type: ignore[arg-type]
+            assert ours.scales is not None
+            assert np.array_equal(ours.scales, scales.view(ours.scales.shape).numpy(), equal_nan=True)
+            theirs, own = tensor_words(values), words(ours.values)
+            nan = theirs & 0x7F == 0x7F
+            assert np.array_equal(own[~nan], theirs[~nan]) and (own[nan] & 0x7F == 0x7F).all()
+            assert nan.any() == (trial == 7)
+
+
 @pytest.fixture(scope="module")
 def torchao() -> Any:
     """Its modules of quantisers, of the version whose steps ours are."""
@@ -168,7 +235,7 @@ def by_torchao(modules: Any, name: str, role: str, x: Any) -> tuple[Any, Any]:
         )
         result = modules("float8").hp_tensor_to_float8_dynamic(x, dtype, LinearMMConfig(), **row)
         return result._data, result._scale.reciprocal()
-    if name == "fp8-block":
+    if name == "fp8-block-torchao":
         kind = "weight_quant" if role == "weight" else "act_quant_lhs"
         return getattr(modules("blocks"), f"torch_blockwise_scale_{kind}")(x)
     if name == "nvfp4":
@@ -183,8 +250,8 @@ CASES = [
     ("fp8-tensor", "activation"),
     ("fp8-tensor", "gradient"),
     ("fp8-row", "activation"),
-    ("fp8-block", "activation"),
-    ("fp8-block", "weight"),
+    ("fp8-block-torchao", "activation"),
+    ("fp8-block-torchao", "weight"),
     ("mxfp8", "activation"),
     ("mxfp8-up", "activation"),
     ("mxfp4", "activation"),
@@ -214,6 +281,19 @@ def test_same_bits_as_torchao(torchao: Any, name: str, role: str) -> None:
                 own = pack(ours.format, own)
             assert np.array_equal(own, tensor_words(values)), (trial, dtype)
             assert ours.scales is not None and np.array_equal(words(ours.scales), tensor_words(scales))
+
+
+@pytest.mark.parametrize("size", [1e-36, 1e-38, 1e-39])
+def test_same_bits_as_torchao_where_a_factor_is_infinite(torchao: Any, size: float) -> None:
+    """NVFP4 of a tensor so small that its factor's reciprocal is infinite, and zeros become NaNs."""
+    import torch
+
+    matrix = np.random.default_rng(9).standard_normal((128, 128)).astype(np.float32) * np.float32(size)
+    matrix[::3, ::5] = 0
+    values, scales = by_torchao(torchao, "nvfp4", "activation", torch.from_numpy(matrix))
+    ours = quantise(matrix, RECIPES["nvfp4"])
+    assert ours.scales is not None and np.array_equal(words(ours.scales), tensor_words(scales))
+    assert np.array_equal(pack(ours.format, words(ours.values)), tensor_words(values))
 
 
 @pytest.mark.parametrize(("name", "elements"), [("mxfp8", "fp8_e4m3"), ("mxfp4", "fp4_e2m1")])

@@ -9,7 +9,7 @@ from tcsmt.support.errors import TcsmtError
 
 
 def test_names_and_sources() -> None:
-    names = "bf16 fp16 tf32 fp8-tensor fp8-row fp8-block mxfp8 mxfp8-up mxfp4 nvfp4"
+    names = "bf16 fp16 tf32 fp8-tensor fp8-row fp8-block fp8-block-torchao mxfp8 mxfp8-up mxfp4 nvfp4"
     assert list(RECIPES) == names.split()
     assert all(
         recipe.source and recipe.title and recipe_named(name) is recipe for name, recipe in RECIPES.items()
