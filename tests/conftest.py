@@ -20,6 +20,7 @@ from tests.support import solving_here
 from tests.support.audits import audit_once
 from tests.support.lying import Liars
 from tests.support.paths import ROOT
+from tests.support.processor_time import ProcessorTime
 
 if sys.dont_write_bytecode:
     # Tests start many processes, and each would compile every module again: half of a run's time. They share
@@ -35,8 +36,18 @@ settings.register_profile("tcsmt", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("tcsmt")
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Cases that their test names as slow have the marker of slow tests, before any are left out."""
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if call is not None and any(call.id in mark.args for mark in item.iter_markers("slow_cases")):
+            item.add_marker("slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """While tests are collected, Python looks for no cycles: there is little but what stays."""
+    config.pluginmanager.register(ProcessorTime())
     gc.disable()
 
 

@@ -233,6 +233,7 @@ def test_never_worse(tmp_path: Path) -> None:
 # --- goals
 
 
+@pytest.mark.slow
 def test_a_comparison_states_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the files alone, the checker comes to the goals that the command put to solvers, and no others."""
     goals = Goals(monkeypatch)
@@ -294,6 +295,7 @@ def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return made_once(tmp_path_factory.getbasetemp(), f"flaw-{request.param}", make)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 def test_that_a_flaw_is_absent_is_checked_again(absent: Path) -> None:
     one = checked(absent)
@@ -401,6 +403,7 @@ def test_certificates_of_splits_are_refused_for_other_splits(tmp_path: Path) -> 
         assert checked(tmp_path).flaw
 
 
+@pytest.mark.slow
 def test_words_that_are_not_the_same_prove_nothing(tmp_path: Path) -> None:
     """All lemmas hold, and no goal is left to ask about: the claim is false, and is refused with a reason."""
     domain = Domain(exponents=(-14, 14), bits=(11, 11), c_zero=True)

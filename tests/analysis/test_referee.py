@@ -92,6 +92,7 @@ def bounded(seed: int, most: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(12, 16), pytest.param(range(20, 24), marks=pytest.mark.long)], ids=str
 )
@@ -143,6 +144,7 @@ def complemented(seed: int, most: int) -> str:
     return "a bound" if largest < total else "a bound that is reached"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [
@@ -188,6 +190,7 @@ def in_parts(seed: int, most: int) -> str:
     return "a bound" if largest < total else "a bound that is reached"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

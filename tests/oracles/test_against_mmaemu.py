@@ -21,6 +21,7 @@ def test_products_are_the_same_bit_for_bit() -> None:
     same(WHOLE, (1, 16, 256), ("near",), seed=2)
 
 
+@pytest.mark.slow_cases("hopper Way(gpu='hopper', fast=True, parts=3, way='contiguous')")
 @pytest.mark.parametrize("way", [way for way in SPLIT if way.parts == 3], ids=lambda way: f"{way.gpu} {way}")
 def test_products_whose_k_is_split(way: Way) -> None:
     """The last tile of K is not a whole one."""

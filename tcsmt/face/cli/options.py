@@ -74,7 +74,9 @@ class _SolvingOption(click.Option):
 #: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
 _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
-    "timeout": ("--timeout", {"show_default": True, "help": "Limit of each query, in seconds of processor time."}),
+    "timeout": ("--timeout", {
+        "show_default": True, "help": "Limit of each query, in seconds of processor time.",
+    }),
     "steps": ("--steps", {
         "type": int, "metavar": "COUNT",
         "help": "Limit of each query in the solver's own count: the same verdict on every machine.",

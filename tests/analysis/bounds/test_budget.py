@@ -168,6 +168,7 @@ def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Stepwise
     holds(unit, name, k, chain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [43, pytest.param(3, marks=pytest.mark.long)])
 def test_constants_of_a_split_against_the_definition(step: int) -> None:
     """Numbers of 13 bits of three binades, subnormal words included, in fractions."""
@@ -203,6 +204,7 @@ def test_splits_that_overflow_are_refused() -> None:
         kept(split, Domain(exponents=(15, 16)), 24, 2)
 
 
+@pytest.mark.slow
 def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
     (step,) = steps_of(chain, rows("volta", claims=False)[0].model, -14, 15)
     assert isinstance(step, FusedStep)
@@ -248,6 +250,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow_cases("change5-domain5-register may wrap")
 @pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
 def test_units_and_domains_without_lemmas_are_refused(
     change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
@@ -560,6 +563,7 @@ def test_the_budget_of_a_group_of_lanes_is_close(chain: StepwiseProof) -> None:
     assert Fraction(2, 3) * total < worst.relative <= total
 
 
+@pytest.mark.slow
 def test_a_sum_of_minus_one_unit_that_is_counted_otherwise(chain: StepwiseProof) -> None:
     """-1·1 + (1 - 2^-8) is -2^-8, and becomes -2^(12 - 8)."""
     algorithm = in_parts(replace(HIGH, a_bits=5, minus_one_shift=12))
@@ -626,6 +630,7 @@ def test_bounds_of_fidelities(architecture: str, source: str, chain: StepwisePro
     assert totals == sorted(totals) or architecture == "wormhole"
 
 
+@pytest.mark.slow
 def test_an_exact_error_needs_rounding_to_nearest(chain: StepwiseProof) -> None:
     algorithm, _ = algorithm_named("bf16x3-two-sum,outside=RTZ", "ampere", 40)
     with pytest.raises(Unbounded, match="two-sum is exact to nearest alone, not with RTZ"):

@@ -58,6 +58,7 @@ def worst(
     return numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["RNE", "RTZ"])
 @pytest.mark.parametrize("compensated", COMPENSATIONS)
 def test_no_sum_loses_more(compensated: str, mode: str) -> None:
@@ -104,6 +105,7 @@ def test_limits_that_are_too_small_are_exceeded(fault: str) -> None:
     assert lost > limit.lost("two-sum")
 
 
+@pytest.mark.slow
 def test_two_sum_is_exact_to_nearest() -> None:
     """Every pair of numbers of 4 bits whose exponents differ by up to 7; toward zero it is not."""
     sizes = [Fraction(m) * Fraction(2) ** e for m in range(8, 16) for e in range(8)] + [Fraction(0)]

@@ -294,12 +294,14 @@ def held_drop(sum_: FusedSum, c: Format, seed: object) -> None:
     assert ((given == taken) | ((taken == 0) & (np.abs(given) < 2.0**limit))).all(), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [(0, 3, 10), pytest.param(range(12), marks=pytest.mark.long)], ids=str)
 def test_claims_on_fused_sums_hold(seeds: Iterable[int]) -> None:
     counts = claimed(seeds)
     assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [(0, 1), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
 def test_claims_on_sums_of_groups_hold(seeds: Iterable[int]) -> None:
     counts = Counter[str]()
@@ -319,6 +321,7 @@ def test_claims_on_sums_of_groups_hold(seeds: Iterable[int]) -> None:
     assert counts["bounded"] >= len(seeds) / 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [
@@ -404,6 +407,7 @@ class Refusing(StepwiseProof):
         return self.asked - 1 != self.refused and super().prove(what, goal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_long([34, 42, 50], [42]))
 def test_without_a_lemma_no_bound_is_smaller(seed: int) -> None:
     drawn, shared = Drawn.of(f"tight {seed}", 1 << 10), solving()

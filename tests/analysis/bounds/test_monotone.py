@@ -90,6 +90,7 @@ def drawn(seed: int, most: int = 1 << 13) -> tuple[Algorithm, Domain]:
     return next(one for one in found if falls(*one))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(6, 9), pytest.param(range(9, 60), marks=pytest.mark.long)], ids=str)
 def test_fused_sums(seeds: range) -> None:
     counts = Counter(judged(drawn(seed)) for seed in seeds)

@@ -79,6 +79,7 @@ def judged(algorithm: Algorithm, domain: Domain) -> str:
     return "proved" if proved else "open, and it falls" if where else "open"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(6, 8), pytest.param(range(8, 80), marks=pytest.mark.long)], ids=str)
 def test_sums_of_two_stages(seeds: range) -> None:
     """Every third one falls somewhere, so that a proof of the contrary would be wrong."""

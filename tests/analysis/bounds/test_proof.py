@@ -174,6 +174,7 @@ class WithoutZeros(Tried):
         return what != "adding zero changes nothing" and super().prove(what, goal)
 
 
+@pytest.mark.slow
 def test_a_c_of_zero_is_left_out_only_where_adding_zero_changes_nothing() -> None:
     counts: Counter[str] = Counter()
     for one in sums("addends", 24):

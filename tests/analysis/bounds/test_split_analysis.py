@@ -92,12 +92,14 @@ def test_the_statement_holds(split: Split, word: int) -> None:
     assert evaluate([statement(split)], {"x": word}) == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", [pytest.param(101, marks=pytest.mark.long), 127])
 @pytest.mark.parametrize("split", mostly_long([F16, F16_SCALED, SPLITS[-1]], [F16_SCALED]), ids=name_of)
 def test_closed_form_against_all_inputs_of_an_exponent(split: Split, field: int) -> None:
     assert counted(split, field) == binade(split, field)
 
 
+@pytest.mark.slow
 def test_subnormal_inputs_are_counted() -> None:
     split = next(one for one in SPLITS if one.words == 3)
     assert counted(split, 0) == binade(split, 0)
@@ -127,6 +129,7 @@ def test_three_bf16_words_are_exact() -> None:
     assert lost == list(range(1, lost[-1] + 1))
 
 
+@pytest.mark.slow
 def test_statements_about_splits_are_proved_by_a_solver() -> None:
     (answer,) = proved(SPLITS[2], Solving(SolvingOptions(timeout=60)))
     assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")

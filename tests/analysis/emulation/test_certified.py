@@ -79,6 +79,7 @@ def statement(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_checker_comes_to_the_goals_that_solvers_were_asked(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +215,7 @@ def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow_cases("{}-False")
 @pytest.mark.parametrize(
     ("change", "refused"),
     [
@@ -234,6 +236,7 @@ def test_integers(change: Mapping[str, Any], refused: bool, integers: Path, tmp_
     assert bool(checked(folder).flaw) == refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -32,6 +32,7 @@ def wrong(emulation: object, limit: int, k: int) -> int:
     return sum(TINY.is_special(int(w)) or TINY.value(int(w)) != n for w, n in zip(found, total, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 60), marks=pytest.mark.long)], ids=str)
 def test_tiny_emulations(seeds: range) -> None:
     proved = 0

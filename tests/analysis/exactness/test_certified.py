@@ -79,6 +79,7 @@ def flaw(folder: Path, one: Certified, change: Mapping[str, Any]) -> str:
         changed.unlink()
 
 
+@pytest.mark.slow
 def test_both_are_proved(folder: Path, kernel: Certified, sums: Certified) -> None:
     assert flaw(folder, kernel, {}) == flaw(folder, sums, {}) == ""
     assert kernel.lemmas > 3 and sums.lemmas

@@ -78,6 +78,7 @@ def test_proofs_and_what_is_said_where_there_are_none() -> None:
     assert (found.bits, found.closed) == (0, False) and "floating-point" in found.open
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), [pytest.param(*SIZES[1], marks=pytest.mark.long), SIZES[2]])
 def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
     """Whatever the search for an input finds."""

@@ -46,6 +46,7 @@ def results(unit: str, reduction: str, a: Any, b: Any) -> Any:
     return tcsmt.gemm(a.astype(dtype), b.astype(dtype), unit=unit, reduction=reduction)
 
 
+@pytest.mark.slow_cases("volta-chained-64-512")
 @pytest.mark.parametrize(("unit", "reduction", "k", "limit"), CASES)
 def test_exact_up_to_the_limit_and_not_beyond(
     unit: str, reduction: str, k: int, limit: int, solving: Solving
@@ -66,6 +67,7 @@ def test_exact_up_to_the_limit_and_not_beyond(
         assert (results(unit, reduction, more, more.T) != more @ more.T).any()
 
 
+@pytest.mark.slow
 def test_the_format_of_inner_sums_is_that_of_the_outer_ones(solving: Solving) -> None:
     """Up to 5 the parts' sums are bfloat16 numbers; their own sum, in bfloat16 too, reaches 400."""
     unit, text = "volta/mma.m8n8k4.f16.f16.f16.f16", "split-k:2/split-k:2,sum=bf16"
@@ -221,6 +223,7 @@ def largest(unit: Model, reduction: Reduction, k: int) -> int:
     return exact_kernel(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, reduction, k).integers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS, ids=str)
 def test_kernels_of_tiny_units_give_the_word_of_the_sum(seeds: range) -> None:
     """Where two reductions are proved exact they are proved to agree: with +0 for each sum of zero."""
@@ -266,6 +269,7 @@ def test_operations_that_round_down_are_not_proved(method: str) -> None:
     assert exact_kernel(StepwiseProof(Solving()), up, reduction_named("chained"), 2).integers == 2897
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

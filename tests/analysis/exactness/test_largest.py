@@ -21,6 +21,7 @@ from tests.support.sums_of_integers import NARROW, RESULTS, asked, chain, some_u
 MOST = 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", one_in(64, range(64)))
 def test_proofs_on_tiny_units_hold_for_every_input(seed: int) -> None:
     rng = Random(seed)

@@ -60,6 +60,7 @@ def random_sums(rng: np.random.Generator, limit: int, k: int) -> Iterator[Any]:
         yield rng.integers(-limit, limit + 1, (24, k))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "unit", "limit", "k"),
     [

@@ -125,6 +125,7 @@ def test_sums_of_groups(seeds: range) -> None:
     assert closed >= len(seeds) / 2 and wrong >= len(seeds) / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [
@@ -169,6 +170,7 @@ def test_sums_with_a_c_that_is_flushed(seeds: range) -> None:
     assert some >= len(seeds) / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -85,6 +85,7 @@ def test_counts_of_comparisons_follow_the_papers(
             assert wrong[0] > wrong[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "low", "bits"),
     [("volta", -5, (5, 5)), pytest.param("hopper", -4, (6, 5), marks=pytest.mark.long)],

@@ -43,6 +43,7 @@ def test_successor_is_the_next_word_of_the_domain() -> None:
 FLAWED = [("markidis", "hopper", 25, 16), ("ootomo-halfhalf", "volta", 23, 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arch", "bits", "block"), [pytest.param(*FLAWED[0], marks=pytest.mark.long), FLAWED[1]]
 )
@@ -76,6 +77,7 @@ def sum_of(values: dict[str, int]) -> Fraction:
     return value(values["c"]) + sum(products, Fraction(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long(["single-f16", "fp32-fma"], ["single-f16"]))
 def test_one_product_never_has_the_wrong_sign(name: str) -> None:
     algorithm, _ = algorithm_named(name, "hopper", 1)

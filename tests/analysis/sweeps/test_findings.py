@@ -124,6 +124,7 @@ def all_three(solving: Solving) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not available(), reason="python-sat is not installed")
 def test_proofs_leave_certificates(tmp_path: Path) -> None:
     records = all_three(Solving(SolvingOptions(certificate=tmp_path)))

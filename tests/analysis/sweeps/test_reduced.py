@@ -86,6 +86,7 @@ def test_residuals_are_exact_where_the_range_says_so(p: int) -> None:
     assert [x for x in numbers(below, 2 * p) if sum(reference.split(x, 0)) != x]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counted", "solved"),
     [

@@ -174,6 +174,7 @@ def attacked(seed: int) -> str:
     return checked(about, bounds, [r if f else None for r, f in zip(results, finite, strict=True)], right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seeds", "least"),
     [
@@ -254,6 +255,7 @@ SCHEMES = (
 )
 
 
+@pytest.mark.slow_cases("ieee/fma.f64")
 @pytest.mark.parametrize("unit", REAL[5:7])
 def test_real_units(unit: str) -> None:
     for number, scheme in enumerate(SCHEMES):

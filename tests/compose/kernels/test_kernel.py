@@ -126,6 +126,7 @@ def unit(name: str) -> Row:
     return side_of(name).row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [150, pytest.param(5_000, marks=pytest.mark.long)])
 def test_any_text_is_a_kernel_or_refused(count: int) -> None:
     """Whatever it says; what can be read reads back, and is computed or refused, as matrices and as terms."""

@@ -134,6 +134,7 @@ class Case:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -332,6 +332,7 @@ class Case:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -259,6 +259,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow_cases("fp8-tensor-activation")
 @pytest.mark.parametrize(("name", "role"), CASES)
 def test_same_bits_as_torchao(torchao: Any, name: str, role: str) -> None:
     """Finite numbers of all sizes, of both dtypes; blocks of zeros, and numbers near the ends of binary32."""

@@ -119,6 +119,7 @@ def test_sums_are_what_the_papers_say(compensated: str, c_enters: str) -> None:
         assert word == int(results[row : row + 1].view(np.uint32)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "compensated",
     [pytest.param(name, marks=() if name == "kahan" else pytest.mark.long) for name in COMPENSATIONS],
@@ -136,6 +137,7 @@ def test_a_long_sum_is_better_than_a_plain_one(compensated: str) -> None:
     assert error(compensated) <= Fraction(1, 2**23) < error("none")
 
 
+@pytest.mark.slow
 def test_corrections_are_scaled_before_they_are_added() -> None:
     """Terms and arrays agree where a sum outside is multiplied by 2^-11 first."""
     algorithm, _ = algorithm_named("ootomo-halfhalf,compensated=two-sum", "volta", 6)

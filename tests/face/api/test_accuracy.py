@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import tcsmt
 from tcsmt import accuracy
 from tcsmt.face.cli.accuracy import accuracy as commands
@@ -15,6 +17,7 @@ def test_every_command_has_its_call() -> None:
     assert calls == {"recipes" if name == "algorithms" else name for name in commands.summaries}
 
 
+@pytest.mark.slow
 def test_a_result_of_three_values_says_why_it_is_not_known() -> None:
     analysis = tcsmt.accuracy.split("bf16")[0]
     assert analysis.holds is None

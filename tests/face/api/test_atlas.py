@@ -13,6 +13,7 @@ import tcsmt
 TYPES = "f32.bf16.bf16.f32"
 
 
+@pytest.mark.slow
 def test_a_unit_and_itself_are_one_class(tmp_path: Path) -> None:
     """By a name and as a unit; the store keeps what was found of its integers."""
     store = tmp_path / "store.json"

@@ -32,6 +32,7 @@ def test_every_lemma_that_a_statement_needs_has_a_script(certificates: Path, tmp
     assert written == {name: text for one in export.statements for name, text in one.files.items()}
 
 
+@pytest.mark.slow
 def test_the_comment_says_all_that_is_stated(certificates: Path) -> None:
     """And what the author calls it is one line of it, whatever it has."""
     checked = {one.path.stem: one for one in tcsmt.check_certificate(certificates)}
@@ -41,6 +42,7 @@ def test_the_comment_says_all_that_is_stated(certificates: Path) -> None:
         assert all(f"\n; {line}".rstrip() + "\n" in text for line in checked[stem].lines())
 
 
+@pytest.mark.slow
 def test_arguments_in_code_have_lemmas_alone(tmp_path: Path) -> None:
     """A bound that is kept: no file of its lemmas is read, and the argument asks for no others."""
     kept = ROOT / "results" / "certificates"

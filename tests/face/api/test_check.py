@@ -87,6 +87,7 @@ def test_one_implementation_is_given() -> None:
         tcsmt.check(UNIT, exact, protocol="batches")
 
 
+@pytest.mark.slow
 def test_a_device_is_asked_and_its_rows_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = "volta/mma.m8n8k4.f32.f16.f16.f32"
     fake_device(monkeypatch, tmp_path, unit, flip=1)
@@ -140,6 +141,7 @@ def test_what_follows_is_a_part_of_a_stopped_check() -> None:
     assert str(stopped) == f"{known.conclusion}\nSTOPPED after 7 rows: every answer was the unit's"
 
 
+@pytest.mark.slow
 def test_results_in_a_file_of_their_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 50, 4)).astype(np.float16)

@@ -20,6 +20,7 @@ MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
 LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
 
 
+@pytest.mark.slow_cases("tcsmt.face.api.check")
 @pytest.mark.parametrize("name", [*MODULES, *LONG])
 def test_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # examples write files

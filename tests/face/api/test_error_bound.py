@@ -34,6 +34,7 @@ def test_accuracy_of_several_instructions() -> None:
     assert "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32" in fp8.others and "compute otherwise" in str(fp8)
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_not_proved_says_why() -> None:
     """As a property, in the text, in JSON and in its ``repr``; one that is proved has no reason."""
     domain = Domain(exponents=(0, 0), c_zero=True)

@@ -21,6 +21,7 @@ def computed() -> Record:
     return {"verdict": "equivalent", "answer": "never worse", "run": uuid4().hex}
 
 
+@pytest.mark.slow
 def test_entries_are_in_the_file_and_in_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [Task(key, "graphs", computed, (), "code") for key in ("one key", "another")]
     monkeypatch.setattr(api, "entries", lambda effort: tasks)

@@ -30,6 +30,7 @@ def recorded(folder: Path, flip: int = 0) -> Path:
     return folder / "rows.json"
 
 
+@pytest.mark.slow
 def test_explanations_of_all_rows_have_the_units_parameters(tmp_path: Path) -> None:
     explained = tcsmt.identify_data(recorded(tmp_path), rows=50)
     assert explained.remaining >= 1 and 6 in explained.values["fraction_bits"]

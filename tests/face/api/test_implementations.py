@@ -29,6 +29,7 @@ def exact(a: Any, b: Any, c: Any) -> Any:
     return (total & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+@pytest.mark.slow
 def test_a_unit_is_asked_words() -> None:
     """Those of TF32 have bits that units ignore, which float32 numbers may not have in silence."""
     tf32 = tcsmt.unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
@@ -55,6 +56,7 @@ scale_block = 2
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "dtype", "count"),
     [

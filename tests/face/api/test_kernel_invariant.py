@@ -12,6 +12,7 @@ import tcsmt
 INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
 
 
+@pytest.mark.slow
 def test_sums_of_integers_that_wrap_are_invariant() -> None:
     """Addition modulo 2^32 in any order; the same by matrices."""
     reductions = ["chained", "split-k:2", "sliced:2"]

@@ -76,6 +76,7 @@ def test_elements_without_a_tree_are_named() -> None:
     assert found.as_json()["regions"][0]["why"].startswith("nothing is lost")
 
 
+@pytest.mark.slow
 def test_trees_name_the_unit_of_their_sums() -> None:
     found = tcsmt.kernel_tree(
         lambda a, b: tcsmt.gemm(a, b, unit="volta", reduction="split-k:2"), 16, operands="f16", shape=(4, 2),
@@ -87,6 +88,7 @@ def test_trees_name_the_unit_of_their_sums() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_kernel_is_read_by_its_name() -> None:
     """Its unit says what makes sums of several products, and in which format A and B are."""
     found = tcsmt.kernel_tree("volta+split-k:2", 16, shape=(4, 2))

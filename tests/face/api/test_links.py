@@ -45,6 +45,7 @@ def test_a_model_of_one_s_own_has_a_page(tmp_path: Path) -> None:
     assert pages[0] != pages[1]
 
 
+@pytest.mark.slow
 def test_check_shows_what_was_answered() -> None:
     def zeros(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.zeros_like(c)

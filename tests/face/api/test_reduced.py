@@ -11,6 +11,7 @@ from tcsmt import TcsmtError, accuracy
 from tcsmt.support.errors import Exit
 
 
+@pytest.mark.slow
 def test_a_fact_on_all_inputs_of_a_small_format(tmp_path: Path) -> None:
     path = tmp_path / "reduced.json"
     found = accuracy.reduced(["one-by-one", "two-by-one"], "volta", widths=2, inputs=14, output=path)

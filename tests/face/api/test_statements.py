@@ -95,6 +95,7 @@ def test_what_is_stated(stated: Path) -> None:
     assert len(set(statement.inhabitant.outputs)) == 1
 
 
+@pytest.mark.slow
 def test_chains_of_units(tmp_path: Path) -> None:
     """Each four products by two instructions, on the same inputs."""
     certified(tmp_path / "c", chained())
@@ -127,6 +128,7 @@ FORGED: dict[str, tuple[Question, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FORGED)
 def test_another_statement_with_a_proof_that_is_right(what: str, tmp_path: Path) -> None:
     question, why = FORGED[what]
@@ -176,6 +178,7 @@ TAMPERED: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow_cases("a parameter of a model")
 @pytest.mark.parametrize("what", TAMPERED)
 def test_files_changed_afterwards(what: str, flushing: Path, tmp_path: Path) -> None:
     shutil.copytree(flushing, tmp_path / "c")
@@ -195,6 +198,7 @@ def test_a_title_is_nothing(stated: Path, tmp_path: Path) -> None:
     assert "about inputs that are finite" in missing(tmp_path / "c", domain=None)
 
 
+@pytest.mark.slow
 def test_assumptions_are_not_overlooked(tmp_path: Path) -> None:
     """One that is false of every input, and one that some input satisfies."""
     word = var("a0", 8)

@@ -86,6 +86,7 @@ def test_formats_of_arrays_and_files(tmp_path: Path) -> None:
     assert formats_in(tmp_path / "rows.csv") == {}
 
 
+@pytest.mark.slow_cases("float8_e4m3fn-hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
 @pytest.mark.parametrize(("dtype", "instruction"), [
     (ml_dtypes.bfloat16, "hopper/mma.m16n8k16.f32.bf16.bf16.f32"),
     (ml_dtypes.float8_e4m3fn, "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"),

@@ -147,6 +147,7 @@ def test_files_of_vectors_are_held_against_the_unit_that_they_name(
     assert replayed.row.model == tcsmt.unit(name).model
 
 
+@pytest.mark.slow
 @NEEDS_CLANG
 def test_a_design_in_the_present_folder_is_described_and_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

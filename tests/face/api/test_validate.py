@@ -29,6 +29,7 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
         tcsmt.validate(rows, against="hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
 
 
+@pytest.mark.slow
 def test_a_unit_without_an_instruction_is_the_one_that_data_fit(tmp_path: Path) -> None:
     """For each data set; `check` does the same with a file of recorded rows."""
     import ml_dtypes

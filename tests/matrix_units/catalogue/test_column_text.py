@@ -28,6 +28,7 @@ def text_of(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1)))
 def test_cells_are_read_as_what_they_were(cells: list[list[Any]]) -> None:
     names = [f"column{number}" for number in range(len(cells[0]))]

@@ -32,6 +32,7 @@ def test_results_are_stale_where_the_digest_is_another_or_missing() -> None:
     assert stale(old) == [VOLTA]
 
 
+@pytest.mark.slow
 def test_every_row_keeps_its_graph() -> None:
     """A reshaping leaves each graph as it was. A new row is added by ``python -m tests.support.digests``."""
     now = kept_digests.digests(rows())

@@ -95,6 +95,7 @@ def test_names_of_integer_instructions_say_operands_and_saturation() -> None:
         assert (model.overflow == "saturate") == ("satfinite" in row.instruction)
 
 
+@pytest.mark.slow
 def test_the_newer_model_of_tcgen05_gives_its_words() -> None:
     """sf-tensor's model, row by row; where a row states what the older one gives, so do the accepted rows."""
     counts: dict[str, int] = {}

@@ -154,6 +154,7 @@ def compared(one: str, two: str, lanes: int | None = None, **domain: Any) -> tup
     return found.verdict, "\n".join(map(str, finding_of(found).as_json().values()))
 
 
+@pytest.mark.slow
 def test_the_engine_tells_them_apart() -> None:
     """By a sum of -1 unit, and says so."""
     pair = "wormhole/mvmul.f32.bf16.phase0", "blackhole/mvmul.f32.bf16.phase0"

@@ -49,6 +49,7 @@ def tcsmt(*arguments: object, code: int = 0) -> str:
 # --- written and read --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_row_reads_back(tmp_path: Path) -> None:
     for row in rows():
         path = written(tmp_path, model_toml(row))

@@ -15,6 +15,7 @@ from tcsmt.support.errors import TcsmtError
 PATH = Path("mine.toml")
 
 
+@pytest.mark.slow
 def test_every_model_of_the_catalogue_reads_back() -> None:
     kinds = set()
     for row in rows():

@@ -100,6 +100,7 @@ def test_fp4_against_exact_integers(name: str, seed: int) -> None:
     agree(model, rows, expected)
 
 
+@pytest.mark.slow
 def test_the_oracle_tells_the_models_apart() -> None:
     """Each step of the newer model shows on some of these inputs."""
     rng = Random("apart")
@@ -131,6 +132,7 @@ def test_the_witness_gives_the_published_words(row: str, word: int) -> None:
     assert evaluate([model.trace.output], words) == [word]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [25, pytest.param(1500, marks=pytest.mark.long)])
 def test_tiny_units_against_the_oracle(count: int) -> None:
     """Of any formats and roundings: every alternative, and each shows."""

@@ -48,6 +48,7 @@ def test_exponent_words_of_all_pairs(a: str, b: str) -> None:
             assert sum_of_words == exponent(left, x) + exponent(right, y) + BIAS + grid.bias >= grid.least
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_product() -> None:
     """Its integer part in units of 2^(grid - F), on each grid from its own exponent on."""
     fmt, grid = FORMATS["e4m3"], numbers("e4m3", "e4m3")

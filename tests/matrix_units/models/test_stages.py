@@ -30,6 +30,7 @@ def named(model: Model) -> list[str]:
     return [stage.name for stage in model.trace.stages]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_stages_have_one_name_for_each_place(step: int) -> None:
     """Of a unit's stages two have one name only where they have one place."""

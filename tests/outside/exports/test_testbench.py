@@ -13,6 +13,7 @@ from tests.support.exported import decided, systemverilog
 from tests.support.simulators import bench, ended, icarus, verilator
 
 
+@pytest.mark.slow_cases("verilator")
 @pytest.mark.parametrize("build", [icarus, verilator], ids=lambda build: build.__name__)
 def test_benches_find_mistakes(build: Callable[[Path, str, Sequence[Path]], Path], tmp_path: Path) -> None:
     """In the results, in the module; and it does not call an empty file good."""

@@ -20,6 +20,7 @@ from tests.support.sampling import mostly_long
 UNIT = "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", mostly_long(["volta/mma.m8n8k4.f32.f16.f16.f32", UNIT], [UNIT]))
 def test_rows_go_in_batches_and_answers_come_back_in_order(
     unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -117,6 +117,10 @@ COMPILED = [
 ]
 
 
+@pytest.mark.slow_cases(
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    "blackwell/tcgen05.mMnNk8.kind::tf32.f32.tf32.tf32",
+)
 @pytest.mark.parametrize("row", some_first(emitted(), [COMPILED[0], *COMPILED[3:]]), ids=name)
 def test_programs_compile(row: Row, tmp_path: Path) -> None:
     compiled(row, tmp_path)

@@ -64,6 +64,7 @@ def test_vectors_of_a_file_become_a_program(tmp_path: Path) -> None:
     assert "arch=compute_70" in text
 
 
+@pytest.mark.slow
 def test_predictions_of_files_are_kept(tmp_path: Path) -> None:
     """Hypotheses of `audit --output`, questions of `identify --plan` and of a transcript."""
     row = row_named(VOLTA)

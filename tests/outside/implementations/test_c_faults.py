@@ -39,6 +39,7 @@ def test_one_of_them_happens(place: int) -> None:
         refute(faults(terms), SolvingOptions(timeout=20), ReadingTime("f.c", 60))
 
 
+@pytest.mark.slow
 def test_undecided_faults_are_refused() -> None:
     """The product of two numbers of 30 bits that is a prime of 58."""
     x, y = var("x", 64), var("y", 64)

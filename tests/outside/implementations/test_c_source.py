@@ -116,6 +116,7 @@ LONG = pytest.mark.long
 F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
 
 
+@pytest.mark.slow_cases("for (;;) {} return a;-more than 200,000 instructions:")
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -164,6 +165,7 @@ def test_faults_that_cannot_happen_are_refuted(tmp_path: Path, body: str) -> Non
 FP8 = ROOT / "tests" / "support" / "fp8_dot.c"
 
 
+@pytest.mark.slow
 def test_reading_ends_in_time() -> None:
     """A model whose overflows solvers take long to refute: it is said what was asked, and where."""
     unit = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model

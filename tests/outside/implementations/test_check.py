@@ -23,6 +23,7 @@ def of(model: object) -> Implementation:
     return lambda words: run_words(model, words)
 
 
+@pytest.mark.slow
 def test_the_unit_agrees_with_itself_and_says_what_that_excludes() -> None:
     found = check(VOLTA, of(VOLTA.model), rows=20_000, seed=1)
     assert (found.mismatches, found.first, found.rows) == (0, None, 20_000)

@@ -93,6 +93,7 @@ def same_words(row: Row, model: Model, count: int) -> bool:
     return np.array_equal(run_words(model, inputs), d)
 
 
+@pytest.mark.slow_cases("scaled-c")
 @pytest.mark.parametrize("language", SUFFIXES)
 @pytest.mark.parametrize("name", mostly_long(OWN, ["scaled", "fixed"]))
 def test_own_formats(name: str, language: str, tmp_path: Path) -> None:
@@ -101,6 +102,12 @@ def test_own_formats(name: str, language: str, tmp_path: Path) -> None:
     assert isinstance(verdict(row, read_back(row, language, tmp_path), 60), Equivalent)
 
 
+@pytest.mark.slow_cases(
+    "wormhole/mvmul.f32.bf16.phase0-c",
+    "hopper/mma.m8n8k4.f64.f64.f64.f64-c",
+    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0-c",
+    "arm/fdot.f32.e5m2.e4m3.lscale5.osm1-c",
+)
 @pytest.mark.parametrize("language", SUFFIXES)
 @pytest.mark.parametrize("row", [*one_of_each_kind(), *map(row_named, SCALED)], ids=lambda row: row.name)
 def test_kinds(row: Row, language: str, tmp_path: Path) -> None:
@@ -117,6 +124,7 @@ def test_c_of_a_unit_of_integers_is_its_graph(tmp_path: Path) -> None:
     assert isinstance(verdict(row, model, 60), Equivalent)
 
 
+@pytest.mark.slow_cases("c")
 @pytest.mark.parametrize("language", ["systemverilog", "c"])
 def test_a_file_of_a_unit_is_the_unit(language: str, tmp_path: Path) -> None:
     """All nodes but a few are the unit's; the rest are proved."""
@@ -127,6 +135,7 @@ def test_a_file_of_a_unit_is_the_unit(language: str, tmp_path: Path) -> None:
     assert isinstance(verdict(row, model, 60), Equivalent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["systemverilog", "c"])
 @pytest.mark.parametrize("seed", mostly_long(range(12), range(1)))
 def test_a_changed_file_is_not_the_unit(seed: int, language: str, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def titles(folder: Path) -> list[str]:
     return [one.title for one in check_certificate(folder)]
 
 
+@pytest.mark.slow
 def test_certificates_as_written_are_proved(certificates: Path) -> None:
     found = list(check_certificate(certificates))
     assert [one.flaw for one in found] == [""] * 4
@@ -51,6 +52,7 @@ def starts(folder: Path) -> list[str]:
 # --- the files ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_flipped_bits_are_refused_or_leave_the_statement(certificates: Path, tmp_path: Path) -> None:
     """Each file once or more, at random places: refused, or what is proved is the same statement."""
     rng = random.Random(4)
@@ -109,6 +111,7 @@ def test_no_certificate(tmp_path: Path) -> None:
         list(check_certificate(tmp_path))
 
 
+@pytest.mark.slow
 def test_files_of_other_lemmas(certificates: Path, tmp_path: Path) -> None:
     """Another lemma's clauses, refutation or formula under this one's name."""
     folder = tmp_path / "c"
@@ -473,6 +476,7 @@ def check_anything(rng: random.Random, path: Path, text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_anything(certificates: Path, tmp_path: Path) -> None:
     """Refused or proved, and nothing else."""
     rng = random.Random(8)

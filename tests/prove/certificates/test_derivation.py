@@ -160,6 +160,7 @@ def attack(rng: random.Random, counted: Counter[str]) -> None:
         counted["accepted, of several steps"] += len(proof) > 1 or isinstance(proof[0], Cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(300), pytest.param(range(300, 1000), marks=pytest.mark.long)], ids=str
 )
@@ -423,6 +424,7 @@ def test_characterised_formulas_have_the_same_solutions(rng: random.Random) -> N
     assert after.sum() == before.sum() >> sum(x.width for x in new)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_a_cut_formula_has_at_least_the_solutions(rng: random.Random) -> None:

@@ -196,6 +196,7 @@ def test_an_assumption_that_an_input_satisfies(tmp_path: Path) -> None:
 # --- files --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_cases('base = "volta"')
 @pytest.mark.parametrize("line", [
     'base = "volta"', 'name = "hopper/wgmma"', 'source = "NVIDIA"', 'note = "checked"',
 ])  # fmt: skip

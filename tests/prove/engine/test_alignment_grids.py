@@ -116,6 +116,7 @@ def products_first(**changes: Any) -> DotThenAdd:
     return unit.varied(**{"k": 2, "n_fma": 2, "lane_groups": 1} | changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "domain", "equal"),
     [

@@ -77,6 +77,7 @@ def test_products_cut_off_with_c_or_before_are_told_apart() -> None:
 FP4 = "blackwell/tcgen05.mMnNk64.kind::"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

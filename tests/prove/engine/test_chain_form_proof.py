@@ -42,6 +42,7 @@ def test_is_proved(name: str, k: int) -> None:
     assert all(answer(goal, 600) == "unsat" for goal in lemmas)
 
 
+@pytest.mark.slow
 def test_no_lemma_has_a_solution() -> None:
     """All but the addition of a product and that of c are refuted at once."""
     answers = [answer(goal, 2) for goal in deduced(*form_of(UNIT, k=4)).lemmas]
@@ -110,6 +111,7 @@ FAULTS: dict[str, Callable[[ChainForm], ChainForm]] = {
 SMALLEST = "the smallest normal number is one"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", mostly_long(FAULTS, [fault for fault in FAULTS if fault != SMALLEST]))
 def test_a_fault_is_refused(fault: str) -> None:
     """The argument stops, or a lemma has a solution."""

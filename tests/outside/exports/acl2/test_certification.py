@@ -22,6 +22,7 @@ acl2 = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 def test_files(certificates: Path, tmp_path: Path) -> None:
     """All that ``make`` needs, and each parenthesis is closed."""
     book = book_of(certificates, "2 carry bits")

@@ -40,6 +40,7 @@ def derivations(folder: Path) -> list[tuple[Derivation, Proof]]:
     return made
 
 
+@pytest.mark.slow
 def test_every_lemma_and_link_is_true_of_random_words(certificates: Path) -> None:
     rng = Random(1)
     made = derivations(certificates)

@@ -23,6 +23,7 @@ PAGE = ROOT / "tcsmt" / "outside" / "exports" / "acl2" / "values.lisp"
 NARROW, WIDE = Domain(exponents=(0, 0)), Domain(exponents=(-2, 2))
 
 
+@pytest.mark.slow_cases("fasi-bf16x2-hopper-1-domain3-left3-share3")
 @pytest.mark.parametrize(
     ("name", "arch", "k", "domain", "left", "share"),
     [

@@ -58,6 +58,9 @@ def false_lemma(book: SpecificationBook, rows: int) -> str:
     return ""
 
 
+@pytest.mark.slow_cases(
+    "turing/mma.m16n8k8.f32.f16.f16.f32@fasi", "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e2m1.e3m2"
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -75,6 +78,7 @@ def test_lemmas_of_the_catalogue(name: str) -> None:
     assert not false_lemma(book, 15)
 
 
+@pytest.mark.slow_cases("one fraction bit of the result less", "the nearest number")
 @pytest.mark.parametrize("other", [name for name in OTHERS if name != "one carry bit less"])
 def test_lemmas_with_other_parameters(other: str) -> None:
     """One of them is false, so that no proof of it can be found. (That no carry is lost is no such lemma.)"""

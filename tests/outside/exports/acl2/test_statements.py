@@ -49,6 +49,7 @@ def test_a_goal_of_its_own(certificates: Path, tmp_path: Path) -> None:
     holds(read(book, tmp_path), "no-such-input", 6)
 
 
+@pytest.mark.slow_cases("hopper mma.m16n8k32 e5m2 to f32 against FP16-True")
 @pytest.mark.parametrize(
     ("title", "differs"),
     [

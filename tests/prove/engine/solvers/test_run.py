@@ -103,6 +103,7 @@ def test_auto_is_one_solver() -> None:
     assert SolvingOptions("portfolio").team == SOLVERS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", mostly_long([*SOLVERS, "portfolio"], ["portfolio"]))
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     """A solver ends itself, after processor time."""
@@ -151,6 +152,7 @@ def test_interrupts_kill_the_solver(
     assert started
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", mostly_long(SOLVERS, SOLVERS[:1]))
 def test_memory_limit(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     text = HARD.replace("BitVec 64", "BitVec 2048")
