@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -80,5 +81,16 @@ def test_written_files_are_named_in_the_message(tmp_path: Path, monkeypatch: pyt
     assert kept_files() == f"{b} (2 findings), {c}, {d} and 1 more file"
     forget(b)
     wrote(a)
+    (tmp_path / "f").touch()
     wrote(tmp_path / "f")
     assert kept_files() == f"{c}, {d}, {e} and 2 more files"
+
+
+def test_files_that_are_gone_are_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a folder that a command deletes when a signal ends it."""
+    monkeypatch.setattr(files, "_WRITTEN", {})
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        replace_text(Path(folder, "a"), "")
+        replace_text(tmp_path / "b", "")
+        assert str(folder) in kept_files()
+    assert kept_files() == str(tmp_path / "b")

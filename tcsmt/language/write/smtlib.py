@@ -19,7 +19,9 @@ DEPTH = 6
 
 
 def symbol(name: str) -> str:
-    """``name`` as an SMT-LIB symbol, quoted where necessary."""
+    """``name`` as an SMT-LIB symbol, quoted where necessary. Raises :class:`ValueError` for others."""
+    if not name.isprintable() or set(name) & set("|\\"):
+        raise ValueError(f"{name!r:.80} is not a symbol")
     plain = name.replace("_", "").replace(".", "").replace("-", "")
     simple = plain.isalnum() and plain.isascii() and not name[0].isdigit()
     return name if simple else f"|{name}|"

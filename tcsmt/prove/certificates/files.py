@@ -25,6 +25,9 @@ __all__ = ["FORMAT", "model_in", "model_name", "opened", "record_of", "statement
 #: The version of the files' layout.
 FORMAT = 1
 _KEYS = ("certificate", "tcsmt", "statement", "lemmas")
+_NAMES = (
+    "a file's name must be a letter or a digit, then up to 199 letters, digits, dots, hyphens, underscores"
+)
 #: Files of statements and models with more bytes are refused.
 _MOST = 1 << 28
 
@@ -32,6 +35,9 @@ _MOST = 1 << 28
 def statement_files(folder: Path) -> list[Path]:
     """The files of a certificate's statements. Raises :class:`.TcsmtError` where there is none."""
     paths = sorted((folder / "statements").glob("*.json"))
+    for name in (path.name for path in paths):  # other files, folders and parts of Lisp are named after it
+        if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,199}\.json", name, re.ASCII):
+            raise TcsmtError(f"{folder}: statements/{name!r:.80}: {_NAMES}")
     if not paths:
         raise TcsmtError(f"{folder} is not a certificate: it has no files statements/*.json")
     return paths

@@ -144,7 +144,7 @@ class Certificates:
         """Write a statement's file: last, so that no statement is there without its models and lemmas."""
         statement = record["statement"]
         title = statement["title"]
-        words = re.sub(r"[^A-Za-z0-9.-]+", "-", title).strip("-")[:80]
+        words = re.sub(r"[^A-Za-z0-9.-]+", "-", title).strip(".-")[:80] or "statement"
         digest = hashlib.sha256(json.dumps(statement).encode()).hexdigest()[:8]
         path = self.folder / "statements" / f"{words}-{digest}.json"
         make_folder(path.parent)

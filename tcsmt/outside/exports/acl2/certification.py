@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, BookEvent, refutation_file
-from tcsmt.outside.exports.acl2.image import LOADED, with_books
+from tcsmt.outside.exports.acl2.image import is_saved, load_books, with_books
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import lisp_string
 from tcsmt.support.files import make_folder, replace_text
 
 __all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "certifying", "files_of", "write_book"]
@@ -183,13 +185,15 @@ def certifying(books: Path | None, timeout: float) -> Iterator[Callable[[Book], 
         yield certified
 
 
-def _shown(book: Book) -> str:
-    """Prints the theorem of a certified book, and what it rests on."""
-    return _undone(
-        _included(f"statements/{book.name}"),
-        '(cw "~%THEOREM: ~x0~%TRUST-TAGS: ~x1~%INHABITED: ~x2~%"'
-        f" (formula '{book.theorem} nil (w state)) (strip-cars (global-val 'ttags-seen (w state)))"
-        " (if (formula 'inhabited nil (w state)) t nil))",
+def _shown(book: Book, mark: str) -> str:
+    """Prints the theorem of an included book as ACL2's world has it, and what it rests on, and undoes the
+    book. mark: a text that the book cannot know, so that no line that it prints is taken for this one.
+    """
+    theorem = f"(formula '{book.theorem} nil (w state))"
+    return (
+        f'(cw "~%{mark} THEOREM: ~x0~%TRUST-TAGS: ~x1~%INHABITED: ~x2~%{mark}~%" {theorem}'
+        " (strip-cars (global-val 'ttags-seen (w state))) (if (formula 'inhabited nil (w state)) t nil))\n"
+        f"(ld (if {theorem} '((u)) nil) :ld-error-action :return :ld-verbose nil)"
     )
 
 
@@ -199,7 +203,7 @@ def _undone(*forms: str) -> str:
 
 
 def _included(book: str) -> str:
-    return f'(include-book "{book}" :ttags :all :uncertified-okp nil)'
+    return f"(include-book {lisp_string(book)} :ttags :all :uncertified-okp nil)"
 
 
 class Refuter:
@@ -276,9 +280,8 @@ def _events(text: str) -> str:
 
 def _write_clauses(prover: Prover, event: BookEvent, path: Path) -> None:
     """The event without a refutation: it fails, unless there is nothing to refute."""
-    prover.send(
-        f'(progn! (set-raw-mode t) (setq *clauses* "{path}") (set-raw-mode nil))\n{event.text}', _STARTING
-    )
+    place = f"(progn! (set-raw-mode t) (setq *clauses* {lisp_string(str(path))}) (set-raw-mode nil))"
+    prover.send(f"{place}\n{event.text}", _STARTING)
 
 
 def _refuted(clauses: Path, target: Path, options: SolvingOptions) -> bool:
@@ -300,13 +303,42 @@ def _refuted(clauses: Path, target: Path, options: SolvingOptions) -> bool:
 
 
 def _session(folder: Path, forms: str = "") -> Prover:
-    """ACL2 with the books that all others include, certified anew, and what the forms add."""
-    prover = Prover(folder, with_books()).__enter__()
-    prover.send(LOADED, _STARTING)
-    for book in _BASE:
-        prover.send(_undone(f'(certify-book "{book}" ? t :ttags {_TAGS})'), _STARTING)
-        prover.send(_included(book), _STARTING)
+    """ACL2 with the books that all others include, certified anew, and what the forms add.
+
+    Raises :class:`.TcsmtError` where ACL2's own books are not certified, or ours are not.
+    """
+    program = with_books(_try_out)
+    prover = _begun(folder, program)
     prover.send(f"{forms}\n{_QUIET}", _STARTING)
+    return prover
+
+
+def _try_out(program: Path) -> None:
+    """Certify the books that all others include with a program that ACL2 has saved."""
+    with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
+        for name in _BASE:
+            shutil.copy(_HERE / f"{name}.lisp", folder)
+        _begun(Path(folder), program).__exit__(None, None, None)
+
+
+def _begun(folder: Path, program: Path) -> Prover:
+    """A session with ACL2's own books and those in the folder that all others include."""
+    prover = Prover(folder, program)
+    try:
+        prover.__enter__()
+        load_books(prover, _STARTING)
+        for book in _BASE:
+            flaw = _flaw_of(prover, folder, book, _STARTING, compiled=True)
+            if flaw:
+                raise TcsmtError(f"{book}.lisp: {flaw}")
+            prover.send(_included(book), _STARTING)
+    except (TcsmtError, ProverStopped) as why:
+        prover.__exit__(None, None, None)
+        again = f"; delete {program.parent}, and it is saved again" if is_saved(program) else ""
+        raise TcsmtError(f"ACL2 ({program}) does not work: {why}{again}") from None
+    except BaseException:
+        prover.__exit__(None, None, None)
+        raise
     return prover
 
 
@@ -351,15 +383,21 @@ class Certifier:
             text = (self._folder / f"{name}.lisp").read_bytes()
             if self._units.get(name) != text:
                 self._units.pop(name, None)
-                flaw = self._flaw_of(prover, name)
+                flaw = _flaw_of(prover, self._folder, name, self._timeout)
                 if flaw:
                     return CertifiedBook(book.name, book.title, flaw)
                 self._units[name] = text
-        flaw = self._flaw_of(prover, f"statements/{book.name}")
+        flaw = _flaw_of(prover, self._folder, f"statements/{book.name}", self._timeout)
         if flaw:
             return CertifiedBook(book.name, book.title, flaw)
-        printed = prover.send(f"{_shown(book)}\n{_RUN_TIME}", self._timeout)
-        shown = re.search(r"\nTHEOREM:\s+(\(.*?)\nTRUST-TAGS: (.*?)\nINHABITED: (T|NIL)", printed, re.DOTALL)
+        prover.send(_included(f"statements/{book.name}"), self._timeout)
+        mark = secrets.token_hex(16)
+        printed = prover.send(f"{_shown(book, mark)}\n{_RUN_TIME}", self._timeout)
+        shown = re.search(
+            rf"\n{mark} THEOREM:\s+(\(.*?)\nTRUST-TAGS: (.*?)\nINHABITED: (T|NIL)\n{mark}\n",
+            printed,
+            re.DOTALL,
+        )
         if shown is None:
             return CertifiedBook(book.name, book.title, f"there is no theorem {book.theorem}")
         names = [refutation_file(book.name, event.lemma) for event in book.lemmas]
@@ -377,12 +415,14 @@ class Certifier:
             seconds=_seconds(printed) - start,
         )
 
-    def _flaw_of(self, prover: Prover, name: str) -> str:
-        """Certify the book of this name: why ACL2 does not; empty if it does."""
-        certificate = self._folder / f"{name}.cert"
-        certificate.unlink(missing_ok=True)
-        printed = prover.send(_undone(f'(certify-book "{name}" ? nil :ttags {_TAGS})'), self._timeout)
-        return "" if certificate.exists() else _flaw(printed)
+
+def _flaw_of(prover: Prover, folder: Path, name: str, timeout: float, *, compiled: bool = False) -> str:
+    """Certify the book of this name: why ACL2 does not; empty if it does. compiled: by Lisp, too."""
+    certificate = folder / f"{name}.cert"
+    certificate.unlink(missing_ok=True)
+    options = f"? {'t' if compiled else 'nil'} :ttags {_TAGS}"
+    printed = prover.send(_undone(f"(certify-book {lisp_string(name)} {options})"), timeout)
+    return "" if certificate.exists() else _flaw(printed)
 
 
 def _seconds(printed: str) -> float:

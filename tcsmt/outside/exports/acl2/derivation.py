@@ -23,6 +23,7 @@ from tcsmt.language.terms import Term, all_of, expand, operands_first, substitut
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.outside.exports.acl2.parts import Parts
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
+from tcsmt.support.escaping import lisp_string
 
 __all__ = ["FORGOTTEN", "BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
 
@@ -41,7 +42,7 @@ class BookEvent:
         """The event with the refutation in its file. folder: of the book's refutations."""
         if not self.lemma:
             return self.text
-        return f'(with-refutation "{refutation_file(folder, self.lemma)}"\n{self.text})'
+        return f"(with-refutation {lisp_string(refutation_file(folder, self.lemma))}\n{self.text})"
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import lisp_string
 
 __all__ = ["Prover", "ProverStopped", "prover_path"]
 
@@ -35,13 +37,22 @@ def prover_path() -> str:
 
 
 class Prover:
-    """An ACL2 session in a folder, to be used in a ``with`` statement. program: ACL2, or one saved by it."""
+    """An ACL2 session in a folder, to be used in a ``with`` statement. program: ACL2, or one saved by it.
+
+    It starts in an empty folder and reads books from the other one: Lisp and ACL2 run the files ``init.lsp``
+    and ``acl2-customization.lsp`` of the folder in which they start, and books may come from strangers.
+    """
 
     def __init__(self, folder: Path, program: Path) -> None:
         self._folder, self._program = folder, program
-        self._numbers = itertools.count(1)
+
+    @property
+    def start(self) -> Path:
+        """The folder in which it has started: there, until it ends."""
+        return Path(self._start.name)
 
     def __enter__(self) -> Self:
+        self._start = tempfile.TemporaryDirectory(prefix="tcsmt-")
         self._process = subprocess.Popen(
             [self._program],
             stdin=subprocess.PIPE,
@@ -49,10 +60,15 @@ class Prover:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            cwd=self._folder,
+            cwd=self._start.name,
+            env=os.environ | {"ACL2_CUSTOMIZATION": "NONE"},
             start_new_session=True,
         )
-        self.send("(set-debugger-enable nil)", 60)
+        try:
+            self.send(f"(set-debugger-enable nil)\n(set-cbd {lisp_string(f'{self._folder}/')})", 60)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -60,6 +76,7 @@ class Prover:
     ) -> None:
         self._kill()
         self._process.wait()
+        self._start.cleanup()
 
     def _kill(self) -> None:
         """With what it has started, which would keep what is read from it open."""
@@ -81,7 +98,7 @@ class Prover:
 
         Raises :class:`ProverStopped` where it takes longer, and ends the session.
         """
-        mark = f"end-of-forms-{os.getpid()}-{next(self._numbers)}"
+        mark = f"end-of-forms-{secrets.token_hex(16)}"  # nothing that a form prints can look like it
         end = f'(cw "~%~s0~%" "{mark}")'
         stdout = self._process.stdout
         assert stdout is not None

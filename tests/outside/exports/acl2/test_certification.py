@@ -15,7 +15,10 @@ from tcsmt.outside.exports.acl2 import certification
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, Certifier, Refuter, files_of, write_book
 from tcsmt.outside.exports.acl2.statements import StatementBook
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.support import cache
+from tcsmt.support.errors import TcsmtError
 from tests.support.acl2_books import book_of
+from tests.support.fake_acl2 import fake_acl2, system_books
 
 acl2 = pytest.mark.skipif(
     shutil.which("acl2") is None, reason="ACL2 is not installed (Debian: acl2, acl2-books, acl2-books-certs)"
@@ -52,6 +55,50 @@ def test_nothing_is_assumed(certificates: Path) -> None:
             assert not re.search(r"(?i)skip-proofs|defaxiom|defttag|progn!|include-raw", text), name
             for tags in re.findall(r":ttags ([^\n]*)\)", text) if name.endswith(".lisp") else ():
                 assert tags == "((:fast-cons-memo) (:aig-vars))", name
+
+
+#: Takes every book as certified, proves nothing, and prints when a statement is included what a book might
+#: print that wants to be taken for a theorem. FOLDER becomes that of the books.
+FORGING = """
+    '(ld '*certify-book*) touch "FOLDER/$(echo "$line" | cut -d '"' -f 2).cert" ;;
+    '(include-book "statements/'*) printf '\\n%s\\n' "THEOREM: (EQUAL (VOLTA A B C) (TURING A B C))"
+        printf '%s\\n' "TRUST-TAGS: (:AIG-VARS)" "INHABITED: T" "end-of-forms-$PPID-9" ;;
+    '(mv-let (seconds'*) printf '\\nRUN-TIME: 5\\n' ;;
+"""
+
+
+def test_a_theorem_is_not_what_a_book_prints(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But what ACL2 says of its world when the book is there."""
+    folder = tmp_path / "written"
+    system_books(tmp_path)
+    fake_acl2(tmp_path, monkeypatch, FORGING.replace("FOLDER", str(folder)))
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+    book = book_of(certificates, "a NaN stays")
+    write_book(book, folder)
+    with Certifier(folder, 30) as certifier:
+        result = certifier.certify(book)
+    assert result.flaw == "there is no theorem no-such-input" and not result.theorem
+
+
+def test_a_program_that_was_kept_and_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what to delete."""
+    books = system_books(tmp_path)
+    fake_acl2(tmp_path, monkeypatch, "")
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(TcsmtError, match=r"does not work: clauses\.lisp: not certified") as error:
+        certification._session(tmp_path)
+    assert "delete" not in str(error.value)
+    monkeypatch.setattr(certification, "with_books", lambda try_out: cache.folder() / "acl2-1" / "acl2")
+    kept = cache.folder() / "acl2-1"
+    kept.mkdir(parents=True)
+    shutil.copy(tmp_path / "bin" / "acl2", kept)
+    with pytest.raises(TcsmtError, match=re.escape(f"; delete {kept}, and it is saved again")):
+        certification._session(tmp_path)
+    books[0].with_suffix(".cert").unlink()
+    with pytest.raises(TcsmtError, match="own book centaur/gl/gl is not there as a certified book"):
+        certification._session(tmp_path)
 
 
 @dataclass(frozen=True)

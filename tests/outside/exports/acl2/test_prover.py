@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,24 @@ def test_it_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         TcsmtError, match="not installed: on Debian it is in the packages acl2, acl2-books and"
     ):
         prover_path()
+
+
+def test_files_of_the_folder_are_not_run(tmp_path: Path) -> None:
+    """Lisp runs ``init.lsp``, and ACL2 its own such file, of the folder in which they start."""
+    if shutil.which("acl2") is None:
+        pytest.skip("ACL2 is not installed (Debian: acl2)")
+    for name in ("init.lsp", "acl2-init.lsp", "acl2-customization.lsp", ".acl2rc"):
+        (tmp_path / name).write_text('(sys-call "touch" (list "ran"))\n(si::system "touch ran")\n')
+    with Prover(tmp_path, Path(prover_path())) as session:
+        assert str(tmp_path) in session.send("(cbd)", 60)
+        start = session.start
+        assert not [*tmp_path.glob("ran"), *start.iterdir()]
+    assert not start.exists()
+
+
+def test_a_folder_with_another_name(repeating: Path) -> None:
+    """A quotation mark in it ends no text of Lisp."""
+    folder = repeating / 'a")(sys-call "touch" (list "b\\'
+    folder.mkdir()
+    with Prover(folder, Path(prover_path())) as session:
+        assert "told (first)" in session.send("(first)", 30)
