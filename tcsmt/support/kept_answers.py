@@ -46,9 +46,11 @@ class KeptAnswers(Kept):
             content = path.read_bytes()
         except OSError as error:
             raise TcsmtError(f"{path}: {error.strerror}") from None
-        if content and not content.startswith(_HEAD):
-            raise TcsmtError(f"{path} is not a file of kept answers")
-        self._whole = self._read(content) if content else 0
+        if not content.startswith(_HEAD):
+            if not _HEAD.startswith(content):  # else a stop has cut the head short
+                raise TcsmtError(f"{path} is not a file of kept answers")
+            return
+        self._whole = self._read(content)
 
     @property
     def _held(self) -> str:

@@ -8,17 +8,21 @@ from pathlib import Path
 
 __all__ = ["digest_of_sources"]
 
+#: Of files that say what is computed: code, and tables such as the catalogue's.
+_SUFFIXES = (".py", ".toml")
+
 
 @cache
 def digest_of_sources(*rooms: str) -> str:
-    """The digest of every Python file in these rooms (``prove``) or modules (``terms``) of the package.
+    """Return the digest of the code and tables, .py and .toml, in these rooms (``prove``) or modules.
 
     Of the text: a changed comment gives another digest, and what rests on it is computed again.
     """
     package = Path(__file__).parents[1]
     made = blake2b(digest_size=16)
     for room in rooms:
-        files = sorted((package / room).rglob("*.py")) or [package / f"{room}.py"]
+        found = (path for path in (package / room).rglob("*") if path.suffix in _SUFFIXES)
+        files = sorted(found) or [package / f"{room}.py"]
         for file in files:
             content = file.read_bytes()
             name = file.relative_to(package).as_posix()

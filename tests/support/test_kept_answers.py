@@ -70,3 +70,15 @@ def test_a_stopped_run_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Mon
     forget(path)
     with KeptAnswers(path, "one"):
         assert f"{path} (1 entry; " in kept_files()
+
+
+@pytest.mark.parametrize("cut", range(17))
+def test_a_head_that_was_cut_short_is_written_anew(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    with KeptAnswers(path, "one"):
+        pass
+    path.write_bytes(path.read_bytes()[:cut])
+    with KeptAnswers(path, "one") as kept:
+        kept.put(b"a", b"12")
+    with KeptAnswers(path, "one") as kept:
+        assert kept.get(b"a") == b"12"

@@ -37,17 +37,17 @@ def test_sources_count_by_their_text(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_module_and_a_room_are_named_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The order counts, and so does every file of a room; what is no Python file does not."""
+    """The order counts, and so does every file of code and every table; other files do not."""
     (tmp_path / "support").mkdir()
     (tmp_path / "room").mkdir()
     (tmp_path / "terms.py").write_text("terms")
     monkeypatch.setattr(sources, "__file__", str(tmp_path / "support" / "sources.py"))
     found = set()
-    for name, text in (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("c.txt", "3")):
+    for name, text in (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("t.toml", "1"), ("c.txt", "3")):
         (tmp_path / "room" / name).write_text(text)
         digest_of_sources.cache_clear()
         found.add(digest_of_sources("terms", "room"))
-    assert len(found) == 3
+    assert len(found) == 4
     assert digest_of_sources("room", "terms") not in found
     with pytest.raises(FileNotFoundError):
         digest_of_sources("no_such_room")

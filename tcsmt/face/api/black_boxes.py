@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.implementations import of_arrays
+from tcsmt.face.api.implementations import device_identity, of_arrays
 from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.identification.units.boxes import Box, Command, row_box
 from tcsmt.identification.units.family import Family
@@ -23,8 +23,9 @@ from tcsmt.outside.hardware.device import Device
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 
-__all__ = ["BoxShape", "box_asked", "one_dataset"]
+__all__ = ["AskedBox", "BoxShape", "box_asked", "one_dataset"]
 
 _SHAPE = "give like=UNIT, or formats=... and k=..."
 #: What means a unit, and is not called.
@@ -69,6 +70,18 @@ class BoxShape:
             raise TcsmtError(f"{what} supports only fused dot-adds: {error}") from None
 
 
+@dataclass(frozen=True)
+class AskedBox:
+    """A box that answers, and what tells it from another one: a transcript's answers are of one identity."""
+
+    ask: Box
+    identity: str
+
+    def __call__(self, a: Sequence[int], b: Sequence[int], c: int) -> int:
+        """Return the answer to one question."""
+        return self.ask(a, b, c)
+
+
 @contextmanager
 def box_asked(
     box: Callable[..., Any] | UnitLike | None,
@@ -80,7 +93,7 @@ def box_asked(
     device: UnitLike | None,
     timeout: float,
     data: DataSet | None = None,
-) -> Iterator[tuple[BoxShape, Box | None]]:
+) -> Iterator[tuple[BoxShape, AskedBox | None]]:
     """What is known of a black box, and the box, whose program ends with the block.
 
     None where neither a box nor a command or device is given, but recorded answers (data).
@@ -94,19 +107,25 @@ def box_asked(
     own, function = (box, None) if isinstance(box, _UNITS) else (device, box)
     shape = BoxShape.of(like if like is not None else own, formats, k, data)
     with ExitStack() as opened:
-        asked: Box | None = None
+        asked: AskedBox | None = None
         if command is not None:
-            asked = opened.enter_context(closing(Command(command, shape.formats, timeout=timeout)))
+            box = opened.enter_context(closing(Command(command, shape.formats, timeout=timeout)))
+            asked = AskedBox(box, fingerprint_of_command(command))
         elif own is not None:
             side = side_of(own)
             row = side.row
             if BoxShape.of_model(row.model) != shape or row.model.scale_format is not None:
                 raise TcsmtError(f"the formats, K or scales of {side.text} are not those of formats or like")
-            run = partial(run_words, row.model) if device is None else opened.enter_context(Device(row)).run
-            asked = row_box(run, shape.formats[:3])
+            if device is None:
+                asked = AskedBox(row_box(partial(run_words, row.model), shape.formats[:3]), row.model.digest)
+            else:
+                opened_device = opened.enter_context(Device(row))
+                identity = device_identity(row, opened_device.provenance)
+                asked = AskedBox(row_box(opened_device.run, shape.formats[:3]), identity)
         elif function is not None:
             *operands, result = shape.formats
-            asked = row_box(of_arrays(Operands(*operands), result, function, "the box's answer"), operands)
+            run = of_arrays(Operands(*operands), result, function, "the box's answer")
+            asked = AskedBox(row_box(run, operands), fingerprint_so_far(function))
         yield shape, asked
 
 

@@ -373,7 +373,9 @@ def check(
             asked = device_asked(row, opened)
         run = asked.run
         if resume is not None:
-            kept = opened.enter_context(KeptAnswers(Path(resume), f"{asked.name} {row.model.digest}"))
+            kept = opened.enter_context(
+                KeptAnswers(Path(resume), f"{asked.name} {row.model.digest} {asked.identity}")
+            )
             run = remembered(row.model, run, kept)
 
         def stop(count: int, mismatches: int, examination: Examination | None) -> None:

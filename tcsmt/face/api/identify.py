@@ -111,7 +111,10 @@ def identify(
         data=data,
     ) as (shape, asked):  # fmt: skip
         kinds = hypotheses_of(shape.formats, shape.k)
-        with Transcript(shape.formats, Path(transcript)) if transcript else nullcontext() as kept:
+        box_identity = "" if asked is None else asked.identity
+        with (
+            Transcript(shape.formats, Path(transcript), box_identity) if transcript else nullcontext()
+        ) as kept:
             search = Identification(
                 kinds, asked, budget=budget, seed=seed, options=options, progress=progress, transcript=kept,
                 given=_exchanges(data, shape),

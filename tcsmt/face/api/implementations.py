@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -24,12 +25,14 @@ from tcsmt.outside.implementations.batches import Batches
 from tcsmt.outside.implementations.check import Implementation
 from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 from tcsmt.support.kept_answers import KeptAnswers
 
 __all__ = [
     "PROTOCOLS",
     "NamedImplementation",
     "device_asked",
+    "device_identity",
     "given_asked",
     "of_arrays",
     "program_asked",
@@ -45,20 +48,26 @@ _KEPT = 4096
 
 @dataclass(frozen=True)
 class NamedImplementation:
-    """An implementation and what it is called; provenance: what a device says of itself."""
+    """An implementation and what it is called.
+
+    identity: what tells it from another one of its name: answers that are kept are those of this identity.
+    provenance: what a device says of itself.
+    """
 
     name: str
     run: Implementation
+    identity: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementation:
     """A function of arrays, or another unit, whose formats are the row's. Raises :class:`.TcsmtError`."""
     if isinstance(implementation, Unit):
-        return NamedImplementation(implementation.name, _of_unit(row.model, implementation))
+        run, unit = _of_unit(row.model, implementation), implementation
+        return NamedImplementation(unit.name, run, unit.model.digest)
     model, name = row.model, getattr(implementation, "__name__", "the implementation")
     asked = of_arrays(model.operand_formats, model.d_format, implementation, "the implementation's result")
-    return NamedImplementation(name, asked)
+    return NamedImplementation(name, asked, fingerprint_so_far(implementation))
 
 
 def program_asked(
@@ -70,13 +79,13 @@ def program_asked(
     """
     if choose("protocol", protocol, PROTOCOLS) == "batches":
         program = opened.enter_context(closing(Batches(command, row.model, timeout=timeout)))
-        return NamedImplementation(command, program)
+        return NamedImplementation(command, program, fingerprint_of_command(command))
     model = row.model
     if model.scales:
         raise TcsmtError(f"{row.name} has block scales; --command supports them only with --protocol batches")
     formats = (model.a_format, model.b_format, model.c_format, model.d_format)
     lines = opened.enter_context(closing(Command(command, formats, timeout=timeout)))
-    return NamedImplementation(command, _by_lines(model, lines))
+    return NamedImplementation(command, _by_lines(model, lines), fingerprint_of_command(command))
 
 
 def device_asked(row: Row, opened: ExitStack) -> NamedImplementation:
@@ -86,7 +95,14 @@ def device_asked(row: Row, opened: ExitStack) -> NamedImplementation:
     """
     device = opened.enter_context(Device(row))
     provenance = device.provenance
-    return NamedImplementation(str(provenance.get("gpu", "the device")), device.run, provenance)
+    name = str(provenance.get("gpu", "the device"))
+    return NamedImplementation(name, device.run, device_identity(row, provenance), provenance)
+
+
+def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
+    """Return what tells an instruction of a device from that of another: all that it says but the date."""
+    said = {name: value for name, value in provenance.items() if name != "date"}
+    return json.dumps([row.name, said], sort_keys=True)
 
 
 def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) -> Implementation:

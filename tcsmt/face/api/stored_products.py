@@ -31,6 +31,8 @@ __all__ = ["StoredProduct", "stored_product"]
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The record of a checkpoint.
 _FINISHED = "finished"
+#: What computes the words of a product; the unit is in the record by its graph.
+_SOURCES = ("language", "matrix_units/arithmetic", "matrix_units/models", "simulate", "compose/kernels")
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +123,7 @@ def stored_product(
     job = [
         row.name,
         row.model.digest,
-        digest_of_sources("language", "matrix_units/arithmetic", "simulate", "compose/kernels"),
+        digest_of_sources(*_SOURCES),
         str(reduction),
         str(epilogue),
         portion,
@@ -131,7 +133,7 @@ def stored_product(
     started = time.perf_counter()
     kernel = Kernel(row, reduction, epilogue)
     dtype = dtype_of(kernel.schedule.d_format)
-    with _PartialFile(Path(output), json.dumps(job), (*stack, m, n), dtype) as partial:
+    with _PartialFile(Path(output), json.dumps(job), (*stack, m, n), dtype, portion) as partial:
         resumed = partial.columns
         for first in range(resumed, n, portion):
             last = min(first + portion, n)
@@ -152,33 +154,65 @@ def stored_product(
 
 
 class _PartialFile:
-    """The output while it grows: an .npy beside it, and a checkpoint of how many columns are finished."""
+    """The output while it grows: an .npy beside it, and a checkpoint of the columns that are finished.
 
-    def __init__(self, output: Path, job: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.output, self.job = output, job
+    The record names the job, the number of columns, and the digest of these columns' words. It counts only
+    where the file holds the same words: a record of one job never stands for what another has written.
+    """
+
+    def __init__(
+        self, output: Path, job: str, shape: tuple[int, ...], dtype: np.dtype[Any], portion: int
+    ) -> None:
+        self.output, self.job, self.portion, self.shape = output, job, portion, shape
         self.path = output.with_name(f"{output.name}.partial")
+        self.dtype = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
         self.checkpoint = Checkpoint(output.with_name(f"{output.name}.partial.json"), Layout())
-        record = self.checkpoint.records.get(_FINISHED, {})
-        same = record.get("job") == job and self.path.exists()
-        self.columns = int(record["columns"]) if same else 0
-        stored = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
-        mode = "r+" if self.columns else "w+"
+        self.columns, self._digest = 0, hashlib.sha256()
         try:
-            self.array = np.lib.format.open_memmap(self.path, mode, dtype=stored, shape=shape)
+            before = self._of_before()
+            self.array = self._emptied() if before is None else before
         except (OSError, ValueError) as error:
             self.checkpoint.close()
             raise TcsmtError(f"cannot write {self.path}: {error}") from None
 
+    def _of_before(self) -> np.memmap[Any, Any] | None:
+        """The file of an earlier run of this job, where it holds the columns that the record describes."""
+        record = self.checkpoint.records.get(_FINISHED, {})
+        columns = record.get("columns")
+        if record.get("job") != self.job or not isinstance(columns, int) or not self.path.exists():
+            return None
+        try:
+            array = np.lib.format.open_memmap(self.path, "r+")
+        except ValueError:  # another file has its name
+            return None
+        if (array.shape, array.dtype) != (self.shape, self.dtype) or not 0 < columns <= self.shape[-1]:
+            return None
+        digest = hashlib.sha256()
+        for first in range(0, columns, self.portion):
+            digest.update(_words(array[..., first : min(first + self.portion, columns)]))
+        if digest.hexdigest() != record.get("digest"):
+            return None
+        self.columns, self._digest = columns, digest
+        return array
+
+    def _emptied(self) -> np.memmap[Any, Any]:
+        """A file of zeros. The record goes first: a run that is killed in between leaves none of zeros."""
+        if self.checkpoint.records:
+            self.checkpoint.arrange([])
+        return np.lib.format.open_memmap(self.path, "w+", dtype=self.dtype, shape=self.shape)
+
     def add(self, last: int, block: Array) -> None:
         """Keep the columns up to ``last``."""
-        self.array[..., self.columns : last] = block.view(self.array.dtype)
+        self.array[..., self.columns : last] = block.view(self.dtype)
         self.array.flush()
+        self._digest.update(_words(self.array[..., self.columns : last]))
         self.columns = last
-        self.checkpoint.keep(_FINISHED, {"job": self.job, "columns": last})
+        record = {"job": self.job, "columns": last, "digest": self._digest.hexdigest()}
+        self.checkpoint.keep(_FINISHED, record)
 
     def finish(self) -> str:
         """The whole output under its own name; the SHA-256 of its words."""
-        digest = hashlib.sha256(np.ascontiguousarray(self.array).tobytes()).hexdigest()
+        digest = hashlib.sha256(_words(self.array)).hexdigest()
         self.path.replace(self.output)
         self.checkpoint.finish()
         return digest
@@ -194,5 +228,9 @@ def _identity(array: Array | None) -> str:
     """What tells this array from another one."""
     if array is None:
         return ""
-    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
-    return f"{array.dtype}{array.shape}{digest}"
+    return f"{array.dtype}{array.shape}{hashlib.sha256(_words(array)).hexdigest()}"
+
+
+def _words(array: Array) -> bytes:
+    """The elements, one row after the other."""
+    return np.ascontiguousarray(array).tobytes()

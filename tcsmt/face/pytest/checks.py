@@ -13,7 +13,7 @@ import pytest
 from tcsmt.face.api.check import Check, check
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pytest.kept import KeptOutcome, still_so
-from tcsmt.face.pytest.sources import fingerprint
+from tcsmt.support.fingerprints import fingerprint
 
 __all__ = ["CheckOutcome", "checked"]
 

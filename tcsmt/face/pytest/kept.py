@@ -1,7 +1,7 @@
 """What an earlier run has found of a function, and whether it is so still.
 
 An outcome counts where all is as it was that it is known to depend on: the unit's graph, the number of rows,
-the function's code and the files that it imports (:mod:`tcsmt.face.pytest.sources`). What else a function
+the function's code and the files that it imports (:mod:`tcsmt.support.fingerprints`). What else a function
 reads, such as files of data, is not known: so some rows are asked all the same, other ones in each run. Where
 an answer is not what the outcome says, the outcome counts for nothing, and all is asked again.
 """

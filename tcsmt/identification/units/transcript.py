@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from tcsmt.support.files import wrote
 from tcsmt.support.text import counted
 
 __all__ = ["Exchange", "Transcript"]
+
+
+#: Of a box's digest, so many digits are written.
+_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -33,16 +38,19 @@ class Transcript(Kept):
     A search that is started again with the same file and seed asks the same questions, and takes
     their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
     and people and other commands read the file as rows (``.jsonl``). told: what the file had.
+    identity: what tells the box from another one; each line has a digest of it, and a line of another box is
+    refused. Lines of earlier versions have none; some of their answers are asked again.
     """
 
-    def __init__(self, formats: Sequence[AnyFormat], path: Path | None = None) -> None:
+    def __init__(self, formats: Sequence[AnyFormat], path: Path | None = None, identity: str = "") -> None:
         self.formats = formats
+        self.box = hashlib.sha256(identity.encode()).hexdigest()[:_DIGITS] if identity else ""
         self.told: list[Exchange] = []
         self._count = 0
         super().__init__(path)
 
     def _take(self, path: Path) -> None:
-        self.told = list(_read(path))
+        self.told = list(_read(path, self.box))
         self._count = len(self.told)
 
     @property
@@ -72,7 +80,7 @@ class Transcript(Kept):
             "c": fc.hex(exchange.c),
             "d": fd.hex(exchange.d),
             "why": exchange.why,
-        }
+        } | ({"box": self.box} if self.box else {})
         try:
             with self.path.open("a") as file:
                 file.write(json.dumps(line) + "\n")
@@ -82,8 +90,11 @@ class Transcript(Kept):
             raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
 
 
-def _read(path: Path) -> Iterator[Exchange]:
-    """A transcript's exchanges; a last line that was cut off while it was written goes from the file."""
+def _read(path: Path, box: str) -> Iterator[Exchange]:
+    """A transcript's exchanges; a last line that was cut off while it was written goes from the file.
+
+    Raises :class:`.TcsmtError` for answers of another box.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -92,8 +103,15 @@ def _read(path: Path) -> Iterator[Exchange]:
         try:
             data = json.loads(line)
             a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
-            yield Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
+            exchange = Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
         except (ValueError, TypeError, KeyError):
             if number < len(lines):
                 raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
             path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
+            return
+        if box and data.get("box", box) != box:
+            raise TcsmtError(
+                f"{path}:{number}: this is the answer of another box: the program, function or unit was "
+                "changed since; give another file, or remove this one"
+            )
+        yield exchange

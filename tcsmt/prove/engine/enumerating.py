@@ -32,6 +32,7 @@ from tcsmt.language.run.sums import ArraySums, LlvmSums, LlvmWords, dependents
 from tcsmt.language.terms import Term, all_of, const, operands_first, substitute, var, variables
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.statements.question import Question
 from tcsmt.support import extras
@@ -43,7 +44,7 @@ __all__ = ["LAYOUT", "Enumeration"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Records of enumerations in a file, by the digest of the script that says what is enumerated.
+#: Records of enumerations in a file, by the digest of the script that says what is enumerated, and the code.
 LAYOUT = Layout("enumerations")
 #: Rows, at most: some hours of a core.
 MOST = 1 << 41
@@ -125,7 +126,8 @@ class Enumeration:
         kept: how far it has come, to go on from there. jobs: threads.
         """
         solver, version = jit.version().split()
-        key = f"{self.script} {version} {'all by NumPy, too' if self.confirm else ''}".rstrip()
+        # which inputs a number of points stands for is the code's choice: other code begins anew
+        key = f"{self.script} {version} {prover()} {'all by NumPy, too' if self.confirm else ''}".rstrip()
         before = kept.records.get(key, {}) if kept is not None else {}
         done, seconds = int(before.get("points", 0)), float(before.get("seconds", 0.0))
         start = time.perf_counter()

@@ -51,7 +51,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _RESULTS = ("d", "value")
 #: What a file of inputs may hold besides them: results, what ``tcsmt probe`` and ``identify`` say of their
 #: vectors, and the model that ``tcsmt run`` has run.
-_IGNORED = (*_RESULTS, "asks", "predictions", "why", "model")
+_IGNORED = (*_RESULTS, "asks", "predictions", "why", "box", "model")
 
 
 #: What errors say to do with an array's value that a format does not have.

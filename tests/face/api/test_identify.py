@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.simulate.measured.row_files import read_rows
 
 #: Model files; searches are quick where formats are small.
 TWO_LANES = "k = 2\nn_fma = 2\n"
@@ -53,3 +55,22 @@ def _written(folder: Path, model: str) -> Path:
     path = folder / "mine.toml"
     path.write_text(f'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\n{model}')
     return path
+
+
+def test_a_transcript_is_of_one_box(tmp_path: Path) -> None:
+    """Each line says which box has answered; another box's file is refused, and an older one is not."""
+    path = tmp_path / "asked.jsonl"
+    first = tcsmt.identify("x86/vpdpbusd", budget=3, transcript=path)
+    lines = path.read_text().splitlines()
+    assert len({json.loads(line)["box"] for line in lines}) == 1
+    assert (
+        tcsmt.identify("x86/vpdpbusd", budget=3, transcript=path).outcome.exchanges == first.outcome.exchanges
+    )
+    with pytest.raises(tcsmt.TcsmtError, match=r"asked\.jsonl:1: this is the answer of another box"):
+        tcsmt.identify("x86/vpdpbusds", budget=3, transcript=path)
+    assert len(read_rows(path, tcsmt.unit("x86/vpdpbusd").model).c) == len(lines)
+    older = [{name: value for name, value in json.loads(line).items() if name != "box"} for line in lines]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in older))
+    assert (
+        tcsmt.identify("x86/vpdpbusd", budget=3, transcript=path).outcome.exchanges == first.outcome.exchanges
+    )

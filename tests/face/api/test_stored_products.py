@@ -43,3 +43,33 @@ def test_arrays_that_do_not_fit_leave_no_file(tmp_path: Path) -> None:
     with pytest.raises(tcsmt.TcsmtError, match="needs all columns at once"):
         stored_product(file, a, b, unit="h100", reduction=tiled, columns=4)
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("damage", ["zeros", "other shape", "no array", "a changed word", "gone"])
+def test_a_record_counts_only_with_the_columns_that_it_describes(damage: str, tmp_path: Path) -> None:
+    a, b = np.ones((2, 16), np.float16), np.ones((16, 12), np.float16)
+    file, partial = tmp_path / "d.npy", tmp_path / "d.npy.partial"
+
+    def stop(done: int, _whole: int, _text: str) -> None:
+        if done > 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stored_product(file, a, b, unit="h100", columns=4, progress=stop)
+    words = np.load(partial)
+    assert (words != 0).any(axis=0).tolist() == [True] * 8 + [False] * 4
+    if damage == "zeros":
+        words[:] = 0
+    elif damage == "other shape":
+        words = words.T
+    elif damage == "a changed word":
+        words[1, 7] += 1
+    with partial.open("wb") as content:
+        np.save(content, words)
+    if damage == "no array":
+        partial.write_bytes(b"something else")
+    elif damage == "gone":
+        partial.unlink()
+    made = stored_product(file, a, b, unit="h100", columns=4)
+    assert made.resumed_at_column == 0
+    assert np.array_equal(np.load(file), np.full((2, 12), 16, np.float32))

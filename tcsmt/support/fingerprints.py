@@ -1,9 +1,11 @@
-"""What a function is made of: its code, and the files that it imports, as a short text."""
+"""Fingerprints of functions and programs: digests of their code and of the files that they are made of."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import shlex
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -13,9 +15,12 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import tcsmt
+from tcsmt.support.errors import TcsmtError
 
-__all__ = ["fingerprint"]
+__all__ = ["fingerprint", "fingerprint_of_command", "fingerprint_so_far"]
+
+#: The package that this module is of.
+_PACKAGE = Path(__file__).parents[1]
 
 #: What a function may hold beside its code: values whose text says what they are.
 _PLAIN = (bool, bytes, complex, float, int, str, type(None))
@@ -26,18 +31,54 @@ class _Unknown(Exception):
 
 
 def fingerprint(function: Any) -> str | None:
-    """A digest of a plain function, of the files that it imports, and of Python, tcsmt and the libraries.
+    """Return a digest of a plain function, of the files that it imports, and of Python, tcsmt, the libraries.
 
     None where something is not known: an object that is no plain function, one that holds other objects than
     plain values, functions and modules, or files that cannot be read.
     """
-    whole = hashlib.sha256(f"{sys.version} {_tree_state(Path(tcsmt.__file__).parent)}".encode())
+    digest, whole = _digest(function)
+    return digest if whole else None
+
+
+def fingerprint_so_far(function: Any) -> str:
+    """Return :func:`fingerprint`'s digest of what is known, where something is not.
+
+    A change of what is known changes it; a change of the rest does not.
+    """
+    return _digest(function)[0]
+
+
+def fingerprint_of_command(command: str) -> str:
+    """Return a digest of a command and of the content of each file that it names, the program's first.
+
+    What the program itself reads or loads is not known. Raises :class:`.TcsmtError` for quotes that do not
+    end.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise TcsmtError(f"--command {command}: {error}") from None
+    made = hashlib.sha256()
+    for number, word in enumerate(words):
+        path = Path(shutil.which(word) or word) if number == 0 else Path(word)
+        made.update(f"{word}\0".encode(errors="surrogateescape"))
+        try:
+            with path.open("rb") as file:
+                made.update(hashlib.file_digest(file, "sha256").digest())
+        except (OSError, ValueError):  # an option, say
+            continue
+    return made.hexdigest()
+
+
+def _digest(function: Any) -> tuple[str, bool]:
+    """Return a digest of the marks that are known, and whether these are all."""
+    made = hashlib.sha256(f"{sys.version} {_tree_state(_PACKAGE)}".encode())
     try:
         for mark in _marks(function, set()):
-            whole.update(mark + b"\0")
+            made.update(mark + b"\0")
     except (_Unknown, AttributeError, KeyError, OSError, SyntaxError, ValueError):
-        return None
-    return whole.hexdigest()
+        return made.hexdigest(), False
+    return made.hexdigest(), True
 
 
 def _marks(function: Any, seen: set[int]) -> Iterator[bytes]:
@@ -81,7 +122,7 @@ def _marks_of_module(name: str) -> Iterator[bytes]:
     waiting, seen = [name], set[str]()
     while waiting:
         name = waiting.pop()
-        elsewhere = {*sys.stdlib_module_names, tcsmt.__name__}  # in the digest by themselves
+        elsewhere = {*sys.stdlib_module_names, _PACKAGE.name}  # in the digest by themselves
         path = None if name in seen or name.partition(".")[0] in elsewhere else _path(name)
         seen.add(name)
         if path is None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tcsmt.face.pytest.sources import fingerprint
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.fingerprints import fingerprint, fingerprint_of_command, fingerprint_so_far
 
 FILES = {
     "top.py": "from inner import helper\nimport math\n\n"
@@ -54,7 +55,7 @@ def test_a_change_of_any_file_that_is_imported_counts(folder: Path) -> None:
 
 def test_it_is_the_same_in_another_process(folder: Path) -> None:
     program = (
-        "import top; from tcsmt.face.pytest.sources import fingerprint; print(fingerprint(top.function))"
+        "import top; from tcsmt.support.fingerprints import fingerprint; print(fingerprint(top.function))"
     )
     environment = {"PYTHONPATH": f"{folder}:{Path.cwd()}", "PYTHONHASHSEED": "7", "PATH": ""}
     done = subprocess.run(
@@ -80,3 +81,29 @@ def test_values_that_a_function_holds_count(folder: Path) -> None:
         assert fingerprint(unknown) is None
     exec("def made(a, b, c): return c", space := {"__name__": "nowhere"})
     assert fingerprint(space["made"]) is None  # of no file
+
+
+def test_what_is_known_counts_where_something_is_not(folder: Path) -> None:
+    """A function that holds a list has no whole mark; its code and files count all the same."""
+    closed = importlib.import_module("top").closed
+    first = fingerprint_so_far(closed([1]))
+    assert fingerprint(closed([1])) is None and fingerprint_so_far(closed([2])) == first
+    (folder / "inner.py").write_text(FILES["inner.py"] + "\n# changed\n")
+    assert fingerprint_so_far(closed([1])) != first
+
+
+def test_a_command_is_its_words_and_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that is found on the path, and each file that a word names."""
+    program, data = tmp_path / "emulator", tmp_path / "table"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    seen = set()
+    for code, table, options in (("1", "1", ""), ("2", "1", ""), ("2", "2", ""), ("2", "2", "--slow")):
+        program.write_text(code)
+        program.chmod(0o755)
+        data.write_text(table)
+        command = f"emulator {data} {options}"
+        seen.add(fingerprint_of_command(command))
+        assert fingerprint_of_command(command) in seen
+    assert len(seen) == 4
+    with pytest.raises(TcsmtError, match="No closing quotation"):
+        fingerprint_of_command("emulator 'x")
