@@ -18,6 +18,7 @@ from tcsmt.face.api.views import View
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
 from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.matrix_units.files.arrays import read_array
 from tcsmt.matrix_units.models import Model, Operands, Stage
@@ -127,12 +128,13 @@ class Check(Result):
             near = self.resemblance.near if self.resemblance is not None else None
             if near is not None and self.resemblance is not None:
                 data["nearest"] = {"is": near[0], "rows": near[1], "of": self.resemblance.rows}
+        data |= ports_as_json(examined.row)
         return data | ({"provenance": dict(self.provenance)} if self.provenance else {})
 
     def _lines(self) -> list[str]:
         first = self.checked.first
         shown = [] if first is None else [difference(self.name, self.checked.row, first)]
-        return [*shown, self.conclusion]
+        return [*shown, self.conclusion, *ports_lines(self.checked.row)]
 
     @property
     def conclusion(self) -> str:

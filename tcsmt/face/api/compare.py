@@ -15,6 +15,7 @@ from tcsmt.face.api.views import View
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
+from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
 from tcsmt.prove.engine.enumerating import LAYOUT
@@ -65,6 +66,7 @@ class Comparison(JudgedResult):
         return {
             "models": [
                 {"name": row.name, "evidence": row.evidence, "status": row.status, "source": row.source}
+                | ports_as_json(row)
                 for row in self.rows
             ],
             **finding_of(self.decision).as_json(),
@@ -116,9 +118,11 @@ class Comparison(JudgedResult):
 
     def _lines(self) -> list[str]:
         decision = self.decision
-        lines = [
-            f"{r.name}: evidence: {r.evidence}, {status_text(r)}{self._times(r.model.k)}" for r in self.rows
-        ]
+        lines = []
+        for row in self.rows:
+            times = self._times(row.model.k)
+            lines.append(f"{row.name}: evidence: {row.evidence}, {status_text(row)}{times}")
+            lines += [f"  {line}" for line in ports_lines(row)]
         lines += [f"domain: {decision.question.domain_text}", ""]
         verdict = decision.verdict
         match verdict:

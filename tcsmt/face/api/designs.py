@@ -8,13 +8,14 @@ from pathlib import Path
 
 from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
 from tcsmt.outside.implementations.design_texts import design_side, named_values
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 
-__all__ = ["DesignFiles", "design", "named_values", "read", "rows_compared"]
+__all__ = ["DesignFiles", "design", "named_values", "ports_as_json", "ports_lines", "read", "rows_compared"]
 
 
 def design(
@@ -41,8 +42,9 @@ def design(
     files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
     BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates.
     function: of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
-    ``d``, or of lanes such as ``a0``, the port or its bits: ``"in_a"``, ``"in_a[15:0]"``; an operand that is
-    not said is the port of its name, all lanes in one vector, the first lane lowest. constants: inputs that
+    ``d``, or of lanes such as ``a0``, the port or a part of it: ``"in_a"``, ``"in_a[15:0]"``, ``"in.a[2]"``;
+    an operand that is not said is the port of its name. Lanes are the elements of an array, or the bits of a
+    vector, by ascending index; of BTOR2, the first lane is lowest. constants: inputs that
     have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.
     cut: registers that are ports of their own: what one holds is an input of its name, what it takes at the
     clock edge an output. hold: the inputs stay for all cycles. like: a unit whose formats and k the design

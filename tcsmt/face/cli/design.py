@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.designs import DesignFiles, read
+from tcsmt.face.api.designs import DesignFiles, ports_as_json, ports_lines, read
 from tcsmt.face.api.terminal import replace_text, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
@@ -44,7 +44,9 @@ def design(
     if output is not None:
         replace_text(output, unit.as_toml())
         click.echo(f"{output}: {unit.name}, k = {unit.k}", err=True)
+    for line in ports_lines(unit.row):
+        click.echo(line, err=True)
     if as_json:
-        echo_json(unit.row.as_json())
+        echo_json(unit.row.as_json() | ports_as_json(unit.row))
     elif output is None:
         click.echo(unit.as_toml(), nl=False)

@@ -22,8 +22,8 @@ _OPTIONS = (
     ),
     click.option(
         "--port", "ports", multiple=True, metavar="OPERAND=NAME",
-        help="Port of a, b, c, d, scale_a or scale_b, or of a lane such as a0: NAME or NAME[HIGH:LOW]."
-        "  [default: of its name]",
+        help="Port of a, b, c, d, scale_a or scale_b, or of a lane such as a0: NAME, NAME[HIGH:LOW],"
+        " NAME.MEMBER[INDEX].  [default: of its name]",
     ),
     click.option(
         "--const", "constants", multiple=True, metavar="NAME=VALUE", help="An input that has one value."

@@ -7,10 +7,11 @@ from typing import Any
 from tcsmt.matrix_units.catalogue import disputes, status_text
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.matrix_units.models.fused_parts import Interleaved
 from tcsmt.matrix_units.models.proved_forms import simulation
 
-__all__ = ["description", "row_as_json"]
+__all__ = ["description", "ports_as_json", "ports_lines", "row_as_json"]
 
 
 _FORMS = {
@@ -19,6 +20,10 @@ _FORMS = {
     "processor": "the processor's IEEE operations",
     "integers": "integer instructions",
 }
+#: Lanes that are all shown.
+_LANES = 8
+#: Characters of a line with all operands.
+_LONG = 100
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -32,6 +37,7 @@ def description(row: Row) -> str:
     ]
     lines += [f"  disputed by: {other.name}: {other.note} ({other.source})" for other in disputes(row)]
     lines += [f"  note: {row.note}"] if row.note else []
+    lines += [f"  {line}" for line in ports_lines(row)]
     m = row.model
     if not isinstance(m, FusedDotAdd) or m.group > 1:
         lines.append(f"  arithmetic: {m.title}")
@@ -60,9 +66,28 @@ def description(row: Row) -> str:
     return "\n".join(lines)
 
 
+def ports_lines(row: Row) -> list[str]:
+    """For a circuit, which bits of which port each lane is, in one line or one for each operand."""
+    of_operand: dict[str, list[str]] = {}
+    for name, bits in ports_as_json(row).get("ports", {}).items():
+        of_operand.setdefault(name.rstrip("0123456789"), []).append(f"{name} = {bits}")
+    shown = []
+    for texts in of_operand.values():
+        few = texts if len(texts) <= _LANES else [*texts[:2], "...", texts[-1]]
+        shown.append(", ".join(few))
+    together = "; ".join(shown)
+    lines = [together] if together and len(together) <= _LONG else shown
+    return [f"ports: {line}" for line in lines]
+
+
+def ports_as_json(row: Row) -> dict[str, dict[str, str]]:
+    """For a circuit, under ``ports``, which bits of which port each lane is; else nothing."""
+    return {"ports": row.model.port_map} if isinstance(row.model, Circuit) else {}
+
+
 def row_as_json(row: Row) -> dict[str, Any]:
     """The row as plain data, with the names of the models that dispute it."""
-    return {**row.as_json(), "disputed_by": [other.name for other in disputes(row)]}
+    return {**row.as_json(), **ports_as_json(row), "disputed_by": [other.name for other in disputes(row)]}
 
 
 def _blocks(m: FusedDotAdd) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from tcsmt.language.read.btor2_reader import Btor2File, Btor2Line, read_btor2
 from tcsmt.language.terms import Term, const, substitute, var, variables
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models.base import Model, Terms
 from tcsmt.matrix_units.models.files import KINDS
@@ -32,11 +33,11 @@ class UndrivenBits(TcsmtError):
 
 @dataclass(frozen=True)
 class Port:
-    """Bits of a port, and what they are: ``OPERAND=NAME[HIGH:LOW]``.
+    """Bits of a port, and what they are: ``OPERAND=NAME[HIGH:LOW] (SOURCE)``.
 
     operand: ``a``, ``b``, ``c``, ``d``, ``scale_a`` or ``scale_b``. lane: of the operand; None: all lanes,
     the first one in the lowest bits. bits: the highest and the lowest one; None: the whole port. text: as it
-    was given.
+    was given. source: what the design itself calls these bits, or "".
     """
 
     operand: str
@@ -44,25 +45,31 @@ class Port:
     name: str
     bits: tuple[int, int] | None
     text: str
+    source: str = ""
 
     @classmethod
     def read(cls, text: str) -> Port:
         """From text. Raises :class:`.TcsmtError`."""
-        match = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
+        match = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?(?: \(([^\s()]+)\))?", text)
         if match is None:
             raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
-        operand, lane, name, high, low = match.groups()
+        operand, lane, name, high, low, source = match.groups()
         operand = choose("operand", operand, (*"abcd", *SCALES))
         if lane and operand in "cd":
             raise TcsmtError(f"port {text!r}: {operand} is one word and has no lanes")
         bits = None if high is None else (int(high), int(low or high))
-        if bits and bits[0] < bits[1]:
-            raise TcsmtError(f"port {text!r}: bits are given as [HIGH:LOW]")
-        return cls(operand, int(lane) if lane else None, name, bits, text)
+        return cls(operand, int(lane) if lane else None, name, bits, text, source or "")
+
+    @property
+    def path(self) -> str:
+        """The port with what selects its bits, as it was given."""
+        return self.text.partition("=")[2].removesuffix(f" ({self.source})") or self.name
 
     def range_in(self, width: int) -> tuple[int, int]:
         """The highest and the lowest bit, in a port of so many bits. Raises :class:`.TcsmtError`."""
         high, low = self.bits or (width - 1, 0)
+        if high < low:
+            raise TcsmtError(f"port {self.text!r}: bits are given as [HIGH:LOW]")
         if high >= width:
             raise TcsmtError(f"port {self.text!r}: {self.name} has the bits [{width - 1}:0]")
         return high, low
@@ -80,7 +87,7 @@ class Circuit(Model):
     ports: which bits of which ports the operands and the result are: ``OPERAND=NAME`` or
         ``OPERAND=NAME[HIGH:LOW]``, with OPERAND one of ``a``, ``b``, ``c``, ``d``, ``scale_a`` and
         ``scale_b`` (all lanes, the first one in the lowest bits), or a lane, such as ``a0``. An operand that
-        is not said is the port of its name.
+        is not said is the port of its name. Behind it, in parentheses, may stand what the design calls it.
     scale_format, scale_block: format of the block scales, and lanes that share one (None and 0: none).
     constants: inputs that have one value: ``NAME=VALUE``, negative in two's complement.
     cycles: clock edges from the inputs to the result.
@@ -246,6 +253,22 @@ class Circuit(Model):
             return self._constants[node.name]
         return self._words.get(node.name) if cycle == 0 or self.hold else None
 
+    @property
+    def port_map(self) -> dict[str, str]:
+        """Which bits of which port each operand's word and the result are, for people."""
+        found: dict[str, str] = {}
+        for port in self._ports:
+            if port.operand == "d":
+                whole = self.design.width_of(port.name)
+            else:
+                whole = self.design.inputs[port.name].width
+            names, fmt = self._lanes_of(port)
+            _, low = port.range_in(whole)
+            for place, name in enumerate(names):
+                first = low + place * fmt.width
+                found[name] = _bits_said(port, first + fmt.width - 1, first, whole)
+        return found
+
     @cached_property
     def _constants(self) -> dict[str, Term]:
         constants: dict[str, Term] = {}
@@ -270,16 +293,13 @@ class Circuit(Model):
             inputs = self.design.inputs
             _known("input", port, inputs)
             high, low = port.range_in(inputs[port.name].width)
-            fmt = self.operand_formats.named[port.operand]
-            count = 1 if port.operand == "c" else self.operand_lengths[port.operand]
-            lanes = [port.lane] if port.lane is not None else list(range(count))
-            short = port.operand.replace("scale_", "s")
-            names = ["c"] if port.operand == "c" else [f"{short}{lane}" for lane in lanes]
+            names, fmt = self._lanes_of(port)
             lanes_said = f"{len(names)} lanes of {fmt.name}" if len(names) > 1 else fmt.name
             _fits(port, high - low + 1, len(names) * fmt.width, f"{port.operand} is {lanes_said}")
             for place, name in enumerate(names):
                 if name not in self.input_formats:
-                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {count - 1}")
+                    last = self.operand_lengths[port.operand] - 1
+                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {last}")
                 if name in seen:
                     raise TcsmtError(f"port {port.text!r}: {name} is given twice")
                 seen.add(name)
@@ -288,6 +308,16 @@ class Circuit(Model):
         if missing:
             raise TcsmtError(f"no port for {', '.join(missing[:_SHOWN])}")
         return {name: self._joined(name, pieces) for name, pieces in parts.items()}
+
+    def _lanes_of(self, port: Port) -> tuple[list[str], AnyFormat]:
+        """The names of the words that a port has, and their format."""
+        if port.operand == "d":
+            return ["d"], self.d_format
+        fmt = self.operand_formats.named[port.operand]
+        if port.operand == "c":
+            return ["c"], fmt
+        lanes = range(self.operand_lengths[port.operand]) if port.lane is None else [port.lane]
+        return [f"{port.operand.replace('scale_', 's')}{lane}" for lane in lanes], fmt
 
     def _joined(self, name: str, pieces: list[tuple[int, Port, Term]]) -> Term:
         if name in self._constants:
@@ -332,6 +362,13 @@ _LOOKED = 65
 def _undriven(free: Mapping[Term, tuple[Btor2Line, int]]) -> set[Term]:
     """Of free words, those that nothing drives."""
     return {v for v, (node, _) in free.items() if not node.name and node.op == "input"}
+
+
+def _bits_said(port: Port, high: int, low: int, width: int) -> str:
+    """Bits of a port by the name that the design has for them, and by their places in its vector."""
+    if port.source:
+        return f"{port.source} (bits {high}:{low})"
+    return port.name if (high, low) == (width - 1, 0) else f"{port.name}[{high}:{low}]"
 
 
 def _rest(name: str, high: int, low: int) -> Term:

@@ -14,9 +14,10 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.circuit import Circuit, Port, UndrivenBits, read_constants
+from tcsmt.matrix_units.models.circuit import SCALES, Circuit, Port, UndrivenBits, read_constants
 from tcsmt.outside.implementations.c_source import CFunction
-from tcsmt.outside.implementations.rtl import btor2_of
+from tcsmt.outside.implementations.port_lanes import DeclaredPorts
+from tcsmt.outside.implementations.rtl import read_rtl
 from tcsmt.outside.implementations.suffixes import BTOR2, RTL, C
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -75,12 +76,15 @@ class DesignFiles:
             k=model.k if self.k is None and not lanes else self.k,
         )
 
-    def text(self, formats: Mapping[str, AnyFormat]) -> str:
-        """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""
+    def text(self, formats: Mapping[str, AnyFormat]) -> tuple[str, DeclaredPorts | None]:
+        """The design as BTOR2, and how its ports are declared, where SystemVerilog says it.
+
+        formats: of a, b, c and d. Raises :class:`.TcsmtError`.
+        """
         if not self.files:
             raise TcsmtError("a design needs a file")
         if self.files[-1].suffix.lower() in C:
-            return self._of_c(formats)
+            return self._of_c(formats), None
         if self.function:
             raise TcsmtError(f"{self.files[-1]}: --function is for C; a module is given by --top")
         binary = [path for path in self.files if path.suffix.lower() in BTOR2]
@@ -88,14 +92,18 @@ class DesignFiles:
             if len(self.files) > 1 or self.top or self.parameters or self.include or self.define:
                 raise TcsmtError(f"{binary[0]}: a BTOR2 file is read as it is, without other files or --top")
             try:
-                return read_bytes(binary[0]).decode()
+                return read_bytes(binary[0]).decode(), None
             except UnicodeDecodeError:
                 raise TcsmtError(f"{binary[0]}: not BTOR2: not text") from None
-        output = next((port.name for port in map(Port.read, self.ports) if port.operand == "d"), "d")
-        return btor2_of(
+        output = next((port.path for port in map(Port.read, self.ports) if port.operand == "d"), "d")
+        design = read_rtl(
             self.files, self.top, output, parameters=self.parameters, cut=self.cut, include=self.include,
             define=self.define, timeout=self.timeout,
         )  # fmt: skip
+        read = read_btor2(design.btor2, str(self.files[-1]))
+        widths = {name: node.width for name, node in read.inputs.items()}
+        widths |= {name: read.width_of(name) for name in read.outputs}
+        return design.btor2, DeclaredPorts(widths, design.tree.types)
 
     def _of_c(self, formats: Mapping[str, AnyFormat]) -> str:
         if len(self.files) > 1 or self.top or self.parameters or self.cycles or self.cut or self.hold:
@@ -116,27 +124,48 @@ class DesignFiles:
             raise TcsmtError(f"{self.files[-1]}: how many block scales? Give --like UNIT")
         return self.k // self.scale_block
 
-    def _block(self, text: str, scale: AnyFormat | None, k: int) -> int:
+    def _block(self, text: str, declared: DeclaredPorts | None, scale: AnyFormat | None, k: int) -> int:
         """Lanes that share a scale; where nothing says it, as many scales as their ports hold."""
         if scale is None or self.scale_block:
             return self.scale_block
-        return max(1, k // self._lanes(text, "scale_a", scale))
+        return max(1, k // self._lanes(text, declared, "scale_a", scale))
 
-    def _length(self, text: str, a: AnyFormat) -> int:
-        """Products: as many as the ports of a hold."""
-        return self._lanes(text, "a", a)
-
-    def _lanes(self, text: str, operand: str, fmt: AnyFormat) -> int:
+    def _lanes(self, text: str, declared: DeclaredPorts | None, operand: str, fmt: AnyFormat) -> int:
         """How many words of an operand its ports hold."""
         ports = [port for port in map(Port.read, self.ports) if port.operand == operand]
         if any(port.lane is not None for port in ports):
             return 1 + max(port.lane or 0 for port in ports)
         inputs = read_btor2(text, str(self.files[-1])).inputs
         port = ports[0] if ports else Port.read(f"{operand}={operand}")
-        if port.name not in inputs:
-            return 1  # refused, with its name, when the model is built
-        high, low = port.range_in(inputs[port.name].width)
-        return max(1, (high - low + 1) // fmt.width)
+        width = declared.width(port) if declared is not None else None
+        if width is None:
+            if port.name not in inputs:
+                return 1  # refused, with its name, when the model is built
+            high, low = port.range_in(inputs[port.name].width)
+            width = high - low + 1
+        return max(1, width // fmt.width)
+
+    def _spelled(
+        self, declared: DeclaredPorts | None, formats: Mapping[str, AnyFormat], k: int, block: int
+    ) -> tuple[str, ...]:
+        """The ports, as bits of their vectors where their declarations decide which lane is where."""
+        if declared is None:
+            return tuple(self.ports)
+        ports = [Port.read(text) for text in self.ports]
+        operands = [*_OPERANDS, *(SCALES if "scale" in formats else ())]
+        given = {port.operand for port in ports}
+        texts: list[str] = []
+        for port in [*ports, *(Port.read(f"{name}={name}") for name in operands if name not in given)]:
+            one = port.lane is not None or port.operand in "cd"
+            fmt = formats.get("scale" if port.operand in SCALES else port.operand)
+            if fmt is None:
+                texts.append(port.text)
+                continue
+            lanes = 1 if one else k if port.operand in "ab" else k // block
+            spelled = declared.spelled(port, fmt.width, lanes)
+            default = port.operand not in given and spelled == [port.text]
+            texts += [] if default else spelled
+        return tuple(texts)
 
 
 def read_design(design: DesignFiles) -> Row:
@@ -155,15 +184,16 @@ def read_design(design: DesignFiles) -> Row:
         choose("format of", name, (*_OPERANDS, "scale"))
     chosen = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
     formats = {n: format_named(f) if isinstance(f, str) else f for n, f in chosen.items()}
-    text = design.text(formats)
+    text, declared = design.text(formats)
     file = design.files[-1]
-    k = design._length(text, formats["a"]) if design.k is None else design.k
     try:
+        k = design._lanes(text, declared, "a", formats["a"]) if design.k is None else design.k
+        block = design._block(text, declared, formats.get("scale"), k)
         model = _settled(
             min(design.query, _SECONDS),
             a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"], k=k,
-            scale_format=formats.get("scale"), scale_block=design._block(text, formats.get("scale"), k),
-            btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
+            scale_format=formats.get("scale"), scale_block=block, btor2=text,
+            ports=design._spelled(declared, formats, k, block), constants=tuple(design.constants),
             cycles=design.cycles, cut=tuple(design.cut), hold=design.hold,
         )  # fmt: skip
     except TcsmtError as why:

@@ -8,14 +8,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tcsmt.outside.implementations.verilog_tree import VerilogTree, read_verilog_tree, tree_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["available", "btor2_of"]
+__all__ = ["RtlDesign", "available", "read_rtl"]
 
 _CHILD = Path(__file__).parent / "yosys_child.py"
 
@@ -25,7 +27,15 @@ def available() -> bool:
     return find_spec("pyosys") is not None
 
 
-def btor2_of(
+@dataclass(frozen=True)
+class RtlDesign:
+    """What Yosys makes of a design: its text as BTOR2, and the syntax tree that it was made from."""
+
+    btor2: str
+    tree: VerilogTree
+
+
+def read_rtl(
     sources: Sequence[Path],
     top: str,
     output: str,
@@ -35,8 +45,8 @@ def btor2_of(
     include: Sequence[Path] = (),
     define: Sequence[str] = (),
     timeout: float = 300.0,
-) -> str:
-    """The BTOR2 text of what a design's ``output`` is; other outputs are left out.
+) -> RtlDesign:
+    """A design as far as its ``output`` depends on it; other outputs are left out.
 
     sources: in the order in which they are compiled. top: the module; "": the one that no other has.
     parameters: of that module. cut: registers, which keep their names; the output may be one of them.
@@ -62,7 +72,7 @@ def btor2_of(
         (here / "arguments").write_text("\n".join(lines) + "\n", encoding="utf-8")
         request = {"arguments": str(here / "arguments"), "top": top, "output": output, "cut": list(cut)}
         (here / "request").write_text(json.dumps(request), encoding="utf-8")
-        reply = _asked(here, timeout)
+        reply, tree = _asked(here, timeout)
         if "outputs" in reply:
             raise UnknownName("output", output, reply["outputs"])
         if "registers" in reply:
@@ -70,11 +80,11 @@ def btor2_of(
             raise UnknownName("register", unknown, reply["registers"])
         if reply["problems"]:
             raise TcsmtError("; ".join(reply["problems"]))
-        return (here / "btor2").read_text(encoding="utf-8")
+        return RtlDesign((here / "btor2").read_text(encoding="utf-8"), read_verilog_tree(tree, reply["top"]))
 
 
-def _asked(folder: Path, timeout: float) -> dict[str, Any]:
-    """The reply of Yosys, in a process of its own, to the request in a folder."""
+def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:
+    """The reply of Yosys, in a process of its own, to the request in a folder, and the syntax tree."""
     files = (str(folder / name) for name in ("request", "reply", "btor2"))
     try:
         done = subprocess.run(
@@ -83,10 +93,11 @@ def _asked(folder: Path, timeout: float) -> dict[str, Any]:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise TcsmtError(f"Yosys has not read the design in {timeout:g} s") from None
+    tree, log = tree_in(done.stdout)
     if done.returncode or not (folder / "reply").is_file():
-        raise TcsmtError(_error(done.stdout))
+        raise TcsmtError(_error(log))
     reply: dict[str, Any] = json.loads((folder / "reply").read_text(encoding="utf-8"))
-    return reply
+    return reply, tree
 
 
 def _quoted(text: object) -> str:

@@ -55,7 +55,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     def run(command: str) -> None:
         ys.run_pass(command, design)
 
-    run(f"read_slang --no-proc -f {options['arguments']}")
+    run(f"read_slang --no-proc --dump-ast -f {options['arguments']}")
     top = options["top"]
     run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
     problems = black_boxes(design)
@@ -79,11 +79,12 @@ def main(request: Path, reply: Path, written: Path) -> None:
         return
     cut = [wire for wire in module.wires_.values() if plain(wire.name) in options["cut"]]
     names += [plain(wire.name) for wire in cut]
-    if options["output"] not in names:
+    output = max((name for name in names if leads(options["output"], name)), key=len, default=None)
+    if output is None:
         reply.write_text(json.dumps({"problems": [], "outputs": names}), encoding="utf-8")
         return
     for wire in ports:
-        wire.port_output = plain(wire.name) == options["output"]
+        wire.port_output = plain(wire.name) == output
     keep = ys.IdString("\\keep")
     for wire in cut:  # what is an output is neither optimised away nor renamed
         wire.port_output = True
@@ -104,6 +105,11 @@ def main(request: Path, reply: Path, written: Path) -> None:
         for command in ("async2sync", "dffunmap", *_SIMPLER, f"write_btor -x {written}"):
             run(command)
     reply.write_text(json.dumps({"problems": problems, "top": plain(module.name)}), encoding="utf-8")
+
+
+def leads(path: str, name: str) -> bool:
+    """Whether a path, of a name and perhaps of selects, begins with a name."""
+    return path == name or path.startswith((f"{name}[", f"{name}."))
 
 
 def plain(name: Any) -> str:

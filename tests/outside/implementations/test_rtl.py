@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tcsmt.outside.implementations import rtl
-from tcsmt.outside.implementations.rtl import btor2_of
+from tcsmt.outside.implementations.rtl import read_rtl
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import btor2
@@ -32,17 +32,17 @@ def source(tmp_path: Path) -> Path:
 @needs_yosys
 def test_the_text_that_yosys_writes_is_the_design(source: Path) -> None:
     """With a parameter and a macro; the other output is left out."""
-    text = btor2_of([source], "half", "d", parameters={"N": "3"}, define=["MORE"])
+    text = read_rtl([source], "half", "d", parameters={"N": "3"}, define=["MORE"]).btor2
     for a in range(8):
         for b in range(8):
             assert btor2.evaluate(text, {"a": a, "b": b}) == {"d": (a + b + 1) % 8}
-    assert btor2.evaluate(btor2_of([source], "", "d"), {"a": 9, "b": 9}) == {"d": 2}
+    assert btor2.evaluate(read_rtl([source], "", "d").btor2, {"a": 9, "b": 9}) == {"d": 2}
 
 
 @needs_yosys
 def test_unknown_outputs_are_refused(source: Path) -> None:
     with pytest.raises(TcsmtError, match="unknown output 'f': allowed: e, d"):
-        btor2_of([source], "half", "f")
+        read_rtl([source], "half", "f")
 
 
 @pytest.mark.parametrize("name", ["a b", "x;y", "1x", "-top"])
@@ -52,16 +52,16 @@ def test_names_that_are_no_names(name: str, source: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("started"))
     for given in ({"top": name}, {"top": "half", "parameters": {name: "1"}}):
         with pytest.raises(TcsmtError, match="must be a name of Verilog"):
-            btor2_of([source], output="d", **given)
+            read_rtl([source], output="d", **given)
     with pytest.raises(TcsmtError, match="no such file"):
-        btor2_of([source.with_name("no.sv")], "half", "d")
+        read_rtl([source.with_name("no.sv")], "half", "d")
 
 
 def test_without_yosys(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rtl, "find_spec", lambda name: None)
     assert not rtl.available()
     with pytest.raises(TcsmtError, match=re.escape(extras.install("rtl"))):
-        btor2_of([source], "half", "d")
+        read_rtl([source], "half", "d")
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_a_process_that_gives_no_answer(why: str, source: Path, monkeypatch: pyt
     monkeypatch.setattr(subprocess, "run", run)
     said = "Yosys has not read the design in 2.5 s" if why == "slow" else "Yosys: it went wrong"
     with pytest.raises(TcsmtError, match=said):
-        btor2_of([source], "half", "d", timeout=2.5)
+        read_rtl([source], "half", "d", timeout=2.5)
