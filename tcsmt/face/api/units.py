@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, TypeAlias
 
 from tcsmt.compose import names
@@ -16,6 +18,7 @@ from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.proved_forms import simulation
+from tcsmt.matrix_units.models.python_steps import names_used, python_steps
 from tcsmt.matrix_units.resolve import NamedSide, resolve
 from tcsmt.outside.implementations import sides
 from tcsmt.simulate.rows import simulate
@@ -24,11 +27,35 @@ from tcsmt.support.results import Result
 __all__ = [
     "Unit",
     "UnitLike",
+    "UnitSteps",
     "read_model",
     "rows_listed",
     "side_of",
     "unit",
 ]
+
+
+@dataclass(frozen=True, repr=False)
+class UnitSteps(Result):
+    """What a unit computes, for reading. lines: a Python function; names: what its names mean."""
+
+    unit: str
+    lines: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def _title(self) -> str:
+        return f"of {self.unit}: {len(self.lines)} lines"
+
+    def _lines(self) -> Iterator[str]:
+        yield f"# {self.unit}, on finite numbers"
+        yield from self.lines
+        yield "# where"
+        for meaning in self.names:
+            yield from wrap(meaning, 110, initial_indent="#   ", subsequent_indent="#     ")
+
+    def _facts(self) -> dict[str, Any]:
+        return {"unit": self.unit, "steps": list(self.lines), "names": list(self.names)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,6 +170,18 @@ class Unit(Result):
         ['xie2025', 'khattak2025', 'mmasim']
         """
         return citations(self.row)
+
+    def steps(self) -> UnitSteps:
+        """Return what the unit computes as a short Python function on exact numbers.
+
+        Raises :class:`tcsmt.TcsmtError` for an implementation (a program, C, RTL), which has no parameters.
+
+        >>> import tcsmt
+        >>> tcsmt.unit("volta").steps().lines[-1]
+        '    return c'
+        """
+        lines = python_steps(self.model)
+        return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))
 
     def as_toml(self) -> str:
         """A model file that reads back as this unit's model."""

@@ -22,9 +22,15 @@ from tcsmt.face.cli.printing import show
     help="Instead, describe a format: a known one, or one of UNIT's own.",
 )
 @click.option("--cite", is_flag=True, help="Instead, print the unit's sources as BibTeX.")
+@click.option("--steps", is_flag=True, help="Instead, print what the unit computes, as Python.")
 @options.as_json
 def describe(
-    arch: str | None, instruction: str | None, number_format: str | None, cite: bool, as_json: bool
+    arch: str | None,
+    instruction: str | None,
+    number_format: str | None,
+    cite: bool,
+    steps: bool,
+    as_json: bool,
 ) -> None:
     """Describe a unit by the parameters that each published convention uses.
 
@@ -38,10 +44,11 @@ def describe(
       tcsmt describe h100/wgmma.m64nNk32.f32.e4m3.e4m3
       tcsmt describe --format e4m3
       tcsmt describe h100 --cite
+      tcsmt describe cdna3 --steps
     """
     name = arch if instruction is None else f"{arch}/{instruction}"
-    if number_format is not None and cite:
-        raise TcsmtError("--format and --cite exclude each other: a format has no sources")
+    if (number_format is not None) + cite + steps > 1:
+        raise TcsmtError("--format, --cite and --steps exclude each other")
     if number_format is not None:
         show(describe_format(number_format, name), as_json=as_json)
         return
@@ -50,6 +57,9 @@ def describe(
     side = side_of(name)
     if cite:
         show(unit(side).citations(), as_json=as_json)
+        return
+    if steps:
+        show(unit(side).steps(), as_json=as_json)
         return
     show(unit(side), as_json=as_json)
     if side.listed and not as_json:

@@ -1,0 +1,65 @@
+"""The steps that are printed of a unit run, and give the unit's words."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from tcsmt.matrix_units.catalogue import row_named, rows, sequences_of
+from tcsmt.matrix_units.models.python_steps import NAMES, names_used, python_steps
+from tests.oracles import exact, tiny
+from tests.oracles.steps import agree, differing
+
+
+def kinds() -> list[str]:
+    """One row of each way of computing; the others differ in numbers alone."""
+    found: dict[Any, str] = {}
+    for row in rows():
+        text = "\n".join(python_steps(row.model))
+        shape = (row.model.kind, "".join(c for c in text if not c.isdigit()))
+        found.setdefault(shape, row.name)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name", kinds())
+def test_steps_of_a_unit_give_its_words(name: str) -> None:
+    assert agree(row_named(name).model, 1, 24) >= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
+def test_steps_of_every_unit_give_its_words(row: Any) -> None:
+    assert agree(row.model, 2, 96) >= 8
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_steps_of_drawn_models_give_their_words(seed: int) -> None:
+    rng = Random(seed)
+    ran = 0
+    for _ in range(5):
+        model = tiny.some_model(rng)
+        if exact.describes(model):
+            ran += agree(model, rng.randrange(1 << 30), 24)
+    assert ran
+
+
+@pytest.mark.parametrize("name", ["wormhole", "blackhole"])
+def test_a_sequence_runs_its_instructions(name: str) -> None:
+    for row in sequences_of(name)[:2]:
+        assert agree(row.model, 3, 16) >= 6
+
+
+def test_a_wrong_number_in_the_steps_is_noticed() -> None:
+    """The comparison can fail: with one fraction bit less, some row differs."""
+    model = row_named("hopper/mma.m16n8k16.f32.f16.f16.f32").model
+    steps = "\n".join(python_steps(model))
+    assert differing(model, steps.replace("top - 25", "top - 24"), 1, 64)[1]
+
+
+def test_every_name_is_explained() -> None:
+    lines = python_steps(row_named("cdna3/v_mfma_f32_32x32x8_f16").model)
+    told = "\n".join(names_used(lines))
+    assert "grid(x, e, MODE)" in told and "RTN" in told and "RNA" not in told
+    assert all(name in meaning for name, meaning in NAMES.items())
