@@ -28,7 +28,7 @@ def test_each_runs_somewhere(name: str) -> None:
 
 
 def test_cutlass_accumulates_in_stages() -> None:
-    """The mean squared error that was published of its kernel on an A100, and that of one chain (Triton's)."""
+    """The mean squared error that was published of its kernel on an A100, and that of one chain."""
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((32, 1024), (1024, 32)))
     exact = a.astype(float) @ b.astype(float)
