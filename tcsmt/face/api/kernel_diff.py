@@ -225,7 +225,10 @@ def kernel_diff(
     formats = formats_of({"a": arrays["A"], "b": arrays["B"]}, {"a": a_format, "b": b_format})
     made = getattr(arrays["left"], "dtype", None)
     of_results = None if made is None else format_of(made)
-    kernels = (_kernel(left_kernel, formats, of_results), _kernel(right_kernel, formats, of_results))
+    kernels = (
+        _kernel(left_kernel, formats, operands, of_results),
+        _kernel(right_kernel, formats, operands, of_results),
+    )
     known_kernels = [kernel for kernel in kernels if kernel is not None]
     models = [kernel.unit.model for kernel in known_kernels]
     outputs = [kernel.schedule.d_format for kernel in known_kernels]
@@ -260,12 +263,15 @@ def _of(named: str | None, formats: Sequence[AnyFormat]) -> Sequence[AnyFormat]:
 
 
 def _kernel(
-    kernel: Kernel | UnitLike | None, formats: Mapping[str, AnyFormat | None], result: AnyFormat | None
+    kernel: Kernel | UnitLike | None,
+    formats: Mapping[str, AnyFormat | None],
+    operands: str | None,
+    result: AnyFormat | None,
 ) -> Kernel | None:
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
-        return kernel_taking(kernel, formats, result=result)
+        return kernel_taking(kernel, formats, operands=operands, result=result)
     return Kernel(side_of(kernel).row)
 
 

@@ -17,7 +17,7 @@ from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.taking import rows_taking
-from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.face.api.units import UnitLike
 from tcsmt.identification.kernels.hypotheses import same_function
 from tcsmt.identification.kernels.identify import Explained, Watch
 from tcsmt.identification.kernels.identify import explain as explained_by
@@ -335,7 +335,7 @@ def kernel_identify(
     named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
     formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
     free = operands is not None and a_format is b_format is None  # the words' formats are the units' own
-    rows = None if units is None else _rows(units, formats, free)
+    rows = None if units is None else _rows(units, formats, operands if free else None)
     if rows is not None:
         _take_formats(rows, formats, [name for name in "ab" if named[name] is None], operands)
     elif free:
@@ -358,11 +358,23 @@ def kernel_identify(
     return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, watch=watch))
 
 
-def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], free: bool) -> list[Row]:
-    """The rows that units stand for: where formats are not free, all those of a unit that fit."""
-    operands = {name: formats[name] for name in "ab"}
-    taking = ([side_of(unit).row] if free else rows_taking(unit, operands) for unit in units)
-    return [*dict.fromkeys(row for some in taking for row in some)]
+def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], rule: str | None) -> list[Row]:
+    """The rows that units stand for: all those of a unit that take A and B.
+
+    rule: how A and B were rounded to the formats of a unit; then its rows with the formats of the first.
+    """
+    given = {name: formats[name] for name in "ab"}
+    rows: dict[Row, None] = {}
+    for unit in units:
+        taking = rows_taking(unit, given, values=rule is not None, operands=rule)
+        first = taking[0].model
+        same = (
+            row
+            for row in taking
+            if (row.model.a_format, row.model.b_format) == (first.a_format, first.b_format)
+        )
+        rows.update(dict.fromkeys(same if rule is not None else taking))
+    return [*rows]
 
 
 def _take_formats(

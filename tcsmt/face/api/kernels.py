@@ -78,7 +78,8 @@ def gemm(
     beta 0 nothing is added. bias: (..., N), random: (..., M, N) integers, where the epilogue takes them;
     the bias is rounded by ``operands``, too. scale_a, scale_b: for units with block scales, (..., M, K /
     block) and (..., K / block, N). unit: without an instruction, the most used of those that take the
-    formats of A's and B's dtypes is meant.
+    formats of A's and B's dtypes is meant; where ``operands`` rounds them, the most precise of those whose
+    formats have the dtypes' range, such as TF32 for float32.
     Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
 
     >>> import numpy as np, tcsmt
@@ -94,7 +95,9 @@ def gemm(
         inputs["alpha"], alpha = alpha, None
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in inputs.items()}
     schedule = Schedule(
-        rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True)[0].model,
+        rows_taking(unit, formats_of(arrays), scaled=scale_a is not None, values=True, operands=operands)[
+            0
+        ].model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
         (after_rows(own) if by_row else own).with_numbers(alpha, beta),
     )

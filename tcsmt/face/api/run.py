@@ -103,7 +103,7 @@ def run(
         notes.append(text)
         rounded(text)
 
-    row, *_ = rows_taking(unit, formats_in(source), values=True)
+    row, *_ = rows_taking(unit, formats_in(source), values=True, operands=operands)
     inputs = read_rows(source, row.model, note, operands)
     name = reference(os.fspath(unit) if isinstance(unit, (str, os.PathLike)) else "", row)
     return SimulatedRows(row, inputs, run_words(row.model, inputs), name, tuple(notes))

@@ -112,7 +112,7 @@ def stored_product(
     if alpha is not None:
         epilogue = after_rows(epilogue)
     formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
-    row = rows_taking(unit, formats, scaled=scale_a is not None, values=True)[0]
+    row = rows_taking(unit, formats, scaled=scale_a is not None, values=True, operands=operands)[0]
     stack = stack_of(a=a, b=b, c=c, alpha=alpha, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)

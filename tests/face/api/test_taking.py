@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import lzma
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.face.api.stored_products import stored_product
 from tcsmt.face.api.taking import formats_in, formats_of, kernel_taking, rows_taking
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.words import from_words
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
 
 
 def both(name: str) -> dict[str, Any]:
@@ -100,3 +105,102 @@ def test_gemm_and_kernel_commands_take_the_operands_instruction(dtype: Any, inst
     found = tcsmt.kernel_identify(a, b, d, units=["h100"])
     assert f"{instruction}+chained" in [kernel.name for kernel in found.kernels]
     assert tcsmt.kernel_diff(a, b, d, d, left_kernel="h100", right_kernel="h100+split-k:2").equal
+
+
+@pytest.mark.parametrize("fmt", ["f32", "f64"])
+@pytest.mark.parametrize("unit", [*ARCHITECTURES, "ieee", "a100", "rtx 4090", "mi300x"])
+def test_values_that_are_rounded_keep_their_range(unit: str, fmt: str) -> None:
+    """The oracle is each format's largest number: none that FP32 has becomes infinite, and none becomes 0."""
+    source, every, rows, message = FORMATS[fmt], rows_taking(unit, {}), [], ""
+    largest, smallest = source.value(source.largest_finite_word), source.value(1 << source.fraction_bits)
+    try:
+        rows = rows_taking(unit, both(fmt), values=True, operands="truncate")
+    except TcsmtError as error:
+        message = str(error)
+    assert rows or (f"no instruction takes A in {fmt}" in message and every[0].name in message)
+    for row in every:
+        own = row.model.a_format
+        if own in FORMATS.values() and own == row.model.b_format and not row.model.scales:
+            least = own.value(1 << own.fraction_bits)  # the smallest normal number
+            reaches = own.value(own.largest_finite_word) > largest / 2 and least <= smallest
+            assert not reaches or rows, row.name
+            assert reaches or row not in rows, row.name
+
+
+@pytest.mark.parametrize(
+    ("unit", "instruction"),
+    [
+        ("a100", "mma.m16n8k8.f32.tf32.tf32.f32"), ("h100+split-k:2@64", "mma.m16n8k8.f32.tf32.tf32.f32"),
+        ("mi300x", "v_mfma_f32_32x32x2_f32"), ("x86", "vdpbf16ps"),
+    ],
+)  # fmt: skip
+def test_float32_that_is_rounded_is_tf32_where_there_is_one(unit: str, instruction: str) -> None:
+    """Not the wider FP64, nor the narrower BF16; mixed with BF16, its instruction."""
+    assert instruction in rows_taking(unit, both("f32"), values=True, operands="nearest-even")[0].instruction
+    mixed = {"a": FORMATS["bf16"], "b": FORMATS["f32"]}
+    assert rows_taking("h100", mixed, values=True, operands="truncate")[0].model.b_format.name == "bf16"
+    with pytest.raises(
+        TcsmtError, match="no instruction takes A in f16 and B in f32, or formats of the same"
+    ):
+        rows_taking("h100", {"a": FORMATS["f16"], "b": FORMATS["f32"]}, values=True, operands="truncate")
+
+
+BIG, ONES = np.full((8, 64), 1e5, np.float32), np.ones((64, 8), np.float32)
+RULE = "nearest-even"
+
+
+def stored(folder: Path) -> Any:
+    stored_product(folder / "d.npy", BIG, ONES, unit="a100", operands=RULE)
+    return np.load(folder / "d.npy")
+
+
+def of_rows(folder: Path) -> Any:
+    np.savez(folder / "rows.npz", a=BIG[:, :8], b=ONES.T[:, :8])
+    return from_words(FORMATS["f32"], tcsmt.run("a100", folder / "rows.npz", operands=RULE).d) * 8
+
+
+#: Each call that chooses an instruction for matrices that it rounds: what it gives, of 6.4e6 in each element.
+ROUNDING: dict[str, Any] = {
+    "gemm": lambda folder: tcsmt.gemm(BIG, ONES, unit="a100", operands=RULE),
+    "stored_product": stored,
+    "run": of_rows,
+    "tolerance": lambda folder: tcsmt.tolerance(BIG, ONES, kernel="a100", operands=RULE, search=0).exact,
+}
+
+
+@pytest.mark.parametrize("call", ROUNDING)
+def test_every_call_keeps_the_range_of_float32(call: str, tmp_path: Path) -> None:
+    d = np.asarray(ROUNDING[call](tmp_path), np.float64)
+    assert d.shape in ((8, 8), (8,)) and np.abs(d / 6.4e6 - 1).max() < 1e-3
+
+
+def test_kernels_of_rounded_float32_are_found_and_compared() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((8, 64), (64, 8)))
+    d = tcsmt.gemm(a, b, unit="a100/mma.m16n8k8.f32.tf32.tf32.f32", operands=RULE)
+    found = tcsmt.kernel_identify(a, b, d, units=["a100"], operands=RULE)
+    assert "ampere/mma.m16n8k8.f32.tf32.tf32.f32+chained" in [kernel.name for kernel in found.kernels]
+    assert tcsmt.kernel_diff(a, b, d, d, left_kernel="a100", operands=RULE).equal
+    with pytest.raises(TcsmtError, match=r"v100: no instruction .*: volta/mma.m8n8k4.f32.f16.f16.f32 \(f16"):
+        tcsmt.kernel_identify(a, b, d, units=["v100"], operands=RULE)
+
+
+def test_each_call_with_a_rule_hands_it_to_what_chooses_the_instruction() -> None:
+    """In all functions of the interface that have ``operands``, and in those that they hand it to."""
+    wrong = []
+    for path in (ROOT / "tcsmt" / "face").rglob("*.py"):
+        if path.stem == "kernel_tree":  # where it is the name of a format
+            continue
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            rules = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                    "rows_taking",
+                    "kernel_taking",
+                ):
+                    given = {keyword.arg for keyword in node.keywords}
+                    if rules & {"operands", "rule"} and "operands" not in given:
+                        wrong.append(f"{path}:{node.lineno}")
+    assert not wrong
