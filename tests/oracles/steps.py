@@ -204,7 +204,7 @@ def agree(model: Model, seed: int, count: int) -> int:
 
 
 def differing(model: Model, steps: str, seed: int, count: int) -> tuple[int, list[int]]:
-    """Return on how many rows of finite numbers the steps ran, and the rows where they gave another number."""
+    """Return how many rows of finite numbers the steps ran on, and the rows where they gave another one."""
     operands = words_of(model, seed, count)
     got = run_words(model, operands)
     space = Names(model).namespace()
