@@ -38,11 +38,11 @@ from tests.oracles.tiny_recipes import WITHOUT, Drawn, some_sequence, varied
 pytestmark = pytest.mark.usefixtures("no_luck")
 
 #: Seconds for a query.
-TIMEOUT = 1.0
+STEPS = 200_000
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(timeout=TIMEOUT))
+    return Solving(SolvingOptions(steps=STEPS))
 
 
 # --- the algorithms themselves ---------------------------------------------------------------------

@@ -14,9 +14,9 @@ __all__ = ["answer", "refused", "refuted"]
 
 
 @cache
-def answer(goal: Term, seconds: int = 60) -> str:
+def answer(goal: Term, options: SolvingOptions = SolvingOptions()) -> str:
     """A solver's answer; most goals about a faulty form are those about the right one."""
-    return Solving(SolvingOptions(timeout=seconds)).ask(goal).answer
+    return Solving(options).ask(goal).answer
 
 
 def refuted(goal: Term) -> bool:

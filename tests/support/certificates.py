@@ -20,7 +20,6 @@ from tcsmt.prove.certificates import check_certificate
 from tcsmt.prove.certificates.files import model_name
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import Decision, decide
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
@@ -63,7 +62,7 @@ def certified(folder: Path, question: Question) -> Decision:
     """A proof and its certificate. Equal questions are proved once: writing is what tests look at."""
     asked = question.goal, question.cases
     if asked not in _PROVED:
-        _PROVED[asked] = decide(question, Solving(SolvingOptions(timeout=60)))
+        _PROVED[asked] = decide(question, Solving())
     found = _PROVED[asked]
     return replace(found, question=question, certified=Certificates(folder).add(question, found.derived))
 

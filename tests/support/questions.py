@@ -42,6 +42,6 @@ PAIRS: dict[str, tuple[str, dict[str, object], Domain]] = {
 
 def found(question: Question, solver: str = "auto") -> Distinguished:
     """The verdict, which must be a witness."""
-    verdict = decide(question, Solving(SolvingOptions(solver, timeout=60))).verdict
+    verdict = decide(question, Solving(SolvingOptions(solver))).verdict
     assert isinstance(verdict, Distinguished), verdict
     return verdict

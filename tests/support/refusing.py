@@ -15,7 +15,7 @@ class Refusing(Solving):
     """Solves goals, but says something else of one of them."""
 
     def __init__(self, said: str, refused: Term | None = None) -> None:
-        super().__init__(SolvingOptions(timeout=60))
+        super().__init__(SolvingOptions())
         self.said, self.refused = said, refused
         self.goals: list[Term] = []
 

@@ -9,7 +9,7 @@ from tcsmt.study.survey.atlas import Group, groups
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
 ALIKE = ("turing", "hopper")
-ASKING = SolvingOptions(timeout=30, confirm=False, jobs=2)
+ASKING = SolvingOptions(confirm=False, jobs=2)
 
 
 def small() -> list[Group]:

@@ -16,7 +16,7 @@ NAMES = (
     "volta/mma.m8n8k4.f32.f16.f16.f32@zero-126",
     "rdna4/v_dot2_f32_f16",
 )
-ASKING = SolvingOptions(timeout=3, confirm=False, jobs=1)
+ASKING = SolvingOptions(steps=600_000, confirm=False, jobs=1)
 
 
 def chained_group(k: int | None = None) -> ChainedGroup:

@@ -15,7 +15,6 @@ from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tests.oracles import exact as oracle
 from tests.oracles import integers, tiny
@@ -28,7 +27,7 @@ RESULTS = tuple(tiny.described(exponent_bits=4, fraction_bits=f, bias=7) for f i
 
 
 def chain() -> StepwiseProof:
-    return StepwiseProof(Solving(SolvingOptions(timeout=20)))
+    return StepwiseProof(Solving())
 
 
 def asked(model: Model, **about: Any) -> Exactness:

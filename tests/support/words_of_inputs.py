@@ -13,7 +13,6 @@ import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, split_goal
 from tcsmt.language.terms import Term, variables
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tests.oracles import recipes
 from tests.oracles.numbers import truth
@@ -82,7 +81,7 @@ class Tried(StepwiseProof):
     """Proves what holds of the words of all inputs; what is about other variables is taken for granted."""
 
     def __init__(self, columns: Columns) -> None:
-        super().__init__(Solving(SolvingOptions(timeout=60)))
+        super().__init__(Solving())
         self.columns = columns
 
     def prove(self, what: str, goal: Term) -> bool:

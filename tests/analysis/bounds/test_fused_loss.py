@@ -48,7 +48,7 @@ LOW, HIGH = NARROW.e_min, NARROW.e_max
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(timeout=2))
+    return Solving(SolvingOptions(steps=400_000))
 
 
 def some_unit(rng: Random) -> Model:

@@ -29,8 +29,8 @@ from tests.support.sampling import mostly_long
 pytestmark = pytest.mark.usefixtures("no_luck")
 
 
-def chain(seconds: float = 5) -> StepwiseProof:
-    return StepwiseProof(Solving(SolvingOptions(timeout=seconds)))
+def chain(options: SolvingOptions = SolvingOptions(steps=1_000_000)) -> StepwiseProof:
+    return StepwiseProof(Solving(options))
 
 
 def plain(seed: int, most: int) -> tuple[Algorithm, Domain]:
@@ -117,7 +117,7 @@ PROVED = [
 def test_units_that_never_fall(case: tuple[str, str, int, bool]) -> None:
     name, arch, k, c_zero = case
     algorithm, _ = algorithm_named(name, arch, k)
-    assert never_falls(chain(300), algorithm, replace(TYPE1, c_zero=c_zero))
+    assert never_falls(chain(SolvingOptions(timeout=300)), algorithm, replace(TYPE1, c_zero=c_zero))
 
 
 @pytest.mark.long
@@ -125,7 +125,7 @@ def test_units_that_never_fall(case: tuple[str, str, int, bool]) -> None:
 def test_units_that_fall(arch: str) -> None:
     """Four products and c: a larger c cuts more off each of them than it gains."""
     algorithm, _ = algorithm_named("single-f16", arch, 4)
-    proof = chain(300)
+    proof = chain(SolvingOptions(timeout=300))
     assert not never_falls(proof, algorithm, TYPE1)
     assert proof.stopped.endswith("4 other terms, the result moves as the number: not so for all words")
 

@@ -131,7 +131,7 @@ def test_three_bf16_words_are_exact() -> None:
 
 @pytest.mark.slow
 def test_statements_about_splits_are_proved_by_a_solver() -> None:
-    (answer,) = proved(SPLITS[2], Solving(SolvingOptions(timeout=60)))
+    (answer,) = proved(SPLITS[2], Solving())
     assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")
     assert answer["scripts"] == [digest(script(~statement(SPLITS[2])))]
     assert answer["exponent_field"] == "xxxxxxxx"
@@ -142,7 +142,7 @@ def test_a_false_statement_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None
     from tcsmt.analysis.bounds import split_analysis
 
     monkeypatch.setattr(split_analysis, "distance", lambda split, x: distance(F16, x))
-    (answer,) = proved(F16_SCALED, Solving(SolvingOptions(timeout=60)))
+    (answer,) = proved(F16_SCALED, Solving())
     assert (answer["verdict"], answer["answer"]) == ("distinguished", "not so")
     value = F32.value(int(answer["x"], 16))
     assert oracle(F16, value)[0] != oracle(F16_SCALED, value)[0]
@@ -159,7 +159,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
         return Answer("unsat", "bitwuzla", script=digest(script(question)))
 
     monkeypatch.setattr(Solving, "ask", slow)
-    answers = proved(F16, Solving(SolvingOptions()))
+    answers = proved(F16, Solving())
     assert [a["scripts"] for a in answers] == [[digest(script(question))] for question in asked[1:]]
     assert [a["exponent_field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 

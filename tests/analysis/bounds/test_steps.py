@@ -12,7 +12,6 @@ from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Trace
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 
 LOW, HIGH = -14, 15
@@ -20,7 +19,7 @@ LOW, HIGH = -14, 15
 
 @pytest.fixture(scope="module")
 def chain() -> StepwiseProof:
-    return StepwiseProof(Solving(SolvingOptions(timeout=60)))
+    return StepwiseProof(Solving())
 
 
 def ieee(k: int, **changes: object) -> IeeeDotAdd:

@@ -10,13 +10,12 @@ from tcsmt.analysis.emulation import bound as module
 from tcsmt.analysis.emulation.bound import bound
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.compose.recipes.emulation.named import emulation_named
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction
 
 NARROW = Domain(exponents=(0, 0), c_zero=True)
-SOLVING = Solving(SolvingOptions(timeout=30))
+SOLVING = Solving()
 
 
 def test_found_and_proved() -> None:

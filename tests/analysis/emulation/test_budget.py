@@ -17,12 +17,11 @@ from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.schemes import Residues, Slices
 from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.support.emulations import TINY, UNIT, everything, some_emulation
 
-SOLVING = Solving(SolvingOptions(timeout=20))
+SOLVING = Solving()
 #: The values of the tiny format's words; binary64 has them, their products and sums of a few exactly.
 VALUES = np.array([np.nan if TINY.is_special(w) else float(TINY.value(w)) for w in range(1 << TINY.width)])
 

@@ -13,7 +13,6 @@ from tcsmt.analysis.emulation.cut_lemmas import goals, kept, prove
 from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import emulations as oracle
@@ -21,7 +20,7 @@ from tests.support.emulations import TINY, words_in
 
 
 def proof() -> StepwiseProof:
-    return StepwiseProof(Solving(SolvingOptions(timeout=30)))
+    return StepwiseProof(Solving())
 
 
 @pytest.mark.parametrize(("rounding", "bits", "count"), [("RTZ", 2, 2), ("RNE", 2, 2)])

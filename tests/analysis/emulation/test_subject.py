@@ -12,11 +12,10 @@ from tcsmt.analysis.emulation.subject import EmulationSubject
 from tcsmt.analysis.exactness.largest import exact
 from tcsmt.compose.recipes.emulation.arrays import simulate
 from tcsmt.compose.recipes.emulation.named import emulation_named
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tests.support.emulations import TINY, some_emulation
 
-SOLVING = Solving(SolvingOptions(timeout=20))
+SOLVING = Solving()
 
 
 def wrong(emulation: object, limit: int, k: int) -> int:

@@ -68,7 +68,7 @@ def test_the_smallest_sum_that_is_not_exact(name: str, size: int) -> None:
 
 
 def test_proofs_and_what_is_said_where_there_are_none() -> None:
-    solving = Solving(SolvingOptions(timeout=10))
+    solving = Solving()
     found = integer_sums(row_named("x86/vdpbf16ps").model, solving)
     assert (found.bits, found.closed, found.open) == (24, True, "")
     assert isinstance(found.proof, Equivalent) and found.as_json()["beyond"]["size"] == (1 << 24) + 1
@@ -82,7 +82,7 @@ def test_proofs_and_what_is_said_where_there_are_none() -> None:
 @pytest.mark.parametrize(("name", "size"), [pytest.param(*SIZES[1], marks=pytest.mark.long), SIZES[2]])
 def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
     """Whatever the search for an input finds."""
-    solving = Solving(SolvingOptions(timeout=10))
+    solving = Solving()
     for bits in range(size.bit_length(), 18):
         with pytest.raises(Unbounded):
             exact_below(StepwiseProof(solving), row_named(name).model, bits)
@@ -90,7 +90,7 @@ def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
 
 def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row_named("x86/vdpbf16ps"), row_named("rdna3/v_dot2_f32_f16")]
-    asking = SolvingOptions(timeout=10, confirm=False, jobs=0)
+    asking = SolvingOptions(confirm=False, jobs=0)
     with verdicts_in(tmp_path / "a.json") as store:
         first = integer_records(rows, store, asking)
     assert [first[row.name]["bits"] for row in rows] == [24, 0]
@@ -103,7 +103,7 @@ def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_records_with_certificates(tmp_path: Path) -> None:
     """A record from before has none: the proof is made again, and then counts."""
     rows, folder = [row_named("x86/vdpbf16ps")], tmp_path / "proofs"
-    asking = SolvingOptions(timeout=60, confirm=False, jobs=0)
+    asking = SolvingOptions(confirm=False, jobs=0)
     certified = replace(asking, certificate=folder)
     with verdicts_in(tmp_path / "a.json") as store:
         first = integer_records(rows, store, asking)

@@ -21,7 +21,6 @@ from tcsmt.face.api.units import side_of
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import TRUE, Term, const
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Kind, Model
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact as oracle
@@ -220,7 +219,7 @@ SEEDS = (
 
 
 def largest(unit: Model, reduction: Reduction, k: int) -> int:
-    return exact_kernel(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, reduction, k).integers
+    return exact_kernel(StepwiseProof(Solving()), unit, reduction, k).integers
 
 
 @pytest.mark.slow
@@ -297,7 +296,7 @@ def test_planted_negative_zeros_are_not_proved_away(seeds: range) -> None:
             word = next(term for term in trace.inputs if term.data == name)
             where &= word.eq(rng.choice([w for w in words if name == "b0" or w != 1 << d.sign_bit]))
         unit.__dict__["trace"] = put(trace, result, where.ite(_negative_zero(d), result.term))
-        found = exact_kernel(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, reduction, 2)
+        found = exact_kernel(StepwiseProof(Solving()), unit, reduction, 2)
         run = _computed(unit)
         wrong = [unlike_the_sum(unit, run, reduction_named("chained"), k, 1) for k in (1, 2)]
         assert any(wrong) and not found.integers, (seed, unit, reduction, wrong)

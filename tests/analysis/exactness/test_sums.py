@@ -29,9 +29,9 @@ WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
 WIDES = ((WIDE, WIDE), (WIDE, WIDE), (tiny.described(exponent_bits=4, fraction_bits=3, bias=7), WIDE))
 
 
-def proved(unit: Model, timeout: float = 5) -> int:
+def proved(unit: Model) -> int:
     """The most bits that are proved."""
-    solving = Solving(SolvingOptions(timeout=timeout))
+    solving = Solving(SolvingOptions(steps=1_000_000))
     for bits in range(most_bits(unit), 0, -1):
         try:
             exact_below(StepwiseProof(solving), unit, bits)
@@ -220,7 +220,7 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
 def test_units(name: str, bits: int) -> None:
     unit = row_named(name).model
     assert most_bits(unit) == bits
-    exact_below(StepwiseProof(Solving(SolvingOptions(timeout=20))), unit, bits)
+    exact_below(StepwiseProof(Solving()), unit, bits)
 
 
 def test_units_without_lemmas_are_refused() -> None:
@@ -228,4 +228,4 @@ def test_units_without_lemmas_are_refused() -> None:
         with pytest.raises(Unbounded):
             most_bits(row_named(name).model)
     with pytest.raises(Unbounded, match="25 bits: must be from 1 to 24"):
-        exact_below(StepwiseProof(Solving(SolvingOptions())), row_named("x86/vdpbf16ps").model, 25)
+        exact_below(StepwiseProof(Solving()), row_named("x86/vdpbf16ps").model, 25)

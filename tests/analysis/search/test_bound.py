@@ -36,7 +36,7 @@ class Saying(Solving):
     """Gives these answers in turn, and no others."""
 
     def __init__(self, answers: Sequence[str]) -> None:
-        super().__init__(SolvingOptions(timeout=1))
+        super().__init__(SolvingOptions(steps=200_000))
         self.answers = list(answers)
 
     def ask(self, goal: object, timeout: float | None = None, text: str = "") -> Answer:
@@ -195,7 +195,11 @@ def test_the_smaller_bound_counts(
     monkeypatch.setattr(bounds, "budget", spent)
     monkeypatch.setattr(bounds, "prove", proved)
     found = bound(
-        algorithm, Domain(exponents=(0, 0)), Solving(SolvingOptions(timeout=1)), seconds=0.1, alternate=False
+        algorithm,
+        Domain(exponents=(0, 0)),
+        Solving(SolvingOptions(steps=200_000)),
+        seconds=0.1,
+        alternate=False,
     )
     assert found.proved == (limit or total)
     assert (found.proof is None) == (found.proved is None)
@@ -269,7 +273,7 @@ def value(word: int) -> Fraction:
 def test_bound_of_the_rounding_inside() -> None:
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
     domain = Domain(exponents=(0, 0), bits=(11, 11), positive=True)
-    found = bound(algorithm, domain, Solving(SolvingOptions(timeout=20)), seconds=0.5, alternate=False)
+    found = bound(algorithm, domain, Solving(), seconds=0.5, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
     assert found.relative.relative is not None

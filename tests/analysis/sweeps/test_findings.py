@@ -136,7 +136,7 @@ def test_proofs_leave_certificates(tmp_path: Path) -> None:
 
 
 def test_none_is_asked_for(tmp_path: Path) -> None:
-    assert all("certificate" not in record for record in all_three(Solving(SolvingOptions())))
+    assert all("certificate" not in record for record in all_three(Solving()))
 
 
 def certified(folder: Path, certified: bool) -> dict[str, Any]:

@@ -95,21 +95,21 @@ def test_residuals_are_exact_where_the_range_says_so(p: int) -> None:
     ],
 )
 def test_solvers_agree_with_enumeration(name: str, counted: str, solved: str) -> None:
-    found = examine(FACTS[name], "volta", 2, Limits(most=0, options=SolvingOptions(timeout=30)))
+    found = examine(FACTS[name], "volta", 2, Limits(most=0, options=SolvingOptions()))
     assert "enumerated" not in found
     assert found["verdict"] == found["solver"]["answer"] == solved
     assert examine(FACTS[name], "volta", 2, Limits(14), ask=False)["verdict"] == counted
 
 
 def test_facts_neither_enumerated_nor_asked_stay_open() -> None:
-    limits = Limits(most=0, options=SolvingOptions(timeout=30))
+    limits = Limits(most=0, options=SolvingOptions())
     still_open = examine(FACTS["monotone-2-c"], "volta", 10, limits, ask=False)
     assert still_open["verdict"] == "open"
     assert "solver" not in still_open
 
 
 def test_full_width_is_searched_by_the_simulator() -> None:
-    found = examine(FACTS["two-by-one-c"], "volta", 11, Limits(most=0, options=SolvingOptions(timeout=1)))
+    found = examine(FACTS["two-by-one-c"], "volta", 11, Limits(most=0, options=SolvingOptions(steps=200_000)))
     assert (found["narrow"], found["wide"]) == ("f16", "f32")
     assert found["verdict"] == "not so"
     assert found["solver"]["solver"] == "simulator"

@@ -73,7 +73,7 @@ REAL = (
 
 
 def solving() -> Solving:
-    return Solving(SolvingOptions(timeout=2.0))
+    return Solving(SolvingOptions(steps=400_000))
 
 
 def values_of(fmt: Any, words: Any) -> list[Fraction]:
@@ -332,7 +332,7 @@ def test_tiny_numbers() -> None:
     a[::2] |= 0x8000
     b[:, ::2] += 0x3C00
     operands = MatrixWords(a, b)
-    loss = loss_on(StepwiseProof(Solving(SolvingOptions())), unit.model, least_operand(unit.model, operands))
+    loss = loss_on(StepwiseProof(Solving()), unit.model, least_operand(unit.model, operands))
     bounds = bounds_of_product(kernel, operands, loss)
     assert 0 < bounds.atol.max() < 2.0**-105
     assert (np.abs(kernel.multiply(a, b).astype("f8") - bounds.exact) <= bounds.atol).all()

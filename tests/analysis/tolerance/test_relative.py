@@ -75,7 +75,7 @@ def attacked(seed: int) -> str:
     try:
         kernel = Kernel(side_of(unit).row, reduction_named(text), epilogue_named(last))
         assert kernel.schedule.working_format
-        bound = relative_bound(StepwiseProof(Solving(SolvingOptions(timeout=2.0))), kernel, k, domain)
+        bound = relative_bound(StepwiseProof(Solving(SolvingOptions(steps=400_000))), kernel, k, domain)
     except Unbounded as why:
         return f"refused: {str(why).split(':')[0]}"
     except TcsmtError:

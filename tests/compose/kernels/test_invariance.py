@@ -91,7 +91,7 @@ def test_undecided_pairs_are_unknown() -> None:
         ["chained", "split-k:2"],
         domain,
         k=8,
-        options=tcsmt.SolvingOptions(timeout=0.01, reuse=False, confirm=False),
+        options=tcsmt.SolvingOptions(steps=1, reuse=False, confirm=False),
     )
     assert found.invariant is None
     assert "? chained and split-k:2: " in str(found)

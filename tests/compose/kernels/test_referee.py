@@ -79,7 +79,7 @@ class Case:
         """What was answered of each pair, in each domain; an error where it is wrong."""
         found = tcsmt.kernel_invariant(
             self.unit, self.reductions, self.domain, k=self.k, epilogue=self.epilogue,
-            options=tcsmt.SolvingOptions(timeout=2, confirm=False, reuse=False),
+            options=tcsmt.SolvingOptions(steps=400_000, confirm=False, reuse=False),
         )  # fmt: skip
         counts: Counter[str] = Counter()
         for groups in (found.found.groups, *found.found.narrower):

@@ -55,7 +55,7 @@ ELSEWHERE = {"interleaving": "ampere", "tf32-truncation": "ampere"}
 @pytest.mark.parametrize("name", mostly_long(sorted(tcsmt.properties()), {"carry-bits"}))
 def test_find(name: str, tmp_path: Path) -> None:
     report = tcsmt.find(
-        name, ELSEWHERE.get(name, "volta"), options=tcsmt.SolvingOptions(certificate=tmp_path, timeout=20)
+        name, ELSEWHERE.get(name, "volta"), options=tcsmt.SolvingOptions(certificate=tmp_path)
     )
     posed = asked((finding.question, finding.certified) for finding in report.findings)
     if not posed:

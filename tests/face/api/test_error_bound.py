@@ -28,7 +28,7 @@ def test_a_bound_is_proved() -> None:
 def test_accuracy_of_several_instructions() -> None:
     domain = tcsmt.Domain(exponents=(-2, 2), bits=(11, 11))
     fp8 = tcsmt.accuracy.bound(
-        "fp8", "h100", k=1, domain=domain, search=0.2, options=tcsmt.SolvingOptions(timeout=0.2)
+        "fp8", "h100", k=1, domain=domain, search=0.2, options=tcsmt.SolvingOptions(steps=100_000)
     )
     assert fp8.row.instruction == "wgmma.m64nNk32.f32.e4m3.e4m3"
     assert "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32" in fp8.others and "compute otherwise" in str(fp8)

@@ -51,7 +51,7 @@ def seen(page: Path, selector: str) -> dict[str, Any]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     folder = tmp_path_factory.mktemp("atlas")
     with verdicts_in(folder / "a.json") as store:
-        return run(small(), Domain(), store, SolvingOptions(timeout=30, jobs=2))
+        return run(small(), Domain(), store, SolvingOptions(jobs=2))
 
 
 def test_a_click_draws_the_witness(made: Atlas, tmp_path: Path) -> None:

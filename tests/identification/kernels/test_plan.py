@@ -15,7 +15,6 @@ from tcsmt.identification.kernels import plan as module
 from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
@@ -71,7 +70,7 @@ def test_the_same_graph_is_the_same_function() -> None:
 def test_kernels_that_no_input_separates_are_asked_of_a_solver(asked: bool) -> None:
     """A conversion to more bits on the way makes no difference, which is no matter of graphs."""
     given = [Kernel(VOLTA, CHAINED, epilogue_named(text)) for text in ("out=bf16", "out=f64:bf16")]
-    plan = planned(given, F16, 2, most=4, solving=Solving(SolvingOptions(timeout=20)) if asked else None)
+    plan = planned(given, F16, 2, most=4, solving=Solving() if asked else None)
     assert plan.classes == (tuple(given),)
     assert [how for _, _, how in plan.equal] == (["by solvers"] if asked else [])
     assert plan.open == (() if asked else (tuple(given),))
@@ -94,7 +93,7 @@ def test_inputs_that_a_solver_finds_separate(monkeypatch: pytest.MonkeyPatch) ->
     """Where no random one does, since none is made."""
     monkeypatch.setattr(module, "_ROUNDS", 0)
     given = kernels("chained", "split-k:2")
-    plan = planned(given, F16, 8, most=4, solving=Solving(SolvingOptions(timeout=20)))
+    plan = planned(given, F16, 8, most=4, solving=Solving())
     answers_hold(plan, 8)
     assert len(plan.a) == 1 and sorted(map(len, plan.classes)) == [1, 1]
     unasked = planned(given, F16, 8, most=4)

@@ -10,7 +10,6 @@ from tcsmt.identification.units.vectors import mixed
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.engine import compare_models, decide
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -55,7 +54,7 @@ def test_equal_by_range_is_proved_by_a_solver():
         pair = np.array([family.row(one), family.row(other)])
         assert (canonical(family, pair)[0] == canonical(family, pair)[1]).all()
         question = difference("same?", ("one", one), ("other", other), Domain(finite=False))
-        verdict = decide(question, Solving(SolvingOptions(timeout=60))).verdict
+        verdict = decide(question, Solving()).verdict
         assert not isinstance(verdict, Distinguished)
         assert verdict.__class__.__name__ == "Equivalent"
 
@@ -85,7 +84,5 @@ def test_rules_are_proved_by_the_engine(rule):
     pair = canonical(family, np.array([family.row(one), family.row(other)]))
     assert (present(family.row(one)) != present(family.row(other))).any()
     assert (pair[0] == pair[1]).all()
-    found = compare_models(
-        ("one", one), ("other", other), Domain(finite=False), Solving(SolvingOptions(timeout=30))
-    )
+    found = compare_models(("one", one), ("other", other), Domain(finite=False), Solving())
     assert type(found.verdict).__name__ == "Equivalent"

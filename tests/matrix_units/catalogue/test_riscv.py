@@ -13,7 +13,6 @@ from tcsmt import compare
 from tcsmt.language.terms import const, substitute, var
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import Operands
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.simulate.rows import run_words
@@ -116,7 +115,7 @@ def test_no_shorter_witness_than_the_one_that_compare_prints() -> None:
         # without a product, whatever the other inputs are
         zeros = {var(name, 16): const(0, 16) for name in none}
         one, two = (substitute([trace.output], zeros)[0] for trace in traces)
-        assert Solving(SolvingOptions(timeout=60)).ask(one.ne(two)).answer == "unsat"
+        assert Solving().ask(one.ne(two)).answer == "unsat"
     found = compare(TWO, f"{TWO}@pseudo-code").witness
     assert found is not None
     formats = row_named(TWO).model.input_formats

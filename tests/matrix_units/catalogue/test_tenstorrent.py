@@ -15,7 +15,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.catalogue import architecture_named, row_named, rows
 from tcsmt.matrix_units.models import GroupedDotAdd, Operands
 from tcsmt.prove.engine.engine import compare_models, finding_of
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
@@ -149,7 +148,7 @@ def test_cards(architecture: str, cards: list[str]) -> None:
 def compared(one: str, two: str, lanes: int | None = None, **domain: Any) -> tuple[Verdict, str]:
     """The engine's verdict on two units, and what is printed of it."""
     sides = [(name, row_named(name).model) for name in (one, two)]
-    solving = Solving(SolvingOptions(timeout=60))
+    solving = Solving()
     found = compare_models(sides[0], sides[1], Domain(finite=False, **domain), solving, lanes=lanes)
     return found.verdict, "\n".join(map(str, finding_of(found).as_json().values()))
 

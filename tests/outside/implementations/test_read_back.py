@@ -56,8 +56,8 @@ def decided_by(row: Row, model: Model, lemmas: Lemmas) -> Decision:
     return compare_models(("unit", row.model), ("file", model), everything, lemmas.solving, lemmas=lemmas)
 
 
-def verdict(row: Row, model: Model, seconds: float) -> Verdict:
-    return decided_by(row, model, Lemmas(Solving(SolvingOptions(timeout=seconds)))).verdict
+def verdict(row: Row, model: Model) -> Verdict:
+    return decided_by(row, model, Lemmas(Solving())).verdict
 
 
 def mutated(text: str, rng: Random) -> str:
@@ -99,7 +99,7 @@ def same_words(row: Row, model: Model, count: int) -> bool:
 def test_own_formats(name: str, language: str, tmp_path: Path) -> None:
     """Floating point and fixed point, with block scales and without: proved."""
     row = own_formats(name, tmp_path)
-    assert isinstance(verdict(row, read_back(row, language, tmp_path), 60), Equivalent)
+    assert isinstance(verdict(row, read_back(row, language, tmp_path)), Equivalent)
 
 
 @pytest.mark.slow_cases(
@@ -121,7 +121,7 @@ def test_c_of_a_unit_of_integers_is_its_graph(tmp_path: Path) -> None:
     row = row_named("turing/mma.m8n8k16.s32.s8.s8.s32")
     model = read_back(row, "c", tmp_path)
     assert same_graph(row.model, model)
-    assert isinstance(verdict(row, model, 60), Equivalent)
+    assert isinstance(verdict(row, model), Equivalent)
 
 
 @pytest.mark.slow_cases("c")
@@ -132,7 +132,7 @@ def test_a_file_of_a_unit_is_the_unit(language: str, tmp_path: Path) -> None:
     model = read_back(row, language, tmp_path)
     ours, theirs = (set(operands_first(expand([one.trace.output]))) for one in (row.model, model))
     assert len(theirs & ours) > len(ours) / 2
-    assert isinstance(verdict(row, model, 60), Equivalent)
+    assert isinstance(verdict(row, model), Equivalent)
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_a_changed_file_is_not_the_unit(seed: int, language: str, tmp_path: Path
             model = read_back(row, language, folder, mutated(text, rng))
         except TcsmtError:  # a file without a meaning
             continue
-        decision = verdict(row, model, 20)
+        decision = verdict(row, model)
         counts[type(decision)] += 1
         if isinstance(decision, Equivalent):
             assert np.array_equal(run_words(model, inputs), d)
@@ -165,7 +165,7 @@ def test_a_proof_has_all_its_steps(language: str, tmp_path: Path) -> None:
     """As a certificate would have them: what is left to refute has no solution."""
     row = own_formats("scaled", tmp_path)
     model = read_back(row, language, tmp_path)
-    decision = decided_by(row, model, Lemmas(Solving(SolvingOptions(timeout=60))))
+    decision = decided_by(row, model, Lemmas(Solving()))
     assert isinstance(decision.verdict, Equivalent)
     refuted: list[Term] = []
     check(decision.question.goal, decision.derived, refuted.append)

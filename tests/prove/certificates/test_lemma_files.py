@@ -28,7 +28,7 @@ def written(folder: Path, formula: Term) -> str:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     lemma = lemma_of(formula)
     (folder / "lemmas").mkdir()
-    lrat = refutation(lemma.cnf, SolvingOptions(timeout=30))
+    lrat = refutation(lemma.cnf, SolvingOptions())
     for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
         path_of(folder, lemma.name, suffix).write_bytes(lzma.compress(text.encode()))
     return lemma.name

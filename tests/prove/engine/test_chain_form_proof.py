@@ -16,6 +16,7 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, chain_form, is_nan
 from tcsmt.prove.engine.chain_form_proof import deduced
 from tcsmt.prove.engine.deduction import NotDeduced
+from tcsmt.prove.engine.options import SolvingOptions
 from tests.support.answers import answer
 from tests.support.sampling import mostly_long
 
@@ -39,13 +40,14 @@ def form_of(name: str, k: int | None = None) -> tuple[IeeeDotAdd, ChainForm]:
 )
 def test_is_proved(name: str, k: int) -> None:
     lemmas = deduced(*form_of(name, k)).lemmas
-    assert all(answer(goal, 600) == "unsat" for goal in lemmas)
+    assert all(answer(goal, SolvingOptions(timeout=600)) == "unsat" for goal in lemmas)
 
 
 @pytest.mark.slow
 def test_no_lemma_has_a_solution() -> None:
-    """All but the addition of a product and that of c are refuted at once."""
-    answers = [answer(goal, 2) for goal in deduced(*form_of(UNIT, k=4)).lemmas]
+    """All but the addition of a product and that of c are refuted at once: in few steps of the solver."""
+    few = SolvingOptions(steps=200_000)
+    answers = [answer(goal, few) for goal in deduced(*form_of(UNIT, k=4)).lemmas]
     assert "sat" not in answers and answers.count("unknown") <= 2
 
 
@@ -123,7 +125,7 @@ def test_a_fault_is_refused(fault: str) -> None:
         lemmas = deduced(model, faulty).lemmas
     except NotDeduced:
         return
-    assert any(answer(goal, 60) == "sat" for goal in lemmas if goal not in usual)
+    assert any(answer(goal) == "sat" for goal in lemmas if goal not in usual)
 
 
 def test_a_guard_that_looks_away_is_refused() -> None:
@@ -135,7 +137,7 @@ def test_a_guard_that_looks_away_is_refused() -> None:
         ChainForm(steps, form.result, FALSE),
     ):
         lemmas = deduced(model, faulty).lemmas
-        assert any(answer(goal, 60) == "sat" for goal in lemmas)
+        assert any(answer(goal) == "sat" for goal in lemmas)
 
 
 def test_another_model_is_refused() -> None:
@@ -150,4 +152,4 @@ def test_another_model_is_refused() -> None:
             lemmas = deduced(other, form).lemmas
         except NotDeduced:
             continue
-        assert any(answer(goal, 60) == "sat" for goal in lemmas)
+        assert any(answer(goal) == "sat" for goal in lemmas)

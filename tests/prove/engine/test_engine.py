@@ -52,7 +52,7 @@ def fused(name: str, **changes: Any) -> FusedDotAdd:
 
 
 def asked(left: Any, right: Any, domain: Domain = ALL, confirm: bool = False, **options: Any) -> Decision:
-    solving = Solving(SolvingOptions(timeout=60, confirm=confirm))
+    solving = Solving(SolvingOptions(confirm=confirm))
     return compare_models(("one", left), ("two", right), domain, solving, **options)
 
 
@@ -285,7 +285,7 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
     inputs |= {f"other {n}": f for n, f in inputs.items()}
     sides = (Side("A", model, trace), Side("B", model, replace(trace, output=output, stages=())))
     question = Question(title="A, B", sides=sides, goal=same & trace.output.ne(output), formats=inputs)
-    verdict = decide(question, Solving(SolvingOptions(solver, timeout=60))).verdict
+    verdict = decide(question, Solving(SolvingOptions(solver))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.solver == solver
 
@@ -297,7 +297,7 @@ def test_every_solver_finds_and_proves(solver: str) -> None:
     two, three, four = (("", volta.varied(carry_bits=n)) for n in (2, 3, 4))
     found(difference("", two, three, lanes=(), alike=True), solver)
     enough = difference("", three, four, lanes=())
-    verdict = decide(enough, Solving(SolvingOptions(solver, timeout=60))).verdict
+    verdict = decide(enough, Solving(SolvingOptions(solver))).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.solver == solver
 
@@ -350,7 +350,7 @@ def test_a_proof_at_a_stage_holds_of_the_result() -> None:
     verdict = decide(question, Solving()).verdict
     assert isinstance(verdict, Equivalent)
     assert verdict.stage == "sum"
-    assert solve(script(question.goal), SolvingOptions(timeout=60)).answer == "unsat"
+    assert solve(script(question.goal), SolvingOptions()).answer == "unsat"
 
 
 def test_a_proof_at_a_stage_respects_the_domain() -> None:

@@ -11,7 +11,6 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.proved_forms import one_lane
 from tcsmt.prove.engine.deduction import NotDeduced
 from tcsmt.prove.engine.nan_words_proof import deduced
-from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 
 
@@ -23,7 +22,7 @@ def both(name: str = "hopper/mma.m8n8k4.f64.f64.f64.f64") -> tuple[IeeeDotAdd, I
 
 def answers(model: IeeeDotAdd, plain: IeeeDotAdd) -> set[str]:
     """What a solver says of the lemmas."""
-    solving = Solving(SolvingOptions(timeout=60))
+    solving = Solving()
     return {solving.ask(lemma.goal).answer for lemma in deduced(model, plain).lemmas.values()}
 
 

@@ -28,7 +28,7 @@ from tests.support.planted import planted, question
 pytestmark = pytest.mark.usefixtures("no_luck")
 
 #: Seconds for a query.
-TIMEOUT = 0.5
+STEPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def compared(kind: str, seeds: range, most: int, sweeps: list[StageByStage]) -> 
     counts: Counter[str] = Counter()
     for seed in seeds:
         case = Planted.drawn(f"{kind} {seed}", most)
-        counts[case.held(decide(case.question, Solving(SolvingOptions(timeout=TIMEOUT))).verdict)] += 1
+        counts[case.held(decide(case.question, Solving(SolvingOptions(steps=STEPS))).verdict)] += 1
         counts["merged"] += held_merges(case, sweeps)
     print(f"{kind}: {dict(counts)}")
     return counts
@@ -164,9 +164,7 @@ def test_cuts_and_cases_of_planted_differences() -> None:
         rng = Random(seed)
         inputs = case.question.sides[0].trace.inputs
         cases = tuple(x.eq(rng.choice((0, rng.getrandbits(x.width)))) for x in rng.sample(inputs, seed % 3))
-        verdict = decide(
-            replace(case.question, cases=cases), Solving(SolvingOptions(timeout=TIMEOUT))
-        ).verdict
+        verdict = decide(replace(case.question, cases=cases), Solving(SolvingOptions(steps=STEPS))).verdict
         counts[case.held(verdict)] += 1
         counts["at a stage"] += isinstance(verdict, Equivalent) and bool(verdict.stage)
     print(dict(counts))

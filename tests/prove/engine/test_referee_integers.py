@@ -29,7 +29,7 @@ ALL = Domain(finite=False)
 
 def compared(left: str, right: str, domain: Domain = ALL) -> Decision:
     one, two = ((name, row_named(name).model) for name in (left, right))
-    return compare_models(one, two, domain, Solving(SolvingOptions(timeout=30)))
+    return compare_models(one, two, domain, Solving())
 
 
 def drawn(rng: Random) -> IntegerDotAdd:
@@ -72,7 +72,7 @@ def test_verdicts_on_tiny_units(seed: int) -> None:
         for given in inputs(left, domain)
         if integers.result(left, given) != integers.result(right, given)
     ]
-    found = compare_models(("left", left), ("right", right), domain, Solving(SolvingOptions(timeout=30)))
+    found = compare_models(("left", left), ("right", right), domain, Solving())
     if apart:
         assert isinstance(found.verdict, Distinguished), (left, right, domain)
         assert dict(found.verdict.values) in apart
@@ -111,7 +111,7 @@ def test_no_overflow_no_difference(domain: Domain, tmp_path: Path) -> None:
     """Four products and a small c cannot overflow: proved, and the certificate checks."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     left, right = ((name, row_named(name).model) for name in ("x86/vpdpbusd", "x86/vpdpbusds"))
-    solving = Solving(SolvingOptions(timeout=30, certificate=tmp_path))
+    solving = Solving(SolvingOptions(certificate=tmp_path))
     found = compare_models(left, right, domain, solving)
     assert isinstance(found.verdict, Equivalent)
     assert flaws(tmp_path) == [""]  # of one statement, none
@@ -123,7 +123,7 @@ def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
     q3, q6 = (IntegerFormat(name=f"q{n}", bits=2 * n, fraction_bits=n) for n in (3, 6))
     wrap = IntegerDotAdd(a_format=q3, b_format=q3, c_format=q6, d_format=q6, k=2)
     saturate = wrap.varied(overflow="saturate")
-    solving = Solving(SolvingOptions(timeout=30, certificate=tmp_path))
+    solving = Solving(SolvingOptions(certificate=tmp_path))
     found = compare_models(("wrap", wrap), ("saturate", saturate), Domain(exponents=(-3, 0)), solving)
     assert isinstance(found.verdict, Equivalent)
     assert flaws(tmp_path) == [""]

@@ -161,7 +161,7 @@ def test_the_lost_mantissa_is_not_the_cause() -> None:
 
 
 def test_a_lemma_has_a_verdict() -> None:
-    lemma = next(ootomo.residual_product(SolvingOptions(timeout=60)))
+    lemma = next(ootomo.residual_product(SolvingOptions()))
     assert (lemma["verdict"], lemma["answer"]) == ("equivalent", "proved")
     assert len(lemma["scripts"]) == 1
 

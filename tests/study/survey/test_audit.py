@@ -27,7 +27,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 #: A unit whose proofs are quick.
 SMALL = f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n'
-ASKING = SolvingOptions(timeout=20, confirm=False, jobs=2)
+ASKING = SolvingOptions(confirm=False, jobs=2)
 
 
 def vectors_for(row: Row, count: int) -> Vectors:

@@ -32,7 +32,7 @@ def test_witnesses_are_small() -> None:
         DistinctUnit(r.model, (r,))
         for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))
     )
-    record = verdict_on(Pair(left, right, Domain(finite=False)), SolvingOptions(timeout=60))
+    record = verdict_on(Pair(left, right, Domain(finite=False)), SolvingOptions())
     used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
     assert len(used) <= 5
     words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}

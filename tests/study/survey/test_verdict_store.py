@@ -20,7 +20,7 @@ from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.work import Failure
 from tests.support.questions import unit
 
-ASKING = SolvingOptions(timeout=30, confirm=False)
+ASKING = SolvingOptions(confirm=False)
 
 
 def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008

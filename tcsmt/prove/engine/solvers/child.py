@@ -125,7 +125,9 @@ def main() -> None:
     _die_with_parent()
     _limit(resource.RLIMIT_AS, memory << 20)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)  # of processor time: a busy machine changes no answer
+    signal.setitimer(
+        signal.ITIMER_PROF, max(seconds, 1e-6)
+    )  # of processor time: a busy machine changes no answer
     query = sys.stdin.buffer.read()
     text = re.split(r"^\(check-sat\)", query.decode(), maxsplit=1, flags=re.MULTILINE)[0]
     names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)

@@ -37,7 +37,7 @@ def main() -> None:
     _die_with_parent()
     _limit(resource.RLIMIT_AS, memory << 20)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-6))  # 0 would be no limit
     try:
         import pysolvers as library
     except ImportError as error:
