@@ -38,7 +38,7 @@ def refused(*arguments: object) -> str:
 def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tcsmt", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=ROOT, encoding="utf-8", capture_output=True, check=False, timeout=60, **options
+        command, cwd=ROOT, encoding="utf-8", capture_output=True, check=False, timeout=600, **options
     )
 
 

@@ -27,7 +27,7 @@ def start(*arguments: object, path: object = ROOT) -> subprocess.Popen[str]:
     )
 
 
-def until(holds: Callable[[], object], seconds: float = 60) -> None:
+def until(holds: Callable[[], object], seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end

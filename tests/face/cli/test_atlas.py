@@ -104,7 +104,7 @@ def test_interrupted_by_a_signal(tmp_path: Path) -> None:
         if line.startswith("3/"):
             break
     os.killpg(process.pid, signal.SIGINT)
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=300)
     assert process.returncode == 130
     kept = re.search(
         rf"interrupted; kept: {re.escape(str(file))} \((\d+) entries; the same command goes on", text

@@ -132,7 +132,7 @@ def test_interrupted(tmp_path: Path) -> None:
                 break
             time.sleep(0.1)
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=20)
+        _, errors = child.communicate(timeout=300)
     assert child.returncode == 130
     assert errors == f"tcsmt: interrupted; kept: {report} (1 finding)\n"
     assert len(json.loads(report.read_text())["findings"]) == 1

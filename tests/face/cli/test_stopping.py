@@ -41,7 +41,7 @@ def test_while_importing(number: signal.Signals, code: int, tmp_path: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline() == "importing\n"
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (code, LINE)
 
 
@@ -55,9 +55,9 @@ def test_no_solver_is_left(number: signal.Signals, code: int, tmp_path: Path) ->
         until(lambda: children(process.pid))
         (solver,) = children(process.pid)
         # once it has set its limits, it has told the kernel whose child it is
-        until(lambda: re.search(r"Max cpu time +61 ", Path(f"/proc/{solver}/limits").read_text()))
+        until(lambda: re.search(r"Max address space +8589934592 ", Path(f"/proc/{solver}/limits").read_text()))
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (code, "" if number is signal.SIGKILL else LINE)
     until(lambda: not runs(solver))
 
@@ -72,7 +72,7 @@ def test_an_ignored_interrupt_stays_ignored(tmp_path: Path) -> None:
         process = start("models", path=tmp_path)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert process.communicate(timeout=20)[0] == "True\n"
+    assert process.communicate(timeout=300)[0] == "True\n"
 
 
 def test_interrupts_in_python_exit_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ def test_stopped_commands_without_output_say_so(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "asking\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors, vectors.exists()) == (130, LINE, False)
 
 
@@ -138,7 +138,7 @@ def test_stopped_identify_keeps_its_transcript_alone(keeps: bool, tmp_path: Path
     with start("identify", *TINY, "--command", command, *kept) as process:
         until(asked.exists, 300)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=300)
     holds = "2 answers; the same command goes on from there"
     assert process.returncode == 130
     assert errors == (f"tcsmt: interrupted; kept: {transcript} ({holds})\n" if keeps else LINE)

@@ -39,7 +39,7 @@ def seen(page: Path, selector: str) -> dict[str, Any]:
     if importlib.util.find_spec("PySide6") is None:
         pytest.skip("no browser: PySide6 (the extra browser) is not installed")
     command = [sys.executable, str(ROOT / "tests" / "support" / "browser.py"), str(page), selector]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     if "cannot open shared object file" in ended.stderr:
         pytest.skip(f"no browser: {ended.stderr.strip().splitlines()[-1]}")
     assert ended.returncode == 0, ended.stderr[-2000:]
@@ -123,7 +123,7 @@ def measured(folder: Path, width: int) -> dict[str, Any]:
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
         f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", page.as_uri(),
     ]  # fmt: skip
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     found = re.search(r'<pre id="measured">(.*?)</pre>', ended.stdout, re.DOTALL)
     if found is None:
         pytest.skip(f"no browser: {ended.stderr.strip()[-200:]}")

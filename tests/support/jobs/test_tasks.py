@@ -82,7 +82,7 @@ def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text(f"from tcsmt.face.api.sweep import sweep\nprint({call})\n")
     ended = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT,
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert "mine.py may lack `if __name__ ==" in ended.stdout
@@ -90,7 +90,7 @@ def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
         f"from tcsmt.face.api.sweep import sweep\nif __name__ == '__main__':\n    print({call})\n"
     )
     ended = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT,
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=True, cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert ended.stdout == "{}\n"
