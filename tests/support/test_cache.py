@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tcsmt.support.cache import keep, kept
+from tcsmt.support.cache import keep, kept, write
+from tcsmt.support.errors import TcsmtError
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +62,22 @@ def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep("one", b"content")
     assert (tmp_path / "xdg" / "tcsmt" / "one").is_file()
     assert kept("one") == b"content"
+
+
+def test_what_has_to_be_written_says_how_to_name_another_folder(folder: Path) -> None:
+    folder.write_text("a file")
+    said = r"cannot make the folder .*; the environment variable TCSMT_CACHE names another"
+    with pytest.raises(TcsmtError, match=said):
+        write("pages/index.html", b"content")
+
+
+def test_no_folder_is_made_where_one_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody says where a user's home is, as in a container, it is not a folder ``~`` here."""
+    monkeypatch.delenv("TCSMT_CACHE")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *name, **more: Path("~/.cache/tcsmt"))
+    monkeypatch.chdir(tmp_path)
+    keep("one", b"content")
+    assert kept("one") is None
+    with pytest.raises(TcsmtError, match="is not absolute; the environment variable TCSMT_CACHE names"):
+        write("one", b"content")
+    assert list(tmp_path.iterdir()) == []

@@ -14,9 +14,8 @@ from tcsmt.face.api.views import View, Viewed, address, page_named
 from tcsmt.face.page.site import site
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.study.properties.investigation import Report, on_instruction
-from tcsmt.support.cache import folder
+from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder, store_bytes
 from tcsmt.support.results import Result
 
 __all__ = ["Links", "PageLink", "Report", "Viewed", "links"]
@@ -116,13 +115,11 @@ def _link(view: View, base: str | None) -> PageLink:
 def _local(view: View) -> PageLink:
     """To a page that has the units of the view, made anew, as models may have changed."""
     key = " ".join(f"{row.name} {row.model.digest}" for row in view.units)
-    place = folder() / "pages" / blake2b(key.encode(), digest_size=8).hexdigest()
+    place = f"pages/{blake2b(key.encode(), digest_size=8).hexdigest()}"
 
     def write(name: str, text: str) -> None:
-        path = place / name
-        make_folder(path.parent)
-        store_bytes(path, text.encode())
+        cache.write(f"{place}/{name}", text.encode())
 
     site(view.units, write, first=view.fragment)
-    page = place / "index.html"
+    page = cache.folder() / place / "index.html"
     return PageLink(address(page.absolute().as_uri(), view), view.title, page)

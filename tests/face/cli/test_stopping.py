@@ -55,7 +55,8 @@ def test_no_solver_is_left(number: signal.Signals, code: int, tmp_path: Path) ->
         until(lambda: children(process.pid))
         (solver,) = children(process.pid)
         # once it has set its limits, it has told the kernel whose child it is
-        until(lambda: re.search(r"Max address space +8589934592 ", Path(f"/proc/{solver}/limits").read_text()))
+        limits = Path(f"/proc/{solver}/limits")
+        until(lambda: re.search(r"Max address space +8589934592 ", limits.read_text()))
         process.send_signal(number)
         _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (code, "" if number is signal.SIGKILL else LINE)

@@ -68,20 +68,32 @@ def with_books(try_out: Callable[[Path], None]) -> Path:
     program = Path(prover_path()).resolve()
     about = program.stat()
     key = cache.digest(f"{program} {about.st_size} {about.st_mtime_ns}\n{_LOADED}".encode()).hex()
-    for home in sorted(cache.folder().glob(f"acl2-{key}-*")):
+    place = _place()
+    if place is None:
+        return program
+    for home in sorted(place.glob(f"acl2-{key}-*")):
         if _is_of_these_books(home):
             return home / _PROGRAM
         shutil.rmtree(home, ignore_errors=True)  # books of it have changed: they do not become what they were
     try:
-        make_folder(cache.folder())
-        return _made(program, cache.folder() / f"acl2-{key}", try_out)
+        return _made(program, place / f"acl2-{key}", try_out)
     except OSError:  # no space, for example
         return program
 
 
 def is_saved(program: Path) -> bool:
     """Return whether a program is one that was kept, and not ACL2 itself or one that is tried out."""
-    return program.parent.parent == cache.folder()
+    return program.parent.parent == _place()
+
+
+def _place() -> Path | None:
+    """Return the cache's folder; None where there is none, or it cannot be made."""
+    try:
+        place = cache.folder()
+        make_folder(place)
+    except TcsmtError:
+        return None
+    return place
 
 
 def _made(program: Path, place: Path, try_out: Callable[[Path], None]) -> Path:

@@ -40,7 +40,8 @@ class Prover:
     """An ACL2 session in a folder, to be used in a ``with`` statement. program: ACL2, or one saved by it.
 
     It starts in an empty folder and reads books from the other one: Lisp and ACL2 run the files ``init.lsp``
-    and ``acl2-customization.lsp`` of the folder in which they start, and books may come from strangers.
+    and ``acl2-customization.lsp`` of the folder in which they start, and books may come from strangers. That
+    folder is its home, too: ACL2 does not start where ``HOME`` is no folder.
     """
 
     def __init__(self, folder: Path, program: Path) -> None:
@@ -61,7 +62,7 @@ class Prover:
             encoding="utf-8",
             errors="replace",
             cwd=self._start.name,
-            env=os.environ | {"ACL2_CUSTOMIZATION": "NONE"},
+            env=os.environ | {"ACL2_CUSTOMIZATION": "NONE", "HOME": self._start.name},
             start_new_session=True,
         )
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from tcsmt.outside.exports.acl2.image import is_saved, with_books
@@ -107,3 +108,12 @@ def test_it_cannot_be_saved(program: Path) -> None:
     """Then a session loads the books."""
     (program.parent / "saving").unlink()
     assert with_books(works) == program
+
+
+@pytest.mark.parametrize("cache", ["/dev/null/cache", ""])
+def test_there_is_no_folder_for_it(cache: str, program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that cannot be made, and a user without a home: a session loads the books."""
+    monkeypatch.setenv("TCSMT_CACHE", cache)
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *name, **more: Path("~/.cache/tcsmt"))
+    assert with_books(works) == program
+    assert not is_saved(program)

@@ -81,6 +81,14 @@ def test_files_of_the_folder_are_not_run(tmp_path: Path) -> None:
     assert not start.exists()
 
 
+def test_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ACL2 stops where its home is no folder; it gets an empty one, so that no file of a user's is run."""
+    fake_acl2(tmp_path, monkeypatch, '*home*) ls -a "$HOME" | wc -l ;;')
+    monkeypatch.setenv("HOME", "/dev/null")
+    with Prover(tmp_path, Path(prover_path())) as prover:
+        assert prover.send("home", 60).split() == ["2"]
+
+
 def test_a_folder_with_another_name(repeating: Path) -> None:
     """A quotation mark in it ends no text of Lisp."""
     folder = repeating / 'a")(sys-call "touch" (list "b\\'
