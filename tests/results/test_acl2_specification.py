@@ -70,11 +70,13 @@ def differing(model: Model, rows: int, **changes: Any) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_units_of_the_catalogue(name: str) -> None:
     assert differing(row_named(name).model, 150) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_parameter_off_by_one(change: int) -> None:
     model = row_named(VOLTA).model

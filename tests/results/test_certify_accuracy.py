@@ -64,6 +64,7 @@ def test_no_time(start: str, tmp_path: Path) -> None:
     assert not (tmp_path / "statements").exists()
 
 
+@pytest.mark.slow
 def test_a_certificate_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here one of another bound: that is a defect of ours, and no answer."""
     task, record = entry("bound of fp32-fma: hopper, K = 4")

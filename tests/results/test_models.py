@@ -103,6 +103,7 @@ RECORDS = {
 MANY = ("accuracy", "compare", "reduced")
 
 
+@pytest.mark.slow_cases("claims")
 @pytest.mark.parametrize("name", mostly_long([*BY_RECORD], set(BY_RECORD) - set(MANY)))
 def test_models_that_records_are_about(name: str) -> None:
     """Each record has the digests of the models of today."""
@@ -113,6 +114,7 @@ def test_models_that_records_are_about(name: str) -> None:
     assert not other, f"{BY_RECORD[name]} is stale: {len(other)} records, the first: {other[:3]}"
 
 
+@pytest.mark.slow_cases("compare")
 @pytest.mark.parametrize("name", MANY)
 def test_models_that_some_records_are_about(name: str) -> None:
     """Of a few in a hundred, and the first of the findings: a changed datapath is seen in all of them."""
@@ -129,6 +131,7 @@ def test_models_that_some_records_are_about(name: str) -> None:
     assert not other, f"{BY_RECORD[name]} is stale: {len(other)} records, the first: {other[:3]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", mostly_long([1, 10], [10]))
 def test_models_that_certificates_are_about(step: int) -> None:
     """Those of the list of theorems have the digests of today, and the index names every file."""

@@ -41,6 +41,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
     assert "cannot write" in refused("atlas", *CHOSEN, "--store", tmp_path / "none" / "a.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kibibytes", "kept"), [pytest.param(1, False, marks=pytest.mark.long), (6, True)])
 def test_finished_verdicts_are_kept_when_the_file_cannot_grow(
     tmp_path: Path, kibibytes: int, kept: bool
@@ -64,6 +65,7 @@ def test_finished_verdicts_are_kept_when_the_file_cannot_grow(
         store.keep("more", {"verdict": "unknown"})
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
     text = done("atlas", *CHOSEN, "--store", tmp_path / "a.json", "--output", tmp_path / "out", "--finite")
     assert "f32.f16.f16.f32, K = 4 (finite)" in text
@@ -91,6 +93,7 @@ def unpacked(page: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_interrupted_by_a_signal(tmp_path: Path) -> None:
     """Ctrl-C: one line, the file is free again, and what was finished is in it."""
     file = tmp_path / "a.json"
@@ -116,6 +119,7 @@ def test_interrupted_by_a_signal(tmp_path: Path) -> None:
         assert len(store.records) >= 3
 
 
+@pytest.mark.slow
 def test_chained(tmp_path: Path) -> None:
     chosen = ("--chained", "--arch", "volta", "--types", "f32.f16.f16.f32", "--no-confirm", "--timeout", 3)
     text = done("atlas", *chosen, "--store", tmp_path / "a.json", "--output", tmp_path / "out", "--k", 8)

@@ -41,6 +41,7 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_naive_emulator_is_shown_where_it_differs(emulator: Path) -> None:
     text = done("check", "volta", "--python", "an_emulator:naive", "--rows", 20_000, code=1)
     assert text.startswith(f"a row on which an_emulator:naive differs from {VOLTA}, ")
@@ -54,6 +55,7 @@ def test_a_naive_emulator_is_shown_where_it_differs(emulator: Path) -> None:
     assert VOLTA not in data["looks_like"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flip", mostly_long([0, 1], [1]))
 def test_devices_are_compared_and_their_answers_written(
     flip: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +71,7 @@ def test_devices_are_compared_and_their_answers_written(
     assert data["datasets"][0]["gpu"] == "fake"
 
 
+@pytest.mark.slow
 def test_programs_are_asked_in_lines(tmp_path: Path) -> None:
     script = tmp_path / "box.py"
     script.write_text(
@@ -183,6 +186,7 @@ def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest
     assert asked == [expected, None]
 
 
+@pytest.mark.slow
 def test_functions_get_block_scales_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They come by name; a function that does not take them is told so."""
     unit = "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"

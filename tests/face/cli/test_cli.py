@@ -59,6 +59,7 @@ def test_bad_input(case: str) -> None:
     assert message in refused(*arguments)
 
 
+@pytest.mark.slow
 def test_processes_exit_with_their_codes_and_streams() -> None:
     version = process("--version")
     assert (version.returncode, version.stderr) == (0, "")

@@ -43,6 +43,7 @@ def test_bad_options(options: list[str], said: str) -> None:
     assert said in refused("compare", VOLTA, f"{VOLTA}@valpey", *options)
 
 
+@pytest.mark.slow
 def test_command_equal(tmp_path: Path) -> None:
     text = done("compare", "v100", f"{VOLTA}@zero-126")
     assert "EQUIVALENT, confirmed by another solver" in text

@@ -12,6 +12,7 @@ from tcsmt.prove.engine.solvers.run import solve
 from tests.support.command_line import done, process, tcsmt
 
 
+@pytest.mark.slow
 def test_scripts_have_a_header_and_names_of_stages(tmp_path: Path) -> None:
     """The status is what a solver answers to the script."""
     path = tmp_path / "q.smt2"

@@ -138,6 +138,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert len(json.loads(report.read_text())["findings"]) == 1
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_report() -> None:
     common = ("find", "--property", "product-normalization", "--arch", "ampere", "--json")
     one, two = (json.loads(done(*common)) for _ in range(2))

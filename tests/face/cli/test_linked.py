@@ -28,6 +28,7 @@ def link_in(text: str) -> str:
     return line.split()[-1]
 
 
+@pytest.mark.slow
 def test_compare_and_explain(monkeypatch: pytest.MonkeyPatch) -> None:
     common = ("compare", "volta", "ampere", "--finite")
     plain = done(*common, code=1)
@@ -64,6 +65,7 @@ def test_kernel_diff(tmp_path: Path) -> None:
     assert "no link: there is no input" in result.stderr and "link:" not in result.stdout
 
 
+@pytest.mark.slow
 def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program answers is in the link."""
     (tmp_path / "zero_of_links.py").write_text("def dot(a, b, c):\n    return c.astype('u4') & 0\n")

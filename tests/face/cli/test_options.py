@@ -106,6 +106,7 @@ def test_no_command_has_a_path_of_its_own(command: click.Command) -> None:
     assert [one.name for one in paths if isinstance(one.default, (str, Path))] == []
 
 
+@pytest.mark.slow_cases("atlas --arch")
 @pytest.mark.parametrize("arguments", [
     ("reproduce", "fasi"),
     ("atlas", "--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"),

@@ -49,6 +49,7 @@ def test_where_no_property_applies_the_vectors_are_those_that_decide() -> None:
     assert {row["predictions"]["x86/vpdpbusds"] for row in data["rows"]} & {"0x7fffffff", "0x80000000"}
 
 
+@pytest.mark.slow
 def test_run_asks_the_cpu(tmp_path: Path) -> None:
     """With --output, the answers are kept and replayed; without it, they are said alone."""
     compiler()

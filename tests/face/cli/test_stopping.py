@@ -45,6 +45,7 @@ def test_while_importing(number: signal.Signals, code: int, tmp_path: Path) -> N
     assert (process.returncode, errors) == (code, LINE)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and only Linux tells children")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
@@ -129,6 +130,7 @@ for number, line in enumerate(sys.stdin):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_stopped_identify_keeps_its_transcript_alone(keeps: bool, tmp_path: Path) -> None:
     """The answers so far with --transcript; nothing without it."""
@@ -188,6 +190,7 @@ def f(a, b, c):
 """
 
 
+@pytest.mark.slow
 def test_a_stopped_audit_says_what_it_knows_and_goes_on(tmp_path: Path) -> None:
     store = tmp_path / "store.json"
     command = ("audit", "--published", "fasi", "--model", "volta", "--no-confirm", *QUICK, "--store", store)
@@ -205,6 +208,7 @@ def test_a_stopped_audit_says_what_it_knows_and_goes_on(tmp_path: Path) -> None:
     assert len(decided) < len(data["gaps"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_stopped_check_says_what_it_knows_and_goes_on(keeps: bool, tmp_path: Path) -> None:
     """The answers in one file, the verdicts in another; the second run asks the program no row twice."""

@@ -125,6 +125,7 @@ return unitOf(INDEX.units.get(name)).then((unit) => {
 """
 
 
+@pytest.mark.slow_cases("volta/mma.m8n8k4.f32.f16.f16.f32")
 @pytest.mark.parametrize("row", [*spread(), side_of(KERNEL).row], ids=lambda row: row.name)
 def test_a_thousand_rows_of_each_of_twenty_units(row: Row, browser: Tab, page: Page) -> None:
     """Results, the texts of stages, and the exact sum: against the evaluator and fractions."""
@@ -176,6 +177,7 @@ def exact_sum_by_fractions(model: Model, values: dict[str, int]) -> Fraction | N
     return total
 
 
+@pytest.mark.slow
 def test_first_differences_are_those_of_compare(tab: Tab) -> None:
     """Stages of units of other blocks, too: A sums in two blocks, B in one."""
     models = [tcsmt.unit(name).model for name in (A, B)]
@@ -218,6 +220,7 @@ return unitOf(INDEX.units.get(name)).then((unit) => rows.map((row) => {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "row", [side_of(name).row for name in (A, B, KERNEL, SCALED)], ids=lambda row: row.name
 )

@@ -128,6 +128,7 @@ def test_a_fault_is_refused(fault: str) -> None:
     assert any(answer(goal) == "sat" for goal in lemmas if goal not in usual)
 
 
+@pytest.mark.slow
 def test_a_guard_that_looks_away_is_refused() -> None:
     model, form = form_of(UNIT, k=4)
     steps = tuple(replace(step, unsure=FALSE) for step in form.steps)
@@ -140,6 +141,7 @@ def test_a_guard_that_looks_away_is_refused() -> None:
         assert any(answer(goal) == "sat" for goal in lemmas)
 
 
+@pytest.mark.slow
 def test_another_model_is_refused() -> None:
     model, form = form_of(UNIT, k=4)
     for changes in (

@@ -34,6 +34,7 @@ def form_of(name: str, k: int) -> tuple[DotThenAdd, DotForm]:
     return model, form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long([F16, BF16, FP8, XF32], [FP8]))
 def test_is_proved(name: str) -> None:
     lemmas = deduced(*form_of(name, 4)).lemmas
@@ -97,6 +98,7 @@ def test_a_fault_in_a_stage_is_refused(fault: str) -> None:
     assert refused(model, faulty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long([FP8, BF16], [FP8]))
 def test_a_guard_that_looks_away_is_refused(name: str) -> None:
     """Of NaNs and infinities among the products, of c's, and of products too small for binary32."""
@@ -118,6 +120,7 @@ def test_a_product_too_large_needs_the_limit() -> None:
     assert refused(model, replace(form, grids=(grid,), guard=guard))
 
 
+@pytest.mark.slow
 def test_another_model_is_refused() -> None:
     model, form = form_of(FP8, 4)
     for changes in ({"fraction_bits": 23}, {"lane_groups": 1}, {"c_reach": 24}, {"dot_fraction_bits": 31}):

@@ -78,6 +78,7 @@ def test_every_row_equals_itself() -> None:
         assert found.verdict.scripts == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -101,6 +102,7 @@ def test_stage_by_stage(name: str, changes: dict[str, Any]) -> None:
     assert isinstance(asked(unit.varied(**changes), unit).verdict, Equivalent)
 
 
+@pytest.mark.slow
 def test_equal_blocks_ask_the_same_lemma_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a solver takes: a lemma that is out of time would be asked in another way."""
     scripts = []
@@ -207,6 +209,7 @@ def test_solvers_that_disagree(liars: Liars) -> None:
     )
 
 
+@pytest.mark.slow
 def test_unconfirmed_answers_are_not_proofs(liars: Liars) -> None:
     liars.install(z3="nothing", cvc5="aborts after unsat")
     unit = fused(VOLTA, k=1, n_fma=1)

@@ -46,6 +46,9 @@ OF_HALF: dict[str, Fault] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow_cases(
+    "arm/fmopa.f32.f16.f16-the number is the next one", "arm/fdot.f16.e4m3.e4m3-what is lost is forgotten"
+)
 @pytest.mark.parametrize(
     ("name", "fault"), [*((LAST, fault) for fault in FAULTS), *((HALF, fault) for fault in OF_HALF)]
 )
@@ -53,6 +56,7 @@ def test_a_fault_is_refused(name: str, fault: str) -> None:
     assert refused(name, with_fault(name, (FAULTS | OF_HALF)[fault]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [LAST, FIRST, HALF])
 def test_a_guard_that_looks_away_is_refused(name: str) -> None:
     """From one step or the other: from terms that lie too far apart, and from what is added last."""
@@ -73,12 +77,14 @@ def with_guard(form: ExactForm, numbers: ExactNumbers) -> ExactForm:
     return replace(changed, numbers=numbers, guard=guard)
 
 
+@pytest.mark.slow
 def test_a_sum_that_is_too_large_is_left_to_a_model_that_saturates() -> None:
     name = "arm/fdot.f32.e4m3.e4m3.lscale5.osm1"
     _, form = form_of(name)
     assert refused(name, with_guard(form, form.numbers))
 
 
+@pytest.mark.slow
 def test_terms_that_lie_farther_apart_are_refused() -> None:
     _, form = form_of(LAST)
     numbers = form.numbers
@@ -93,6 +99,7 @@ def test_products_that_binary32_has_not_are_refused(changes: dict[str, None]) ->
     assert refused(WIDE, with_guard(form, replace(form.numbers, **changes)))
 
 
+@pytest.mark.slow_cases("arm/fmopa.f32.f16.f16-changes3")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

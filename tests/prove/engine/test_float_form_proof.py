@@ -43,6 +43,7 @@ def open_lemmas(deduction: Deduction) -> list[str]:
     return [lemma.what for lemma in deduction.lemmas.values() if not refuted(lemma.goal)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long([E4M3, BF16, F16, TO_F16, SCALED, LAST, LAST_F16], [E4M3]))
 def test_is_proved(name: str) -> None:
     model, form = form_of(name, k=4)
@@ -122,6 +123,7 @@ def test_a_fault_in_a_stage_is_refused(fault: str) -> None:
     assert refused(model, faulty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", list(OTHER_FAULTS))
 def test_a_fault_in_a_stage_of_another_family_is_refused(fault: str) -> None:
     name, node = OTHER_FAULTS[fault]
@@ -181,6 +183,7 @@ def test_products_too_small_for_binary32_need_the_floor() -> None:
     assert refused(model, replace(form, floor=form.floor - 8))
 
 
+@pytest.mark.slow
 def test_another_model_is_refused() -> None:
     """Of other fraction bits, or other lanes."""
     model, form = form_of(E4M3, k=4)

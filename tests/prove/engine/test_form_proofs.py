@@ -71,6 +71,7 @@ def test_the_checker_of_certificates_takes_every_step() -> None:
         check(const(1, 1), proof, formulas.append)
 
 
+@pytest.mark.slow
 def test_the_checker_takes_every_step_of_exact_sums() -> None:
     """Two of them, of which the second has the first one's word as c."""
     model = row_named("cdna1/v_mfma_f32_32x32x4bf16").model

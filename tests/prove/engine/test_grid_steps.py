@@ -122,6 +122,7 @@ def without_one(proof: Proof) -> Iterator[tuple[str, Proof]]:
                     yield what, (*before, replace(step, rest=inner), *after)
 
 
+@pytest.mark.slow
 def test_the_steps_follow_and_the_cases_are_needed(no_luck: None) -> None:
     """The checker accepts the proof; without one of the cases, or without some steps, it does not."""
     found = decided(1)

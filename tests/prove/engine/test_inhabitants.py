@@ -37,6 +37,7 @@ def small(**changes: object) -> FusedDotAdd:
     return two_products(**{"k": 1, "n_fma": 1, "fraction_bits": 3} | formats | changes)
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Domain,

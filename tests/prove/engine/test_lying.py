@@ -350,6 +350,7 @@ def planted(name: str, liars: Liars, folder: Path, patch: pytest.MonkeyPatch) ->
     assert "confirmed by " in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -39,6 +39,7 @@ def test_any_other_rule_can_be_proved() -> None:
     }
 
 
+@pytest.mark.slow_cases("changes3")
 @pytest.mark.parametrize(
     "changes",
     [

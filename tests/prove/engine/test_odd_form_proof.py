@@ -43,6 +43,7 @@ def test_is_proved(name: str) -> None:
     assert [lemma.what for goal, lemma in lemmas.items() if not answers.refuted(goal)] == []
 
 
+@pytest.mark.slow
 def test_no_lemma_has_a_solution() -> None:
     """All but the additions are refuted at once: in few steps of the solver."""
     found = [answers.answer(goal, SolvingOptions(steps=200_000)) for goal in usual()]

@@ -156,6 +156,7 @@ def test_planted_differences_are_found_many(kind: str, part: int, sweeps: list[S
 # --- questions that are put to solvers as a whole, and at cuts -----------------------------------------
 
 
+@pytest.mark.slow
 def test_cuts_and_cases_of_planted_differences() -> None:
     """A proof at a stage counts only where what follows is the same; one by cases only if all are proved."""
     counts: Counter[str] = Counter()

@@ -132,12 +132,14 @@ def refereed(kind: str, seeds: range, most: int) -> Counter[str]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(15), pytest.param(range(15, 30), marks=pytest.mark.long)], ids=str)
 def test_compare(seeds: range) -> None:
     counts = refereed("any", seeds, 1 << 13)
     assert counts["equal, by a proof"] >= 3 and counts["equal, the same graph"] and counts["different"] >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=pytest.mark.long)], ids=str)
 def test_compare_zeros(seeds: range) -> None:
     """Proofs by grids and by cases, the longest arguments that the engine has."""

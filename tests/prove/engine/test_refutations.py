@@ -142,6 +142,7 @@ def test_an_outside_checker_accepts_the_derived_clauses(solver: None) -> None:
         assert drup.check_proof([list(clause) for clause in clauses], proof).outcome == drup.Outcome.VALID
 
 
+@pytest.mark.slow
 @given(clause_lists)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hints_of_any_clauses(solver: None, clauses: list[tuple[int, ...]]) -> None:

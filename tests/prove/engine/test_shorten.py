@@ -34,6 +34,7 @@ def witnesses() -> dict[str, tuple[Question, dict[str, int]]]:
     return table
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SHORTENED), st.integers(0, 1 << 32))
 @settings(max_examples=10, deadline=None)
 def test_shortening(witnesses: dict[str, tuple[Question, dict[str, int]]], name: str, seed: int) -> None:

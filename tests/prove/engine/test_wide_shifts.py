@@ -15,6 +15,7 @@ from tests.support.answers import refuted
 WIDTH = 100
 
 
+@pytest.mark.slow
 def test_a_shift_of_a_sum_is_proved_and_holds() -> None:
     proof = Deduction(())
     theorem = shift_of_a_sum(WIDTH, 2 * PLACE, proof)

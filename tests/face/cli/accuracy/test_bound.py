@@ -14,6 +14,7 @@ from tests.oracles.rationals import rounded
 from tests.support.command_line import done, refused
 
 
+@pytest.mark.slow
 def test_bound_on_the_command_line() -> None:
     where = ["--arch", "volta", "--exponents", "0:0", "--bits", "4", "4"]
     arguments = ["accuracy", "bound", "single-f16", *where]

@@ -94,6 +94,7 @@ def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     mine = tmp_path / "mine.toml"
@@ -108,6 +109,7 @@ def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
     assert "RNE" not in drawn
 
 
+@pytest.mark.slow
 def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
     folder = tmp_path / "plots"
     few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
@@ -120,6 +122,7 @@ def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
     assert text.count("written: ") == 3
 
 
+@pytest.mark.slow
 def test_units_of_all_vendors_are_plotted(tmp_path: Path) -> None:
     """Each in the panel of its formats; on other matrices no such figure is drawn."""
     pytest.importorskip("matplotlib")

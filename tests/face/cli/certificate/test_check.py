@@ -12,6 +12,7 @@ from tests.support.certificates import edited, only, two_products
 from tests.support.command_line import done, refused
 
 
+@pytest.mark.slow
 def test_all_proved(certificates: Path) -> None:
     lines = done("certificate", "check", certificates).splitlines()
     assert sum(": proved, " in line for line in lines if not line.startswith(" ")) == 4
@@ -31,6 +32,7 @@ def test_something_is_not(certificates: Path, tmp_path: Path) -> None:
     assert "missing" in found["statements"][0]["flaw"]
 
 
+@pytest.mark.slow
 def test_json(certificates: Path) -> None:
     found = json.loads(done("certificate", "check", certificates, "--json"))
     assert found["proved"] is True

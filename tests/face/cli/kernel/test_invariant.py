@@ -26,6 +26,7 @@ def test_some_differ() -> None:
     assert data["domains"][0]["groups"] == [["chained"], ["split-k:2"]]
 
 
+@pytest.mark.slow
 def test_unknown_has_an_exit_code() -> None:
     """No time for a solver, and no c that would show a difference at once."""
     hard = ("kernel", "invariant", "volta", "--no-confirm", "--no-narrow", "--again", "--k", 8, "--c-zero")

@@ -54,6 +54,7 @@ def test_trees_of_python_functions_are_printed() -> None:
     assert "held against 1200 random products, 2400 elements: the tree gives every bit" in text
 
 
+@pytest.mark.slow
 def test_trees_of_kernels_have_their_parts() -> None:
     """Two parts of eight products, each two instructions of four."""
     data = json.loads(done("kernel", "tree", "--kernel", "volta+split-k:2", "--k", 16, "--json"))
