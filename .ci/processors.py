@@ -73,7 +73,7 @@ class Leg:
         if self.without:
             print(f"not run  {self.name}: {self.without}", flush=True)
             return True
-        command = [*self.before, sys.executable, "-m", "pytest", "-q", "-n", "0"]
+        command = [*self.before, sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not long"]
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as cache:
             ended = subprocess.run(

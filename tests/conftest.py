@@ -38,11 +38,15 @@ settings.load_profile("tcsmt")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cases that their test names as slow have the marker of slow tests, before any are left out."""
+    """Cases that their test names as slow have the marker of slow tests, and long ones have not: ``-m slow``
+    would run them.
+    """
     for item in items:
         call = getattr(item, "callspec", None)
         if call is not None and any(call.id in mark.args for mark in item.iter_markers("slow_cases")):
             item.add_marker("slow")
+        if item.get_closest_marker("long") is not None:
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.paths import ROOT
 
 TESTS = """
@@ -29,6 +31,11 @@ def test_busy():
 def test_cases(one, two):
     if one == "b":
         busy()
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["slow", pytest.param("long", marks=pytest.mark.long)])
+def test_sweep(case):
+    assert case == "slow"
 """
 
 
@@ -51,12 +58,13 @@ def run(folder: Path, *options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_slow_tests(tmp_path: Path) -> None:
     """Processor time counts, of whatever machine; a case that its test names is left out by default."""
     (tmp_path / "test_these.py").write_text(TESTS)
     usual = run(tmp_path)
     named = usual.partition("and not marked slow")[2]
     assert re.findall(r"s \S*::(\w+)", named) == ["test_busy"]
-    assert "3 passed, 1 deselected" in usual
+    assert "3 passed, 3 deselected" in usual
     slow = run(tmp_path, "-m", "slow")
-    assert "1 passed, 3 deselected" in slow and "and not marked slow" not in slow
+    assert "2 passed, 4 deselected" in slow and "and not marked slow" not in slow

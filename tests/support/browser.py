@@ -45,7 +45,7 @@ def why_not() -> str:
     """Why there is no browser to test with; "" where there is one."""
     for program in ("chromium", "chromedriver"):
         if shutil.which(program) is None:
-            return f"there is no {program} on this machine"
+            return f"{program} is not installed"
     return "" if importlib.util.find_spec("selenium") else "selenium is not installed (the extra `test`)"
 
 
@@ -128,7 +128,7 @@ def opened() -> Iterator[Tab]:
 def why_no_firefox() -> str:
     """Why there is no Firefox to test with; "" where there is one."""
     if _firefox() is None:
-        return "there is no Firefox on this machine"
+        return "firefox is not installed"
     return "" if importlib.util.find_spec("websocket") else "websocket-client is not installed (extra `test`)"
 
 

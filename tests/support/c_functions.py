@@ -50,7 +50,7 @@ def compiled(file: Path, folder: Path) -> list[ctypes.CDLL]:
             subprocess.run([name, level, "-w", "-shared", "-fPIC", "-o", library, file], check=True)
             found.append(ctypes.CDLL(str(library)))
     if not found:
-        pytest.skip("no compiler is installed")
+        pytest.skip("gcc and clang are not installed")
     return found
 
 

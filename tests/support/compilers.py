@@ -57,7 +57,9 @@ def compile_cuda(source: str, target: str, folder: Path) -> None:
         return
     library = nvrtc()
     if library is None:
-        pytest.skip(f"no CUDA compiler for {target}: {path or 'no nvcc'}, and no NVRTC (TCSMT_NVRTC)")
+        pytest.skip(
+            f"no CUDA compiler for {target}: {path or 'nvcc is not installed'}, and no NVRTC (TCSMT_NVRTC)"
+        )
     _nvrtc(library, source, target)
 
 
@@ -90,7 +92,7 @@ def compile_hip(source: str, target: str, folder: Path) -> None:
     """Compile for a target; skip where there is no hipcc."""
     path = shutil.which(os.environ.get("TCSMT_HIPCC", "hipcc"))
     if path is None:
-        pytest.skip("no hipcc on PATH, and TCSMT_HIPCC names none")
+        pytest.skip("hipcc is not installed, and TCSMT_HIPCC names none")
     file = folder / "probe.hip"
     file.write_text(source)
     ended = subprocess.run(

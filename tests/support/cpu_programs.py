@@ -20,7 +20,7 @@ VECTORS = [
 def compiler() -> str:
     path = shutil.which("cc")
     if path is None:
-        pytest.skip("there is no C compiler cc")
+        pytest.skip("cc is not installed")
     return path
 
 

@@ -77,7 +77,7 @@ def emulated(row: Row, source: str, folder: Path) -> subprocess.CompletedProcess
     """The program, ended."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
-        pytest.skip("no C++ compiler")
+        pytest.skip("g++ is not installed")
     tile = instruction_of(row).tile
     counts = [
         int(n) for n in re.findall(r"reg ra\[(\d+)\].* rb\[(\d+)\].* rc\[(\d+)\].* rd\[(\d+)\]", source)[0]

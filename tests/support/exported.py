@@ -142,7 +142,7 @@ def decided(row: Row, count: int) -> tuple[Words, Array]:
 def c_header(row: Row, inputs: Words, folder: Path, *options: str) -> tuple[Array, Array]:
     """The results of the exported header's two functions, on all rows and on each row alone."""
     if not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     (folder / "unit.h").write_text(str(exported(row, "c", name="unit")))
     given = operands(row.model)
     places = ", ".join(f"p[{place}]" for place in range(len(given)))

@@ -251,7 +251,7 @@ def _one_by_one(check: Callable[[Case], None]) -> Check:
 
 def _c99(some: Sequence[Case]) -> None:
     if not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     c99_machine().check(some, last=False)
 
 

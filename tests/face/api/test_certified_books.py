@@ -65,7 +65,7 @@ def test_with_acl2(certificates: Path, tmp_path: Path) -> None:
 def test_a_file_with_acl2(language: str, file: str, missing: bool, tmp_path: Path) -> None:
     """A unit and its file in another language: what is read of the file is the second function."""
     if missing:
-        pytest.skip(f"nothing that reads {language} is installed")
+        pytest.skip(f"{'clang' if language == 'c' else 'pyosys (the extra `rtl`)'} is not installed")
     path, proofs = tmp_path / file, tmp_path / "proofs"
     path.write_text(tcsmt.export("volta", language).text, encoding="utf-8")
     options = tcsmt.SolvingOptions(certificate=proofs)

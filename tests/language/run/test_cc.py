@@ -18,7 +18,7 @@ TEXT = "int seven(void) { return 7; } int twice(int x) { return 2 * x; }"
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own."""
     if not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
     return tmp_path
 

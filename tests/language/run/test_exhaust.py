@@ -34,7 +34,7 @@ def back_end(request: pytest.FixtureRequest) -> Callable[[Term, Term], exhaust.B
     if request.param == "llvm" and not jit.available():
         pytest.skip("the extra `fast` is not installed")
     if request.param == "c" and not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     return KINDS[request.param]
 
 
@@ -112,7 +112,7 @@ def lie_at(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_difference_is_an_internal_error(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the first word of a range, at the last, or between: both answers are shown."""
     if len(exhaust._chosen(1 << 32)) < 2:
-        pytest.skip("one back end alone")
+        pytest.skip("one back end alone: llvmlite and cc are not installed")
     lie_at(word, monkeypatch)
     function = Exhaust(umax(X, const(3, 32)) & 0xFFFF)
     one, other = (back_end.name for back_end in function._back_ends)
@@ -128,7 +128,7 @@ def test_a_difference_is_an_internal_error(word: int, monkeypatch: pytest.Monkey
 def test_a_difference_ends_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an exit code of its own, and without a proof."""
     if len(exhaust._chosen(1 << 32)) < 2:
-        pytest.skip("one back end alone")
+        pytest.skip("one back end alone: llvmlite and cc are not installed")
     lie_at(7, monkeypatch)
     result = CliRunner().invoke(main, ["accuracy", "split", "--format", "bf16", "--enumerate"])
     assert result.exit_code == 4

@@ -46,7 +46,7 @@ for (int64_t start = 0; start < groups * {c.ROWS}; start += {c.ROWS}) {{
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
     if not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     return c_machine()
 
 

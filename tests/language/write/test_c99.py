@@ -15,7 +15,7 @@ from tests.support.interpreters import c99_machine
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
     if not cc.available():
-        pytest.skip("no C compiler")
+        pytest.skip("cc is not installed")
     return c99_machine()
 
 

@@ -28,7 +28,7 @@ def emulator() -> None:
         run.compiler_of(row)
         run.launcher(row)
     except TcsmtError as why:
-        pytest.skip(str(why))
+        pytest.skip(f"a compiler for AArch64, or QEMU, is not installed: {why}")
 
 
 def answers(unit: str, rows: list[tuple[int, ...]], folder: Path) -> list[str]:

@@ -44,7 +44,7 @@ def test_the_program_compiles_to_the_instruction(unit: str, tmp_path: Path) -> N
     vectors = [Vector(asks="one", words=WORDS[unit], predictions={})]
     binary = compiled(program(row_named(unit), vectors, "c"), tmp_path, "-c")
     if shutil.which("objdump") is None:
-        pytest.skip("there is no objdump")
+        pytest.skip("objdump is not installed")
     code = subprocess.run(["objdump", "-d", str(binary)], capture_output=True, text=True, check=True).stdout
     instruction = cpu.cpu_instruction(row_named(unit))
     kind = "t" if instruction.mnemonic.startswith("t") else "z"

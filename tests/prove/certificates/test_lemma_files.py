@@ -87,7 +87,7 @@ def test_lemmas_are_written_for_other_solvers_too() -> None:
 @pytest.fixture(scope="module")
 def drup() -> ModuleType:
     """A checker of refutations that is extracted from a verified development."""
-    module: ModuleType = pytest.importorskip("drup", reason="the extra `oracle` is missing")
+    module: ModuleType = pytest.importorskip("drup", reason="the extra `oracle` is not installed")
     return module
 
 

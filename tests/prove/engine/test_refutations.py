@@ -133,7 +133,7 @@ def test_hints_name_clauses_by_their_places_in_the_file(clauses: list[tuple[int,
 
 
 def test_an_outside_checker_accepts_the_derived_clauses(solver: None) -> None:
-    drup = pytest.importorskip("drup", reason="the extra `oracle` is missing")
+    drup = pytest.importorskip("drup", reason="the extra `oracle` is not installed")
     for clauses in ODD:
         text = "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
         lines = refutation(f"p cnf 5 {len(clauses)}\n{text}", SETTINGS).splitlines()
