@@ -20,19 +20,20 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from form_proofs.deduction import NotDeduced
+from form_proofs.form_proofs import FormProof, form_proofs
+
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models.proved_forms import PROVED
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 
 ABOUT = (
     "Forms in floating-point operations that are proved to give their models' words: the digests of both "
-    "graphs. Made by results/make/float_forms.py; tests/prove/engine/test_form_proofs.py asks again."
+    "graphs. Made by results/make/float_forms.py; tests/results/form_proofs/test_form_proofs.py asks again."
 )
 
 

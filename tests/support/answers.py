@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from functools import cache
 
+from form_proofs.deduction import Deduction, NotDeduced
+
 from tcsmt.language.terms import Term
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
 
+from form_proofs.exact_form_proof import deduced
+
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.exact_form import ExactForm, ExactStep, exact_form
-from tcsmt.prove.engine.exact_form_proof import deduced
 from tests.support import answers
 from tests.support.term_fields import with_node
 

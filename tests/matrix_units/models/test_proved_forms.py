@@ -24,7 +24,7 @@ ENTRIES = json.loads(PROVED.read_text(encoding="utf-8"))["forms"]
 
 @pytest.mark.parametrize("name", sorted({entry["unit"] for entry in ENTRIES}))
 def test_each_unit_that_has_an_entry_runs_on_it(name: str) -> None:
-    """What is stale is named by ``tests/prove/engine/test_form_proofs.py``."""
+    """What is stale is named by ``tests/results/form_proofs/test_form_proofs.py``."""
     assert simulation(row_named(name).model)["form"] in ("floats", "groups", "processor")
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from form_proofs.deduction import Deduction, Implication
 from tcsmt.language.terms import Term, any_of, const, var
-from tcsmt.prove.engine.deduction import Deduction, Implication
 
 __all__ = ["HALVES", "PLACE", "ShiftedWord", "chosen", "free", "shift_of_a_sum", "values_of_shift"]
 

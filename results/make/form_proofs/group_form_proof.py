@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.product_grid_proof import same, same_sum, within
 from tcsmt.language.terms import Term, all_of, total
 from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm
-from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
-from tcsmt.prove.engine.product_grid_proof import same, same_sum, within
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

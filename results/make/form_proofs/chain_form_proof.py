@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from form_proofs.deduction import Deduction, Implication, NotDeduced
 from tcsmt.language.terms import Term, all_of, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Number, SignMagnitude
@@ -17,7 +18,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, exact_product
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, is_nan
-from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

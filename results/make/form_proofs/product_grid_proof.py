@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from form_proofs.deduction import Deduction, Implication, NotDeduced, Obligation
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import Term, any_of, const, substitute, total, umax, var, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
@@ -18,7 +19,6 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.models.product_grid import LaneOfForm, ProductGrid
-from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced, Obligation
 
 __all__ = [
     "GridGraphs", "Lane", "entering", "in_reach", "is_number", "joined", "reached", "same", "same_addends",

@@ -7,12 +7,12 @@ NaN, and the next one begins with it. :func:`deduced` proves both by two lemmas.
 
 from __future__ import annotations
 
+from form_proofs.deduction import Deduction, NotDeduced
 from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import exact_product
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 
 __all__ = ["deduced"]
 

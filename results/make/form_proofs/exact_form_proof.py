@@ -11,6 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs
+from form_proofs.exact_sums_proof import last_bits, opposite_shifted, same_sums
+from form_proofs.exact_terms_proof import same_terms
+from form_proofs.wide_shifts import ShiftedWord, chosen, free
 from tcsmt.language.terms import Term, all_of, const, substitute
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Number
@@ -18,11 +23,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.exact_form import ExactForm, ExactStep, is_finite
-from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
-from tcsmt.prove.engine.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs
-from tcsmt.prove.engine.exact_sums_proof import last_bits, opposite_shifted, same_sums
-from tcsmt.prove.engine.exact_terms_proof import same_terms
-from tcsmt.prove.engine.wide_shifts import ShiftedWord, chosen, free
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced", "substituted"]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from form_proofs.deduction import Deduction, Implication, NotDeduced
+from form_proofs.exact_form_proof import substituted
 from tcsmt.language.terms import Term, substitute, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
@@ -16,8 +18,6 @@ from tcsmt.matrix_units.models.exact_form import ExactNumbers, LaneOfSum
 from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual
 from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE
 from tcsmt.matrix_units.models.stages import Kind
-from tcsmt.prove.engine.deduction import Deduction, Implication, NotDeduced
-from tcsmt.prove.engine.exact_form_proof import substituted
 from tcsmt.support.invariants import of_type, present
 
 __all__ = ["deduced"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from form_proofs.deduction import Deduction, NotDeduced
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import FALSE, TRUE, Term, any_of, const, total, umax, var
 from tcsmt.matrix_units.arithmetic import native
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
 from tcsmt.prove.engine.solving import Solving
 
 A, B, C, X = var("a", 4), var("b", 4), var("c", 4), var("x", 32)

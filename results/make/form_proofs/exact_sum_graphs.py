@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from form_proofs.deduction import NotDeduced
+from form_proofs.wide_shifts import PLACE
 from tcsmt.language.terms import FALSE, Term, all_of, const, total
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
 from tcsmt.matrix_units.models.exact_form import ExactNumbers, ExactStep
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.wide_shifts import PLACE
 
 __all__ = ["BITS", "ROOM", "SINGLE", "SumGraphs", "TermOfSum", "counted", "short", "within"]
 

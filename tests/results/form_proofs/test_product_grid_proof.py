@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.product_grid_proof import entering, joined, same, same_sum, within
 
 from tcsmt.language.terms import Term, const, total, umax, var
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
-from tcsmt.prove.engine.product_grid_proof import entering, joined, same, same_sum, within
 from tests.support.answers import refuted
 
 

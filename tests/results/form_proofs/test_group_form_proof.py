@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from form_proofs.deduction import NotDeduced
+from form_proofs.group_form_proof import deduced
 
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm, group_form
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.group_form_proof import deduced
 from tests.support.answers import refuted
 
 UNITS = [

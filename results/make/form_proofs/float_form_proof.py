@@ -14,14 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tcsmt.language.terms import Term, any_of, total, umax
-from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
-from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
-from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
-from tcsmt.prove.engine.product_grid_proof import (
+from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.product_grid_proof import (
     GridGraphs,
     Lane,
     entering,
@@ -37,6 +31,12 @@ from tcsmt.prove.engine.product_grid_proof import (
     vanished,
     within,
 )
+from tcsmt.language.terms import Term, any_of, total, umax
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
+from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
+from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced", "deduced_last_addition"]

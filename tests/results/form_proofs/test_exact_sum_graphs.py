@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
+from form_proofs.deduction import NotDeduced
+from form_proofs.exact_sum_graphs import SumGraphs, short, within
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.exact_sum_graphs import SumGraphs, short, within
 from tcsmt.support.invariants import of_type
 from tests.support.exact_forms import FIRST, LAST, first, form_of
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs, TermOfSum, counted, short
+from form_proofs.wide_shifts import HALVES, ShiftedWord
 from tcsmt.language.terms import Term, all_of, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.models.exact_form import INTEGER, LaneOfSum
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
-from tcsmt.prove.engine.exact_sum_graphs import BITS, ROOM, SINGLE, SumGraphs, TermOfSum, counted, short
-from tcsmt.prove.engine.wide_shifts import HALVES, ShiftedWord
 
 __all__ = ["same_terms"]
 

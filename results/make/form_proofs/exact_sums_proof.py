@@ -6,11 +6,11 @@ model's is that integer at the grid's place.
 
 from __future__ import annotations
 
+from form_proofs.deduction import Deduction, Implication
+from form_proofs.exact_sum_graphs import SumGraphs, TermOfSum, within
+from form_proofs.wide_shifts import chosen, free, shift_of_a_sum, values_of_shift
 from tcsmt.language.terms import Term, total
 from tcsmt.matrix_units.models.exact_form import INTEGER
-from tcsmt.prove.engine.deduction import Deduction, Implication
-from tcsmt.prove.engine.exact_sum_graphs import SumGraphs, TermOfSum, within
-from tcsmt.prove.engine.wide_shifts import chosen, free, shift_of_a_sum, values_of_shift
 
 __all__ = ["last_bits", "opposite_shifted", "same_sums"]
 

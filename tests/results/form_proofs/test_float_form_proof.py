@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from form_proofs.deduction import Deduction
+from form_proofs.float_form_proof import deduced, deduced_last_addition
 
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.arithmetic import native
@@ -13,8 +15,6 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm, float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import fused_block, proved_form
-from tcsmt.prove.engine.deduction import Deduction
-from tcsmt.prove.engine.float_form_proof import deduced, deduced_last_addition
 from tests.support import answers
 from tests.support.answers import refuted
 from tests.support.sampling import mostly_long

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from form_proofs.deduction import NotDeduced
+from form_proofs.nan_words_proof import deduced
 
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.proved_forms import one_lane
-from tcsmt.prove.engine.deduction import NotDeduced
-from tcsmt.prove.engine.nan_words_proof import deduced
 from tcsmt.prove.engine.solving import Solving
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.wide_shifts import HALVES, PLACE, ShiftedWord, chosen, free, shift_of_a_sum
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const, var
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
-from tcsmt.prove.engine.wide_shifts import HALVES, PLACE, ShiftedWord, chosen, free, shift_of_a_sum
 from tests.support.answers import refuted
 
 WIDTH = 100

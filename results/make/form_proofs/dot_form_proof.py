@@ -9,14 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tcsmt.language.terms import Term, any_of, total
-from tcsmt.matrix_units.arithmetic import datapath as dp
-from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import float_format
-from tcsmt.matrix_units.models import DotThenAdd, Kind
-from tcsmt.matrix_units.models.dot_form import DotForm, GridOfForm
-from tcsmt.prove.engine.deduction import Deduction, NotDeduced
-from tcsmt.prove.engine.product_grid_proof import (
+from form_proofs.deduction import Deduction, NotDeduced
+from form_proofs.product_grid_proof import (
     GridGraphs,
     Lane,
     entering,
@@ -31,6 +25,12 @@ from tcsmt.prove.engine.product_grid_proof import (
     same_sum,
     vanished,
 )
+from tcsmt.language.terms import Term, any_of, total
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.models import DotThenAdd, Kind
+from tcsmt.matrix_units.models.dot_form import DotForm, GridOfForm
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

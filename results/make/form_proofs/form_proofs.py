@@ -6,6 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from form_proofs import (
+    chain_form_proof,
+    dot_form_proof,
+    exact_form_proof,
+    float_form_proof,
+    group_form_proof,
+    nan_words_proof,
+    odd_form_proof,
+)
+from form_proofs.deduction import Deduction
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
 from tcsmt.matrix_units.models.dot_form import dot_form
@@ -21,16 +31,6 @@ from tcsmt.matrix_units.models.proved_forms import (
     one_lane,
 )
 from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.engine import (
-    chain_form_proof,
-    dot_form_proof,
-    exact_form_proof,
-    float_form_proof,
-    group_form_proof,
-    nan_words_proof,
-    odd_form_proof,
-)
-from tcsmt.prove.engine.deduction import Deduction
 from tcsmt.prove.statements.question import Question, Side
 
 __all__ = ["FormProof", "form_proofs"]

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from form_proofs import exact_form_proof, float_form_proof
+from form_proofs.form_proofs import FormProof, form_proofs
 
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.catalogue import row_named
@@ -16,9 +18,7 @@ from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
 from tcsmt.matrix_units.models.proved_forms import PROVED
 from tcsmt.prove.certificates.checker import check_certificate
 from tcsmt.prove.certificates.derivation import InvalidProof, check
-from tcsmt.prove.engine import exact_form_proof, float_form_proof
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.form_proofs import FormProof, form_proofs
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import available
 from tcsmt.prove.engine.solving import Solving

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from form_proofs.chain_form_proof import deduced
+from form_proofs.deduction import NotDeduced
 
 from tcsmt.language.terms import FALSE, Term, any_of, substitute
 from tcsmt.matrix_units.arithmetic import native
@@ -14,8 +16,6 @@ from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, chain_form, is_nan
-from tcsmt.prove.engine.chain_form_proof import deduced
-from tcsmt.prove.engine.deduction import NotDeduced
 from tcsmt.prove.engine.options import SolvingOptions
 from tests.support.answers import answer
 from tests.support.sampling import mostly_long
