@@ -156,7 +156,7 @@ def test_blocks_are_deepgemms() -> None:
     x[0, :128], x[1, :128], x[2, :3] = 0, 1e-6, (52, 39, -39)
     x[2, 3:128] = rng.integers(-52, 53, 125)
     for role, high in (("activation", 1), ("weight", 128)):
-        ours = quantise(x, RECIPES["fp8-block"], role)  # type: ignore[arg-type]
+        ours = quantise(x, RECIPES["fp8-block"], role)
         values, scales = cast_to_fp8(x, high, 128)
         assert ours.scales is not None and np.array_equal(words(ours.scales), words(scales))
         assert np.array_equal(words(ours.values), values)
@@ -179,7 +179,7 @@ def test_same_bits_as_deepgemm(role: str) -> None:
             blocks = tensor.view(256 // high, high, 2, 128)
             scales = blocks.abs().float().amax(dim=(1, 3), keepdim=True).clamp(1e-4) / 448.0
             values = (blocks * (1.0 / scales)).to(torch.float8_e4m3fn).view(256, 256)
-            ours = quantise(tensor.float().numpy(), RECIPES["fp8-block"], role)  # type: ignore[arg-type]
+            ours = quantise(tensor.float().numpy(), RECIPES["fp8-block"], role)
             assert ours.scales is not None
             assert np.array_equal(ours.scales, scales.view(ours.scales.shape).numpy(), equal_nan=True)
             theirs, own = tensor_words(values), words(ours.values)
