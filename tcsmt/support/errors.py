@@ -10,7 +10,16 @@ from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, ClassVar
 
-__all__ = ["AmbiguousName", "Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
+__all__ = [
+    "AmbiguousName",
+    "Contradiction",
+    "Exit",
+    "InternalError",
+    "TcsmtError",
+    "TooLarge",
+    "UnknownName",
+    "choose",
+]
 
 
 class Exit(IntEnum):
@@ -44,6 +53,10 @@ class TcsmtError(ValueError):
     def __reduce__(self) -> tuple[Any, ...]:
         """By its message, so that one raised in another process arrives here."""
         return _as_raised, (type(self), str(self))
+
+
+class TooLarge(TcsmtError):
+    """A file that holds, or asks for, more than it may: whether it is right is not looked at."""
 
 
 def _as_raised(kind: type[TcsmtError], message: str) -> TcsmtError:

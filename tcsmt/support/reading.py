@@ -1,27 +1,69 @@
-"""Reading files, those that are compressed with xz as they are."""
+"""Reading files, those that are compressed with xz as they are; of no file more than is allowed."""
 
 from __future__ import annotations
 
 import lzma
 from pathlib import Path
 
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, TooLarge
 
-__all__ = ["COMPRESSED", "read_bytes", "uncompressed"]
+__all__ = ["COMPRESSED", "most_unpacked", "read_bytes", "uncompressed"]
 
 #: The suffix of a file that is compressed with xz.
 COMPRESSED = ".xz"
+#: So many bytes are read of a file.
+_MOST = 1 << 32
+#: So many bytes a small file may unpack to, and so many for each packed byte of a large one.
+_UNPACKED, _FOLD = 1 << 28, 16
+#: Bytes of memory for unpacking: what ``xz -9`` has packed takes half of it.
+_MEMORY = 1 << 27
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`."""
+def read_bytes(path: Path, most: int = 0) -> bytes:
+    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
+
+    most: bytes that it may have, if fewer than any file may; :class:`.TooLarge` is raised for more.
+    """
+    packed = path.suffix.lower() == COMPRESSED
+    most = most or _MOST
     try:
-        content = path.read_bytes()
-        return lzma.decompress(content) if path.suffix.lower() == COMPRESSED else content
+        with path.open("rb") as file:  # in parts: a buffer of the largest size would be made at once
+            parts, left = [], most + 1
+            while left and (part := file.read(min(left, 1 << 22))):
+                parts.append(part)
+                left -= len(part)
+        content = b"".join(parts)
+        if packed and len(content) <= most:
+            most = min(most, most_unpacked(len(content)))
+            content = _unpacked(content, most + 1)
     except OSError as error:
         raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
-    except lzma.LZMAError:
-        raise TcsmtError(f"{path} is not compressed with xz") from None
+    except (lzma.LZMAError, EOFError):
+        raise TcsmtError(f"{path} is not compressed with xz, or not to the end") from None
+    if len(content) > most:
+        raise TooLarge(
+            f"{path} {'unpacks to' if packed else 'has'} more than the {most} bytes that are allowed"
+        )
+    return content
+
+
+def most_unpacked(size: int) -> int:
+    """How many bytes a packed file of a size may unpack to: a hostile one may unpack to any number."""
+    return max(_UNPACKED, _FOLD * size)
+
+
+def _unpacked(content: bytes, most: int) -> bytes:
+    """At most so many bytes of what was compressed; a file may be several such streams."""
+    parts: list[bytes] = []
+    while content and most:
+        unpacker = lzma.LZMADecompressor(memlimit=_MEMORY)
+        while not unpacker.eof and most:
+            if not content and unpacker.needs_input:
+                raise EOFError
+            parts.append(unpacker.decompress(content, most))
+            content, most = b"", most - len(parts[-1])
+        content = unpacker.unused_data
+    return b"".join(parts)
 
 
 def uncompressed(path: Path) -> Path:

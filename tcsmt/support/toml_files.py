@@ -14,22 +14,42 @@ from tcsmt.support.reading import read_bytes
 __all__ = ["TomlFile", "read_toml", "shown_value", "toml_of"]
 
 
+#: Bytes that a TOML file may have, and bits of a number in it.
+_MOST, _WIDEST = 1 << 24, 1 << 12
+#: Characters of a value that errors show.
+_SHOWN = 200
+#: Lines that look like that of a key: so many are looked at.
+_LOOKED_AT = 50
+
+
 def read_toml(path: Path) -> tuple[list[str], dict[str, Any]]:
     """A file's lines, and what they say. Raises :class:`.TcsmtError`, which names the file and the line."""
-    return toml_of(path, read_bytes(path))
+    return toml_of(path, read_bytes(path, _MOST))
 
 
 def toml_of(path: Path, content: bytes) -> tuple[list[str], dict[str, Any]]:
     """:func:`read_toml` of a file whose content has been read."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
-        return text.split("\n"), tomllib.loads(text)
+        values = tomllib.loads(text)
+        _check(path, values)
+        return text.split("\n"), values
     except UnicodeDecodeError:
         raise TcsmtError(f"{path}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise TcsmtError(_syntax(path, text, str(error))) from None
-    except RecursionError:
-        raise TcsmtError(f"{path}: not TOML: nested too deeply") from None
+    except TcsmtError:
+        raise
+    except (RecursionError, ValueError):  # integers of thousands of digits
+        raise TcsmtError(f"{path}: not TOML: nested too deeply, or a number too long") from None
+
+
+def _check(path: Path, value: object) -> None:
+    """Refuse hexadecimal numbers that Python does not print, and that nothing in a file is."""
+    if isinstance(value, int) and value.bit_length() > _WIDEST:
+        raise TcsmtError(f"{path}: a number of {value.bit_length()} bits: at most {_WIDEST}")
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check(path, part)
 
 
 @dataclass
@@ -53,7 +73,11 @@ class TomlFile:
         start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
         header = re.compile(rf"\s*\[\[\s*{re.escape(self.within)}\s*\]\]")
         tables, place_text = 0, str(self.path)
+        looked_at = 0
         for place, line in enumerate(self.lines):
+            if looked_at > _LOOKED_AT:  # each takes as long as reading the file
+                break
+            looked_at += bool((self.within and header.match(line)) or start.match(line))
             if self.within and header.match(line) and _parses(self.lines[:place]):
                 tables += 1
                 if tables == self.number + 1:
@@ -78,7 +102,7 @@ class TomlFile:
 def _parses(lines: list[str]) -> bool:
     try:
         tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -97,5 +121,6 @@ def _syntax(path: Path, text: str, message: str) -> str:
 
 
 def shown_value(value: object) -> str:
-    """A value as the file has it."""
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    """A value as the file has it, or its beginning."""
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

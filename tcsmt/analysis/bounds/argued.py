@@ -18,7 +18,7 @@ from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.theorems import Theorem
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
-from tcsmt.support.errors import InternalError
+from tcsmt.support.errors import InternalError, TooLarge
 
 __all__ = ["OF_ALGORITHM", "WHERE", "Argued", "Derived"]
 
@@ -68,6 +68,8 @@ class Argued(Theorem):
             derived = self.argue(chain, values)
         except Unbounded as why:
             raise InvalidProof(str(why)) from None
+        except TooLarge:
+            raise
         except (LookupError, StopIteration, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InvalidProof(f"{type(error).__name__}: {error}") from None
         if fault := _fault(derived, values, [*derived, *self.start]):

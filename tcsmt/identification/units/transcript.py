@@ -12,6 +12,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
+from tcsmt.support.json_files import json_of
 from tcsmt.support.text import counted
 
 __all__ = ["Exchange", "Transcript"]
@@ -101,7 +102,7 @@ def _read(path: Path, box: str) -> Iterator[Exchange]:
         raise TcsmtError(f"cannot read {path}: {error}") from None
     for number, line in enumerate(lines, 1):
         try:
-            data = json.loads(line)
+            data = json_of(line)
             a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
             exchange = Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
         except (ValueError, TypeError, KeyError):

@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from tcsmt.language.terms import Term, expand, operands_first, variables
+from tcsmt.support.errors import TooLarge
 
 __all__ = ["Cnf", "as_clauses"]
 
 TRUE, FALSE = 1, -1
+#: A formula of more clauses is refused: products of wide words have any number.
+_MOST = 1 << 22
 Word = list[int]
 
 
@@ -105,6 +108,8 @@ class Cnf:
         """The output of a gate: the one that there is, or a new one."""
         gate = self._gates.get(key)
         if gate is None:
+            if len(self.clauses) > _MOST:
+                raise TooLarge(f"a formula has more than {_MOST} clauses")
             (gate,) = self.word(1)
             self._gates[key] = gate
             self.clauses += clauses(gate)
@@ -152,7 +157,10 @@ class Cnf:
 
 
 def as_clauses(goal: Term) -> Cnf:
-    """Clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others."""
+    """Clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others.
+
+    Raises :class:`.TooLarge`.
+    """
     (goal,) = expand([goal])
     cnf = Cnf()
     for v in variables([goal]):

@@ -32,8 +32,8 @@ def read_array(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
         raise TcsmtError(f"cannot read {path}: {error.strerror or error}") from None
     except TcsmtError:
         raise
-    except (ValueError, EOFError) as error:
-        raise TcsmtError(f"{path} is not a .npy array ({error})") from None
+    except Exception as error:  # whatever NumPy meets in a header, which is Python's text
+        raise TcsmtError(f"{path} is not a .npy array ({str(error).partition(chr(10))[0]:.200})") from None
     if array.dtype.kind != "V":
         return array
     if array.dtype.fields is not None or array.dtype.itemsize not in (1, 2, 4, 8):

@@ -5,7 +5,7 @@ Written from the format's description; the library of that name reads BF16 and F
 
 from __future__ import annotations
 
-import json
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.json_files import json_of
 
 __all__ = ["read_safetensor"]
 
@@ -46,7 +47,7 @@ def read_safetensor(path: Path, name: str) -> Array:
             length = int.from_bytes(file.read(_LENGTH), "little")
             if not 0 < length <= _MOST:
                 raise TcsmtError(f"{path} is not a safetensors file: its table would have {length} bytes")
-            table = json.loads(file.read(length))
+            table = json_of(file.read(length))
         if not isinstance(table, dict):
             raise TcsmtError(f"{path} is not a safetensors file: its table is no object")
         entries = {key: entry for key, entry in table.items() if key != "__metadata__"}
@@ -55,8 +56,8 @@ def read_safetensor(path: Path, name: str) -> Array:
         entry = entries[choose(f"tensor of {path}", name, entries) if name else next(iter(entries))]
         dtype = np.dtype(_DTYPES[choose(f"dtype of tensor {name} of {path}", entry["dtype"], _DTYPES)])
         shape, (first, last) = tuple(entry["shape"]), entry["data_offsets"]
-        count = int(np.prod(shape, dtype=np.int64))
-        if last - first != count * dtype.itemsize or first < 0:
+        count = prod(shape)
+        if last - first != count * dtype.itemsize or first < 0 or any(size < 0 for size in shape):
             raise TcsmtError(f"{path}: tensor {name} of shape {shape} does not fit its {last - first} bytes")
         if not count:
             return np.zeros(shape, dtype)
@@ -67,7 +68,7 @@ def read_safetensor(path: Path, name: str) -> Array:
         raise TcsmtError(f"cannot read {path}: {error.strerror or error}") from None
     except TcsmtError:
         raise
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise TcsmtError(f"{path} is not a safetensors file ({type(error).__name__}: {error})") from None
 
 

@@ -55,7 +55,7 @@ class Parameters:
     def refusal(self, name: str, allowed: str) -> TcsmtError:
         """The error about a parameter, with its value and what is allowed."""
         value = getattr(self, name)
-        shown = value.name if isinstance(value, AnyFormat) else repr(value)
+        shown = value.name if isinstance(value, AnyFormat) else f"{value!r:.200}"
         return TcsmtError(f"{name} = {shown}: must be {allowed}")
 
 

@@ -13,6 +13,7 @@ from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
+from tcsmt.support.errors import TooLarge
 from tcsmt.support.text import one_line
 
 __all__ = ["Checked", "check_certificate", "check_statement"]
@@ -73,6 +74,8 @@ def check_statement(
         else:
             about, proof = opened(path, record)
             check(about.goal, proof, refute)
-    except InvalidProof as why:  # an empty flaw would say that it is proved
+    except TooLarge as why:
+        raise TooLarge(f"{path}: {why}") from None
+    except (InvalidProof, RecursionError) as why:  # an empty flaw would say that it is proved
         return Checked(path, title, about, one_line(str(why)) or "its proof fails, without a reason")
     return Checked(path, title, about, "", tuple(used))

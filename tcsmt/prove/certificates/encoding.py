@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tcsmt.language.macros import leading_zeros
-from tcsmt.language.terms import MACROS, Term, const, operands_first, rebuild, var
+from tcsmt.language.terms import MACROS, Term, const, count, operands_first, rebuild, var
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, Step
+from tcsmt.support.errors import TooLarge
 
 __all__ = ["TermReader", "digest_text", "read_proof", "with_keys"]
 
@@ -27,25 +28,29 @@ _ARITY = {
 _ANY = frozenset({"and", "or", "add", "umax", "macro"})
 #: Operations whose arguments have the width of the value.
 _UNIFORM = frozenset({"not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr", "umax"})
-#: No word of a model is nearly as wide; wider ones would only fill the memory.
-_WIDEST = 1 << 16
+#: No word of a model is nearly as wide, no table has so many bits, nor a statement such models: memory ends.
+_WIDEST, _MOST_BITS, _MOST_NODES = 1 << 13, 1 << 25, 1 << 22
 
 
 class TermReader:
     """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
 
-    Raises :class:`.InvalidProof` for an entry that is not a term.
+    Raises :class:`.InvalidProof` for an entry that is not a term, and :class:`.TooLarge` for too many bits.
     """
 
     def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
         self.outputs = list(outputs)
         self._nodes = {digest_text(node): node for node in operands_first(roots)}
+        self._bits, self._before = 0, count()
         self._terms: list[Term] = []
 
     def read(self, entries: object) -> None:
         """Append these entries to the table."""
         for entry in _list(entries):
             self._terms.append(self._term(entry))
+            self._bits += self._terms[-1].width
+            if self._bits > _MOST_BITS or count() - self._before > _MOST_NODES:
+                raise TooLarge(f"more than {_MOST_BITS} bits of terms, or {_MOST_NODES} nodes")
 
     def __getitem__(self, place: object) -> Term:
         if type(place) is not int or not 0 <= place < len(self._terms):

@@ -6,19 +6,21 @@ A model's file is named by its content and says all of the model; a statement ha
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tcsmt.language.terms import operands_first
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.files import model_of
 from tcsmt.prove.certificates.derivation import InvalidProof, Proof
 from tcsmt.prove.certificates.encoding import TermReader, read_proof, with_keys
 from tcsmt.prove.certificates.statement import Statement, read_statement
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, TooLarge
+from tcsmt.support.json_files import json_of
+from tcsmt.support.reading import read_bytes
 
 __all__ = ["FORMAT", "model_in", "model_name", "opened", "record_of", "statement_files"]
 
@@ -28,8 +30,8 @@ _KEYS = ("certificate", "tcsmt", "statement", "lemmas")
 _NAMES = (
     "a file's name must be a letter or a digit, then up to 199 letters, digits, dots, hyphens, underscores"
 )
-#: Files of statements and models with more bytes are refused.
-_MOST = 1 << 28
+#: Files of statements and models with more bytes are refused, and proofs of more bytes times nodes.
+_MOST, _MOST_WORK = 1 << 24, 1 << 35
 
 
 def statement_files(folder: Path) -> list[Path]:
@@ -45,9 +47,10 @@ def statement_files(folder: Path) -> list[Path]:
 
 def record_of(path: Path) -> dict[str, Any]:
     """A statement's file as it is. Raises :class:`.TcsmtError` for one that cannot be read."""
+    content = read_bytes(path, _MOST)
     try:
-        record = json.loads(_content(path), object_pairs_hook=_once, parse_constant=_no_number)
-    except (OSError, ValueError, RecursionError) as error:
+        record = json_of(content)
+    except ValueError as error:
         raise TcsmtError(f"{path}: not a statement of a certificate: {error}") from None
     if not isinstance(record, dict) or not isinstance(record.get("statement"), dict):
         raise TcsmtError(f"{path}: not a statement of a certificate: it has no statement")
@@ -60,27 +63,6 @@ def record_of(path: Path) -> dict[str, Any]:
         raise TcsmtError(f"{path}: {why}") from None
 
 
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
-        content = file.read(_MOST + 1)
-    if len(content) > _MOST:
-        raise ValueError(f"it holds more than the {_MOST} bytes that are allowed")
-    return content
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; of a key that is given twice, readers take the one or the other."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-        raise ValueError(f"{twice!r:.80} is given twice")
-    return result
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is not JSON")
-
-
 def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
     """The statement of a file and its proof. Raises :class:`.InvalidProof` for what is none."""
     folder = path.parent.parent
@@ -88,9 +70,14 @@ def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
     terms = TermReader(roots=[statement.goal])
     terms.read(record.get("terms"))
     try:
-        return statement, read_proof(record.get("proof"), terms)
+        proof = read_proof(record.get("proof"), terms)
     except RecursionError:
         raise InvalidProof("the proof is nested too deeply") from None
+    # each step, of some bytes, is held against the goal with what was replaced in it
+    nodes, size = len(operands_first([statement.goal])), path.stat().st_size
+    if nodes * size > _MOST_WORK:
+        raise TooLarge(f"{size} bytes about {nodes} nodes: more than are checked")
+    return statement, proof
 
 
 def model_name(content: bytes) -> str:
@@ -104,9 +91,11 @@ def model_in(folder: Path, name: object) -> Model:
         raise InvalidProof(f"{name!r:.80} is not the name of a model's file")
     path = folder / "models" / name
     try:
-        content = _content(path)
+        content = read_bytes(path, _MOST)
         if model_name(content) != name:
             raise InvalidProof(f"{path}: its content is not the one that its name says")
         return model_of(path, content)
-    except (OSError, ValueError, RecursionError, TcsmtError) as error:
+    except TooLarge:
+        raise
+    except (ValueError, RecursionError) as error:
         raise InvalidProof(f"not a model: {error}") from None

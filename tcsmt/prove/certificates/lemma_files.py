@@ -13,7 +13,7 @@ are one lemma; not all are, as the order of operands may depend on the names. Th
 from __future__ import annotations
 
 import hashlib
-import lzma
+import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +22,15 @@ from tcsmt.language.write.cnf import Cnf, as_clauses
 from tcsmt.language.write.smtlib import script
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
+from tcsmt.support.errors import TcsmtError, TooLarge
+from tcsmt.support.reading import read_bytes
 
 __all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "Missing", "lemma_of", "path_of"]
 
 #: The files of a lemma, by their suffixes.
 SUFFIXES = ("smt2", "cnf", "lrat")
-#: A refutation that unpacks to more bytes is refused.
-_MOST = 4 << 30
+#: So many bytes are unpacked of a refutation, and of all lemmas of a folder.
+_MOST, _MOST_OF_ALL = 1 << 28, 1 << 32
 
 
 class Missing(InvalidProof):
@@ -77,11 +79,12 @@ class LemmaFiles:
     folder: Path
     _names: dict[Term, str] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)
+    _left: int = _MOST_OF_ALL
 
     def check(self, formula: Term) -> str:
         """The name of the lemma that refutes a formula; its files are checked.
 
-        Raises :class:`Missing` where there is no refutation, :class:`.InvalidProof` for a wrong one.
+        Raises :class:`Missing` for no refutation, :class:`.InvalidProof` for a wrong one, :class:`.TooLarge`.
         """
         if formula not in self._names:
             lemma = lemma_of(formula)
@@ -97,31 +100,25 @@ class LemmaFiles:
             raise Missing(f"{path} is missing")
         for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
             of_suffix = path_of(self.folder, lemma.name, suffix)
-            if _unpacked(of_suffix, len(expected)) != expected:
+            if self._read(of_suffix) != expected.encode():
                 raise InvalidProof(f"{of_suffix}: not the formula of the step that needs it")
-        lines = _unpacked(path, _MOST).splitlines()
+        lines = io.TextIOWrapper(io.BytesIO(self._read(path)), "ascii", "replace")
         try:
             check_refutation(lemma.clauses.clauses, lines)
         except InvalidProof as why:
             raise InvalidProof(f"{path}: {why}") from None
 
+    def _read(self, path: Path) -> bytes:
+        try:
+            content = read_bytes(path, min(_MOST, self._left))
+        except TooLarge:
+            raise
+        except TcsmtError as why:
+            raise InvalidProof(str(why)) from None
+        self._left -= len(content)
+        return content
+
 
 def path_of(folder: Path, name: str, suffix: str) -> Path:
     """A file of a lemma, in the folder of a certificate."""
     return folder / "lemmas" / f"{name}.{suffix}.xz"
-
-
-def _unpacked(path: Path, most: int) -> str:
-    try:
-        with lzma.open(path) as file:
-            content = file.read(most + 1)
-    except FileNotFoundError:
-        raise InvalidProof(f"{path} is missing") from None
-    except (OSError, lzma.LZMAError, EOFError, MemoryError) as error:
-        raise InvalidProof(f"{path} cannot be read: {error}") from None
-    if len(content) > most:
-        raise InvalidProof(f"{path} holds more than the {most} bytes that are allowed")
-    try:
-        return content.decode("ascii")
-    except UnicodeDecodeError:
-        raise InvalidProof(f"{path}: not ASCII text") from None

@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tcsmt.prove.certificates.derivation import InvalidProof
+from tcsmt.support.errors import TooLarge
 
 __all__ = ["check_refutation"]
 
 Clause = tuple[int, ...]
+#: A refutation that has the checker look at more literals is refused: its lines may ask for any number.
+_MOST = 1 << 30
 
 
 def check_refutation(clauses: Iterable[Clause], lines: Iterable[str]) -> None:
@@ -23,7 +26,7 @@ def check_refutation(clauses: Iterable[Clause], lines: Iterable[str]) -> None:
     Raises :class:`.InvalidProof` for a line that does not follow, and if the empty clause is not reached.
     """
     clause_of = dict(enumerate(clauses, 1))
-    last = len(clause_of)
+    last, seen = len(clause_of), 0
     for line in lines:
         words = line.split()
         if words[1:2] == ["d"]:
@@ -31,7 +34,9 @@ def check_refutation(clauses: Iterable[Clause], lines: Iterable[str]) -> None:
         number, clause, hints = _read(words, line)
         if number <= last:  # else a line could take the place of a clause of the formula
             raise InvalidProof(f"line {number} of the refutation: its number is not above those before it")
-        _check_line(number, clause, hints, clause_of)
+        seen += _check_line(number, clause, hints, clause_of)
+        if seen > _MOST:
+            raise TooLarge(f"line {number} of a refutation: more than {_MOST} literals to look at")
         if not clause:
             return
         clause_of[number], last = clause, number  # after the check: no line rests on itself
@@ -50,13 +55,14 @@ def _read(words: Sequence[str], line: str) -> tuple[int, Clause, list[int]]:
     return number, clause, hints
 
 
-def _check_line(number: int, clause: Clause, hints: Iterable[int], clause_of: dict[int, Clause]) -> None:
-    """Whether unit propagation along the hints ends in a clause that is false."""
+def _check_line(number: int, clause: Clause, hints: Iterable[int], clause_of: dict[int, Clause]) -> int:
+    """Have unit propagation along the hints end in a clause that is false; how many literals were seen."""
     # Assume that the line's clause does not hold. If some clause that follows is then false, it does.
-    false = set(clause)
+    false, seen = set(clause), 0
     for hint in hints:
         if hint not in clause_of:
             raise InvalidProof(f"line {number} of the refutation: there is no clause {hint}")
+        seen += len(clause_of[hint])
         unit = 0  # the literal that must be true for the clause to hold; 0, which is no literal: none yet
         for literal in clause_of[hint]:
             if literal not in false:
@@ -64,7 +70,7 @@ def _check_line(number: int, clause: Clause, hints: Iterable[int], clause_of: di
                     raise InvalidProof(f"line {number} of the refutation: clause {hint} leaves literals open")
                 unit = literal
         if not unit:
-            return
+            return seen
         if -unit in false:  # nothing follows from such a clause: the hint is not from a correct refutation
             raise InvalidProof(f"line {number} of the refutation: clause {hint} is true already")
         false.add(-unit)

@@ -28,7 +28,7 @@ from tcsmt.matrix_units.models.base import Call, Terms
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.encoding import TermReader, with_keys
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, TooLarge
 
 __all__ = ["Statement", "domain_of", "input_words", "read_statement"]
 
@@ -68,6 +68,8 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
         domain, also = None, []
         if "goal" in record:
             goal = terms[record["goal"]]
+            if goal.width != 1:
+                raise InvalidProof(f"the goal is a word of {goal.width} bits where a truth value belongs")
         else:
             domain, also = domain_of(record["domain"]), terms.all(record["also"])
             if any(term.width != 1 for term in also):
@@ -78,6 +80,8 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
         widths = plain | {name: fmt.width for name, fmt in formats.items()}
         _check_inputs(goal, widths, plain)
         return Statement(title, goal, formats, widths, tuple(calls), domain, tuple(also), record)
+    except TooLarge:
+        raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TcsmtError) as error:
         raise InvalidProof(f"the statement cannot be read: {type(error).__name__}: {error}") from None
 

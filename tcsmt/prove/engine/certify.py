@@ -29,7 +29,7 @@ from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.question import Question
 from tcsmt.support import extras
-from tcsmt.support.errors import InternalError, TcsmtError
+from tcsmt.support.errors import InternalError, TcsmtError, TooLarge
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
 
@@ -101,7 +101,10 @@ class Certificates:
         if formula in self._refused:
             raise self._refused[formula]
         if formula not in self._lemmas:
-            lemma = lemma_of(formula)
+            try:
+                lemma = lemma_of(formula)
+            except TooLarge as why:
+                raise NotRefuted(str(why)) from None
             paths = {suffix: path_of(self.folder, lemma.name, suffix) for suffix in SUFFIXES}
             if not all(path.is_file() for path in paths.values()):
                 try:

@@ -12,8 +12,7 @@ import csv
 import io
 import json
 import re
-import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -30,9 +29,10 @@ from tcsmt.matrix_units.arithmetic.words import to_word, to_words, unsigned
 from tcsmt.matrix_units.files import word_files
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import Words, words_of_row
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError, TooLarge, choose
 from tcsmt.support.files import replace_bytes
-from tcsmt.support.reading import read_bytes, uncompressed
+from tcsmt.support.json_files import json_of
+from tcsmt.support.reading import most_unpacked, read_bytes, uncompressed
 
 __all__ = [
     "model_named_in",
@@ -153,6 +153,9 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
         header = [name.strip() for name in next(reader, [])]
+        twice = [name for name, count in Counter(header).items() if name and count > 1]
+        if twice:
+            raise TcsmtError(f"{path}:1: column {twice[0]} is given twice")
         for values in reader:
             if any(value.strip() for value in values):
                 yield reader.line_num, dict(zip(header, values, strict=False))
@@ -174,14 +177,12 @@ def read_json(path: Path, **options: Any) -> Any:
 def parse_json(where: str, text: str, **options: Any) -> Any:
     """JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
     try:
-        return json.loads(text, **options)
+        return json_of(text, **options)
     except json.JSONDecodeError as error:
         place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
         raise TcsmtError(f"{place}: not JSON: {error.msg}") from None
-    except (RecursionError, ValueError):  # integers of thousands of digits
-        raise TcsmtError(
-            f"{where}: JSON that Python cannot read: nested too deeply, or a number too long"
-        ) from None
+    except ValueError as error:  # nested too deeply, a key given twice, integers of thousands of digits
+        raise TcsmtError(f"{where}: not JSON that can be read: {error}") from None
 
 
 def read_npz(path: Path) -> dict[str, Array]:
@@ -191,8 +192,15 @@ def read_npz(path: Path) -> dict[str, Array]:
         loaded = np.load(content, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             raise ValueError("a single array")
+        sizes = [member.file_size for member in loaded.zip.infolist()]
+        if sum(sizes) > most_unpacked(len(content.getbuffer())):
+            raise TooLarge(f"{path} unpacks to {sum(sizes)} bytes: too many for its size")
+        if len(set(loaded.files)) < len(sizes):
+            raise TcsmtError(f"{path} has an array twice: {', '.join(sorted(loaded.files))}")
         return {name: loaded[name] for name in loaded.files}
-    except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
+    except TcsmtError:
+        raise
+    except Exception:  # whatever NumPy and zipfile meet
         raise TcsmtError(f"{path} is not an .npz file of numeric arrays") from None
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import FALSE, TRUE, Term, const, operands_first, var
+from tcsmt.prove.certificates import encoding
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof
+from tcsmt.support.errors import TooLarge
 from tests.oracles import wordmath
 from tests.oracles.assignments import satisfiable
 from tests.support.computations import constructed
@@ -24,6 +26,15 @@ def read(entries: list[Any], *, outputs: tuple[Term, ...] = (), roots: tuple[Ter
     reader = TermReader(outputs, roots)
     reader.read(json.loads(json.dumps(entries)))
     return reader
+
+
+def test_tables_of_many_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Constants of constants are made when they are read: short entries, long words."""
+    table = [["const", 4000, "f", []], *(["add", 4000, None, [n, n]] for n in range(4))]
+    monkeypatch.setattr(encoding, "_MOST_BITS", 20_000)
+    read(table)
+    with pytest.raises(TooLarge, match="more than 20000 bits"):
+        read([*table, ["var", 1, "x", []]])
 
 
 def test_random_terms_come_back() -> None:

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.prove.certificates import lrat
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
+from tcsmt.support.errors import TooLarge
 
 #: Every clause of two variables, and one of a third.
 SQUARE = [(1, 2), (-1, 2), (1, -2), (-1, -2), (3, 1)]
@@ -104,6 +106,16 @@ def test_a_clause_does_not_follow_from_its_opposite() -> None:
     assert not holds([(-1, 2), (-2, 3)], ["3 1 0 1 2 0"])
     with pytest.raises(InvalidProof, match="line 3 of the refutation: "):
         check_refutation([(-1,), (2, 3)], ["3 1 0 1 0", "4 0 1 3 0"])
+
+
+def test_lines_that_ask_for_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short line may name a long clause any number of times."""
+    clauses = [tuple(range(1, 50)), *((-n,) for n in range(1, 50))]
+    hints = " ".join(map(str, [*range(2, 51), 1]))
+    check_refutation(clauses, [f"51 0 {hints} 0"])
+    monkeypatch.setattr(lrat, "_MOST", 97)
+    with pytest.raises(TooLarge, match="more than 97 literals"):
+        check_refutation(clauses, [f"51 0 {hints} 0"])
 
 
 def test_many_hints() -> None:

@@ -16,13 +16,13 @@ Whatever else comes is ``unknown``, with a reason that names what was wrong.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.prove.statements.verdict import Answered
 from tcsmt.support.conversation import ended
+from tcsmt.support.json_files import json_of
 
 __all__ = ["ANSWERS", "Answer", "digest", "read"]
 
@@ -87,19 +87,12 @@ def _object(output: bytes) -> dict[str, Any]:
     if len(lines) != 1:
         raise _Wrong(f"wrote {len(lines)} lines instead of one" if lines else "wrote nothing")
     try:
-        reply = json.loads(lines[0].decode(), object_pairs_hook=_once)
-    except (ValueError, RecursionError):
+        reply = json_of(lines[0].decode(), parse_constant=float)
+    except ValueError:
         raise _Wrong(f"wrote not JSON: {_short(lines[0])}") from None
     if not isinstance(reply, dict) or reply.keys() != _FIELDS:
         raise _Wrong(f"wrote no object with the fields {', '.join(sorted(_FIELDS))}: {_short(lines[0])}")
     return reply
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a name is given twice")
-    return result
 
 
 def _short(line: bytes) -> str:
