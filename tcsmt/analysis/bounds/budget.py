@@ -32,7 +32,7 @@ from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
 from tcsmt.analysis.bounds.part_constants import PartKept, left_out, part_kept
 from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, counts_of, word_exponents
-from tcsmt.analysis.bounds.split_constants import WordsKept, kept
+from tcsmt.analysis.bounds.split_constants import WHOLE, WordsKept, kept
 from tcsmt.analysis.bounds.steps import (
     FusedStep,
     IeeeStep,
@@ -43,16 +43,18 @@ from tcsmt.analysis.bounds.steps import (
     require_same,
     steps_of,
 )
-from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.algorithm import Step as Instruction
 from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Budget", "Keeping", "budget"]
+__all__ = ["Budget", "Keeping", "budget", "chain_loss"]
 
 #: What is taken from the standard (and proved of our operations in
 #: ``tests/matrix_units/arithmetic/test_ieee.py``).
@@ -126,6 +128,22 @@ def budget(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: 
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"
         chain.know(f"{what} of {bits} bits at most (all of them tried)")
     return _BudgetBuilder(chain, algorithm, domain, sides[0], sides[1]).budget()
+
+
+def chain_loss(chain: StepwiseProof, unit: Model, k: int, domain: Domain) -> Fraction:
+    """Return what one chain of instructions on the unit's own words loses, relative to |c| + Σ |a·b|.
+
+    k: products. domain: of a, b and c; where c is 0, the chain begins with it. The lemmas are added to the
+    chain of proofs. Raises :class:`Unbounded` where there is no such bound.
+    """
+    fmt = float_format(unit.a_format)
+    split = Split(format=fmt, wide=float_format(unit.d_format), words=1)
+    try:
+        algorithm = Algorithm(k=k, unit=unit, split=split, sums=(Sum(((0, 0),)),))
+    except TcsmtError as why:  # operands of two formats, or a result that is not the next c
+        raise Unbounded(str(why)) from None
+    words = replace(domain, bits=domain.bits_in(fmt))
+    return _BudgetBuilder(chain, algorithm, words, WHOLE, WHOLE).budget().total
 
 
 @dataclass(frozen=True)

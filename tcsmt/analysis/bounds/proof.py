@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import product as pairs
 
@@ -33,6 +34,8 @@ from tcsmt.matrix_units.models.stages import InstructionPlace
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain, lies
 from tcsmt.prove.statements.verdict import Equivalent, Unknown, joined
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 
 __all__ = [
     "StepwiseProof",
@@ -280,6 +283,29 @@ class StepwiseProof:
             return True
         self.steps, self._done = steps, done
         return False
+
+    def least(self, ways: Sequence[Callable[[], Fraction]]) -> Fraction:
+        """Return the least bound of several ways; the steps are those of the way that gives it.
+
+        A way that raises :class:`.TcsmtError` gives none; where no way gives one, the last one's is raised.
+        """
+        steps, done = list(self.steps), set(self._done)
+        best: tuple[Fraction, list[tuple[str, Equivalent]], set[Term]] | None = None
+        refused: TcsmtError | None = None
+        for way in ways:
+            self.steps, self._done = list(steps), set(done)
+            try:
+                found = way()
+            except TcsmtError as why:
+                refused = why
+                continue
+            if best is None or found < best[0]:
+                best = found, self.steps, self._done
+        if best is None:
+            self.steps, self._done = steps, done
+            raise present(refused)
+        found, self.steps, self._done = best
+        return found
 
     def know(self, what: str) -> None:
         """A step that needs no solver."""

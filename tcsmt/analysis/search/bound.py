@@ -5,15 +5,18 @@ relative to |c| + Σ |a·b|, in units of 2^-24. The search alternates the simula
 a solver, which is asked for an input with an error larger by 1/64 than the best and so leads away from
 where the climb ended.
 
-A bound of the relative error is proved in two ways. The error budget (``budget.py``) adds up what each
-step can lose, for any algorithm and any K. Where the split leaves nothing over, short dot products are
-asked about as a whole, too, on free words (``proof.py``), which may give less.
+A bound of the relative error is proved in three ways, of which the smallest bound counts. The error budget
+(``budget.py``) adds up what each step can lose, for any algorithm and any K. Where the split leaves nothing
+over, short dot products are asked about as a whole, too, on free words (``proof.py``). Where the algorithm
+is a kernel of the unit, on numbers that its words hold, there is that kernel's bound
+(``tolerance/relative.py``).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,13 +27,19 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, free_products, split_steps
 from tcsmt.analysis.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors
+from tcsmt.analysis.tolerance.relative import relative_bound
+from tcsmt.compose.kernels.epilogue import epilogue_named
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import CHAINED, promoted
 from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.support.errors import Contradiction
+from tcsmt.support.errors import Contradiction, TcsmtError
 
 __all__ = ["LONGEST", "SEARCHED", "Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
 
@@ -231,6 +240,26 @@ def _limits(error: Fraction) -> list[Fraction]:
     return [*(limit for limit in closer if 0 < limit < power), power, power * 2, power * 4, power * 8]
 
 
+def _kernel_of(algorithm: Algorithm, domain: Domain) -> Kernel | None:
+    """Return the kernel that computes the same, where each number is its first word; None: none is known.
+
+    No certificate is about kernels: where one is written, the bound is the budget's.
+    """
+    fmt, total = algorithm.split.format, algorithm.sums[0]
+    one = len(algorithm.sums) == 1 and total.products == ((0, 0),) and algorithm.compensated == PLAIN
+    whole = fmt.largest_finite_word >> fmt.ignored_low_bits & ((1 << fmt.fraction_bits) - 1)
+    high = fmt.e_max - (whole != (1 << fmt.fraction_bits) - 1)
+    held = max(domain.bits_in(algorithm.wide)) <= fmt.precision and fmt.e_min <= domain.low
+    if not (one and held and domain.high <= high and algorithm.rounding.ties_to_even):
+        return None
+    ends = {("unit", False): "", ("first", True): "", ("last", True): "c=epilogue"}
+    end = ends.get((algorithm.c_enters, bool(total.every)))
+    if end is None:
+        return None
+    reduction = promoted(total.every) if total.every else CHAINED
+    return Kernel(row_of_model(algorithm.unit), reduction, epilogue_named(end))
+
+
 def bound(
     algorithm: Algorithm, domain: Domain, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
 ) -> Bound:
@@ -254,6 +283,14 @@ def bound(
         proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved != worst else ""
     except Unbounded as why:
         stopped = str(why)
+    kernel = _kernel_of(algorithm, domain) if solving.certificates is None else None
+    if kernel is not None:
+        chain = StepwiseProof(solving)
+        with suppress(TcsmtError):
+            limit = relative_bound(chain, kernel, algorithm.k, domain) / unit(wide)
+            if proved is None or limit < proved:
+                proved, shares, stopped = limit, {}, _APART if limit != worst else ""
+                proof = chain.verdict(time.monotonic() - start)
     near = worst is not None and proved is not None and worst >= _CLOSE * proved
     if algorithm.k <= _LONGEST and worst is not None and not near:
         chain = StepwiseProof(solving)

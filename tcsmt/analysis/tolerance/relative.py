@@ -4,16 +4,22 @@ The kernel's own steps run on vectors of bounds: for Σ|a·b| of each chain, for
 much each of them counts in a sum, and in what the sum is off; and a last number, by which it is off whatever
 they are. A sum's share of each is one more linear function of them, so that the largest share counts for
 their sum: disjoint parts of the dot product share what the largest of their losses is.
+
+What a chain of instructions loses is bounded in two ways, and the smaller bound counts: by the error budget,
+instruction after instruction (:func:`.chain_loss`), and by what one instruction loses of sums of any size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from tcsmt.analysis.bounds.budget import chain_loss
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.exact import in_kernel
@@ -25,6 +31,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import InternalError
 
 __all__ = ["relative_bound"]
 
@@ -51,10 +58,43 @@ class _Share:
 
 
 @dataclass(frozen=True)
-class _ShareSteps:
-    """The steps of a kernel on shares. most: what each of the things that a word is made of is at most."""
+class _ChainShares:
+    """What a chain loses: of c and its products together, of its products, and whatever they are.
 
-    instruction: InstructionLoss
+    limit: below what every sum must stay, where that has not been shown.
+    """
+
+    sums: Fraction
+    products: Fraction = Fraction(0)
+    always: Fraction = Fraction(0)
+    limit: Fraction | None = None
+
+
+#: The loss of a chain of so many products; and whether it begins with C.
+_ChainLoss = Callable[[int, bool], _ChainShares]
+
+
+def _of_any_sums(loss: InstructionLoss, length: int, has_c: bool) -> _ChainShares:
+    """Every partial sum may be as large as c and all products of the chain."""
+    count = -(-length // loss.k)
+    one, growth = loss.loss, loss.loss.before**count
+    return _ChainShares(
+        (one.sums + one.top) * count * growth,
+        (one.products + one.largest) * growth,
+        one.always * count * growth,
+        loss.limit,
+    )
+
+
+@dataclass(frozen=True)
+class _ShareSteps:
+    """The steps of a kernel on shares.
+
+    lost: what a chain of so many products loses of c, if it begins with one, and of its products. most: what
+    each of the things that a word is made of is at most.
+    """
+
+    lost: _ChainLoss
     most: Array
     places: list[int]
 
@@ -65,18 +105,22 @@ class _ShareSteps:
         return _Share(size, np.zeros_like(self.most))
 
     def chain(self, indices: Indices, c: _Share | None) -> _Share:
-        """Every partial sum may be as large as c and all products of the chain."""
-        loss, count = self.instruction.loss, -(-len(indices) // self.instruction.k)
+        """A chain begins with C as it is given, or with zero."""
         products = self.unit(self.places.pop(0))
-        start = _Share(np.zeros_like(self.most), np.zeros_like(self.most)) if c is None else c
-        sums = added(start.size, products.size)
-        lost = added(
-            scaled(sums, (loss.sums + loss.top) * count), scaled(products.size, loss.products + loss.largest)
-        )
-        lost[-1] += number_above(loss.always * count)
-        off = scaled(added(start.off, lost), loss.before**count)
-        self._check(self.instruction.limit, added(sums, products.size, off), "a sum in the unit")
-        return _Share(sums, off)
+        if c is None:
+            loss = self.lost(len(indices), False)
+            return _Share(products.size, self._off(loss, products.size, products.size))
+        if c.off.any():
+            raise InternalError("a chain begins with a C that is off")
+        sums = added(c.size, products.size)
+        return _Share(sums, self._off(self.lost(len(indices), True), sums, products.size))
+
+    def _off(self, loss: _ChainShares, sums: Array, products: Array) -> Array:
+        off = added(scaled(sums, loss.sums), scaled(products, loss.products))
+        off[-1] += number_above(loss.always)
+        if loss.limit is not None:
+            self._check(loss.limit, added(sums, products, off), "a sum in the unit")
+        return off
 
     def constant(self, fmt: AnyFormat, word: int) -> _Share:
         """A number: alpha, beta or zero."""
@@ -141,7 +185,7 @@ def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain)
     where no lemma covers a step, or a step may overflow, and :class:`.TcsmtError` for exponents that are not
     restricted.
     """
-    schedule, unit = kernel.schedule, kernel.unit.model
+    unit = kernel.unit.model
     formats = {name: fmt for name, fmt in unit.input_formats.items() if isinstance(fmt, Format)}
     low = max(domain.low, min((fmt.e_min for fmt in formats.values()), default=0))
     if kernel.reduction.tiled:
@@ -151,13 +195,27 @@ def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain)
         return max(relative_bound(chain, replace(kernel, reduction=order), k, domain) for order in orders)
     if domain.c_free and not domain.c_zero:
         raise Unbounded("c may be of any size: its exponents must be restricted, too")
-    loss = instruction_loss(chain, unit, low)
+    words = replace(domain, exponents=(low, max(low, domain.high)))
+
+    @cache
+    def budgeted(length: int, has_c: bool) -> _ChainShares:
+        return _ChainShares(chain_loss(chain, unit, length, replace(words, c_zero=not has_c)))
+
+    def of_any_sums() -> Fraction:
+        loss = instruction_loss(chain, unit, low)
+        return _bound(kernel, k, domain, low, cache(partial(_of_any_sums, loss)))
+
+    return chain.least([lambda: _bound(kernel, k, domain, low, budgeted), of_any_sums])
+
+
+def _bound(kernel: Kernel, k: int, domain: Domain, low: int, lost: _ChainLoss) -> Fraction:
+    schedule = kernel.schedule
     has_c = not domain.c_zero and kernel.epilogue.beta != 0
     count = len(schedule.chains(np.arange(k), c=has_c))
     largest = Fraction(2) ** (domain.high + 1)
     most = np.full(count + 3, number_above(largest**2 * k))
     most[count:] = [number_above(largest), number_above(largest), 1.0]
-    steps = _ShareSteps(loss, most, [*range(count)])
+    steps = _ShareSteps(lost, most, [*range(count)])
     c = steps.unit(count) if has_c else None
     bias = steps.unit(count + 1) if kernel.epilogue.bias else None
     random = steps.unit(count + 2) if kernel.epilogue.stochastic else None

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tcsmt.analysis.bounds.budget import budget
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.search.bound import bound as largest_and_least
 from tcsmt.analysis.tolerance.relative import relative_bound
+from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import reduction_named
+from tcsmt.compose.recipes.named import recipe_named
 from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -113,6 +118,125 @@ def test_no_error_is_larger(seeds: Sequence[int], least: int) -> None:
     counts = Counter(attacked(seed) for seed in seeds)
     print(dict(counts))
     assert counts["a bound, of which a quarter is reached"] >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("unit", "algorithm", "words", "k"),
+    [
+        ("volta/mma.m8n8k4.f32.f16.f16.f32", "single-f16", 11, 16),
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", "single-f16", 11, 64),
+        ("ampere/mma.m16n8k16.f32.bf16.bf16.f32", "single-bf16", 8, 20),
+        ("cdna2/v_mfma_f32_32x32x8_f16", "single-f16", 11, 24),
+    ],
+)
+def test_an_algorithm_and_a_kernel_that_are_one_sum_have_one_bound(
+    unit: str, algorithm: str, words: int, k: int
+) -> None:
+    """On words of the unit's format, where an algorithm of one word splits nothing."""
+    domain = Domain(exponents=(-2, 14), bits=(words, words))
+    chain, row = RememberedProof(SolvingOptions()), row_named(unit)
+    kernel = relative_bound(chain, Kernel(row), k, domain)
+    assert kernel == pytest.approx(
+        float(budget(chain, recipe_named(algorithm).on(row.model, k), domain).total)
+    )
+    staged = relative_bound(chain, Kernel(row, reduction_named("promote:16,from-zero")), k, domain)
+    of_stages = recipe_named(f"{algorithm},every=16,c=last").on(row.model, k)
+    assert staged == pytest.approx(float(budget(chain, of_stages, domain).total), rel=0.2)
+
+
+@pytest.mark.long
+def test_an_algorithm_has_the_bound_of_its_kernel_where_that_is_less() -> None:
+    """FP8 through FP16 instructions, of which the budget takes each conversion to be as large as the sum."""
+    unit = "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32"
+    domain, solving, row = Domain(exponents=(-2, 4), bits=(4, 4)), Solving(SolvingOptions()), row_named(unit)
+    algorithm = recipe_named("fp8").on(row.model, 32)
+    found = largest_and_least(algorithm, domain, solving, seconds=0.2)
+    spent = budget(StepwiseProof(solving), algorithm, domain).total * 2**24
+    kernel = relative_bound(StepwiseProof(solving), Kernel(row), 32, domain) * 2**24
+    assert (
+        found.proved == pytest.approx(float(kernel))
+        and kernel < spent
+        and found.proof is not None
+        and not found.shares
+    )
+    assert found.relative is not None and 0 < found.relative.relative <= found.proved  # type: ignore[operator]
+
+
+def chained_words(unit: Any, x: Any, y: Any, c: Any) -> Any:
+    """The words of a chain, by exact integers. x, y: (rows, K)."""
+    columns = {f"{side}{n}": words[:, n] for side, words in (("a", x), ("b", y)) for n in range(x.shape[1])}
+    return kernels.kernel(unit, "chained", "", x.shape[1], columns | {"c": c}).words
+
+
+def ratio_of(unit: Any, x: Any, y: Any, c: Any) -> tuple[Fraction, int]:
+    """The largest error of a chain relative to |c| + Σ|a·b|, and its row."""
+    results = values_of(unit.d_format, chained_words(unit, x, y, c))
+    a, b = ([values_of(unit.a_format, side[:, n]) for n in range(x.shape[1])] for side in (x, y))
+    worst = Fraction(0), 0
+    for row, (result, added) in enumerate(zip(results, values_of(unit.c_format, c), strict=True)):
+        terms = [added, *(p[row] * q[row] for p, q in zip(a, b, strict=True))]
+        size = sum(map(abs, terms))
+        worst = max(worst, (abs(result - sum(terms)) / size if size else Fraction(0), row))
+    return worst
+
+
+def attacked_whole(seed: int) -> str:
+    """A tiny unit's chain: K = 1 with every word of a domain, and longer ones by climbing."""
+    rng, dice = Random(f"whole {seed}"), np.random.default_rng(seed)
+    while True:
+        unit = some_unit(rng, *some_formats(rng))
+        if unit.c_format == unit.d_format:
+            break
+    narrow, wide = float_format(unit.a_format), float_format(unit.c_format)
+    most = min(narrow.e_max, (wide.e_max - 5) // 2)
+    low = rng.randint(min(most, max(narrow.e_min, -(-(wide.e_min + 6) // 2))), most)
+    domain = Domain(exponents=(low, min(low + 1, most)))
+    chain, reached = StepwiseProof(Solving(SolvingOptions(timeout=2.0))), False
+    for k in (1, 3, 8):
+        try:
+            limit = relative_bound(chain, Kernel(side_of(unit).row), k, domain)
+        except Unbounded as why:
+            return f"refused: {str(why).split(':')[0]}"
+        own, added = (np.arange(1 << fmt.width, dtype=np.int64) for fmt in (narrow, wide))
+        own, added = (
+            words[[domain.contains({"a0": fmt}, {"a0": int(w)}) for w in words]]
+            for fmt, words in ((narrow, own), (wide, added))
+        )
+        if k == 1:
+            x, y, c = (side.ravel() for side in np.meshgrid(own, own, added))
+            x, y = x[:, None], y[:, None]
+            some = dice.permutation(len(c))[:6000]
+            x, y, c = x[some], y[some], c[some]
+        else:
+            x, y = (own[dice.integers(0, len(own), (400, k))] for _ in "ab")
+            c = added[dice.integers(0, len(added), 400)]
+        found, at = ratio_of(unit, x, y, c)
+        for _ in range(6 if k > 1 else 0):
+            x, y, c = (np.repeat(side[at : at + 1], 200, axis=0) for side in (x, y, c))
+            for side in (x, y):
+                changed = dice.random(side.shape) < 0.3
+                changed[0] = False
+                side[changed] = own[dice.integers(0, len(own), int(changed.sum()))]
+            c[100:] = added[dice.integers(0, len(added), 100)]
+            found, at = ratio_of(unit, x, y, c)
+        assert found <= limit, f"seed {seed}: {unit}, K = {k}, {domain}: {float(found)} over {float(limit)}"
+        reached |= 2 * found > limit
+    return "a bound, of which half is reached" if reached else "a bound"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "least"),
+    [
+        pytest.param(range(6), 1, marks=pytest.mark.slow),
+        *(pytest.param(range(s, s + 40), 4, marks=pytest.mark.long) for s in range(100, 260, 40)),
+    ],
+    ids=str,
+)
+def test_no_chain_errs_by_more(seeds: Sequence[int], least: int) -> None:
+    counts = Counter(attacked_whole(seed) for seed in seeds)
+    print(dict(counts))
+    assert counts["a bound, of which half is reached"] >= least
 
 
 TYPE1 = Domain(exponents=(-15, 14))
