@@ -172,10 +172,10 @@ class _Measured:
                         rounded = sides[0] @ sides[1] + self.c
                     best = min(best, (self.error(self.d, rounded), f"{name} ({rule})"), key=itemgetter(0))
         if best[0] * _FALLS < before:
+            nearer = f"{before / best[0]:.0f} times as near to" if best[0] else "exactly"
             yield StepSign(
                 "operands",
-                f"D is {before / best[0]:.0f} times as near to the product of A and B rounded to {best[1]}: "
-                "operands that were rounded",
+                f"D is {nearer} the product of A and B rounded to {best[1]}: operands that were rounded",
             )
 
     def result(self) -> Iterator[StepSign]:

@@ -182,7 +182,7 @@ def floats(fmt: Format, words: Array) -> Array:
     significand = (fraction | normal.astype(np.int64) << fmt.fraction_bits).astype(np.float64)
     least = 1 if fmt.has_subnormals else 0
     place = np.maximum(field, least) - fmt.bias - fmt.fraction_bits
-    values: Array = np.ldexp(significand, place.astype(np.int32))
+    values: Array = np.asarray(np.ldexp(significand, place.astype(np.int32)))  # of shape () it is a scalar
     top = field == (1 << fmt.exponent_bits) - 1
     match fmt.specials:
         case Specials.IEEE:

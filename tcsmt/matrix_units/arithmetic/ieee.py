@@ -106,8 +106,11 @@ def widen(word: Term, narrow: AnyFormat, wide: AnyFormat) -> Term:
     if alike:
         return _padded(word[narrow.width - 1 : narrow.ignored_low_bits], wide.width)
     x = dp.normalise_number(dp.decode(narrow, word))
-    fraction = _padded(x.significand[x.fraction_bits - 1 : 0], wide.fraction_bits)
-    magnitude = x.exponent.within(-wide.bias, wide.bias + 1).concat(fraction)
+    magnitude = x.exponent.within(-wide.bias, wide.bias + 1)
+    if x.fraction_bits:
+        magnitude = magnitude.concat(_padded(x.significand[x.fraction_bits - 1 : 0], wide.fraction_bits))
+    else:
+        magnitude = _padded(magnitude, wide.width - wide.signed)
     magnitude = x.zero.ite(0, magnitude)
     return dp.encode(wide, x.sign, magnitude, x.infinite, x.sign, x.nan, wide.nan_word or 0)
 

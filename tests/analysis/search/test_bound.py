@@ -174,12 +174,17 @@ TOTAL, LIMIT = Fraction(3), Fraction(2)
 
 
 @pytest.mark.parametrize("total", [TOTAL, None])
-@pytest.mark.parametrize("limit", [LIMIT, None])
+@pytest.mark.parametrize("of_kernel", [LIMIT, TOTAL + 1, None])
+@pytest.mark.parametrize("limit", [LIMIT / 2, None])
 def test_the_smaller_bound_counts(
-    total: Fraction | None, limit: Fraction | None, monkeypatch: pytest.MonkeyPatch
+    total: Fraction | None,
+    of_kernel: Fraction | None,
+    limit: Fraction | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The budget's, or that of the whole; none where neither is proved."""
+    """The budget's, that of the kernel, or that of the whole; none where none is proved."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 1)
+    before = min((x for x in (total, of_kernel) if x is not None), default=None)
 
     def spent(chain: StepwiseProof, *_: object) -> Budget:
         if total is None:
@@ -188,10 +193,17 @@ def test_the_smaller_bound_counts(
         return Budget({"additions": total * unit(algorithm.wide)})
 
     def proved(chain: StepwiseProof, *given: object) -> Fraction | None:
-        assert given[-1] == total
+        assert given[-1] == before
         chain.know("the whole")
         return limit
 
+    def kernel(chain: StepwiseProof, *_: object) -> Fraction:
+        if of_kernel is None:
+            raise Unbounded("no reason")
+        chain.know("the kernel")
+        return of_kernel * unit(algorithm.wide)
+
+    monkeypatch.setattr(bounds, "relative_bound", kernel)
     monkeypatch.setattr(bounds, "budget", spent)
     monkeypatch.setattr(bounds, "prove", proved)
     found = bound(
@@ -201,11 +213,12 @@ def test_the_smaller_bound_counts(
         seconds=0.1,
         alternate=False,
     )
-    assert found.proved == (limit or total)
+    assert found.proved == (limit or before)
     assert (found.proof is None) == (found.proved is None)
     if found.proof is not None:
-        assert found.proof.stage == ("the whole" if limit else "the budget")
-    assert found.shares == ({"additions": TOTAL} if total and not limit else {})
+        budgeted = "the budget" if before == total else "the kernel"
+        assert found.proof.stage == ("the whole" if limit else budgeted)
+    assert found.shares == ({"additions": TOTAL} if total and before == total and not limit else {})
 
 
 @pytest.mark.parametrize("measure", ["relative", "ulps", None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -58,6 +59,17 @@ def test_operands_that_were_rounded(rounded: Any, rule: str) -> None:
     """Cut and rounded operands are told apart: TF32's on a GPU, and in a library."""
     found = of(chained(rounded(A), rounded(B)))
     assert f"A and B rounded to tf32 ({rule})" in found["operands"]
+
+
+def test_d_that_is_exactly_the_product_of_rounded_operands() -> None:
+    """Nothing is left of the error: bfloat16 words of A, which a unit matrix leaves as they are."""
+    a = np.array([[0.1, 0.3], [0.7, 0.9]], np.float32)
+    b, d = np.eye(2, dtype=np.float32), a.astype(ml_dtypes.bfloat16).astype(np.float32)
+    product = Product.of(a, b, None, d, (F32, F32, None, F32))
+    told = [one.text for one in signs(product, a.view(np.uint32)) if one.kind == "operands"]
+    assert told == [
+        "D is exactly the product of A and B rounded to bf16 (nearest-even): operands that were rounded"
+    ]
 
 
 def test_formats_and_orders() -> None:

@@ -9,12 +9,14 @@ import pytest
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.study.properties.scripts import OPERATIONS, _small, ieee_script
+from tcsmt.support.errors import TcsmtError
+from tests.oracles import tiny
 from tests.support import solving_here
 from tests.support.sampling import mostly_long, one_in
 
@@ -146,3 +148,32 @@ def test_numbers_without_a_sign_are_widened(name: str) -> None:
                 assert found == wide.infinity_word
             else:
                 assert not wide.is_infinite(found) and wide.value(found) == unsigned.value(given)
+
+
+@pytest.mark.parametrize("specials", Specials)
+@pytest.mark.parametrize(
+    ("exponent_bits", "fraction_bits", "bias"), [(2, 0, 2), (3, 0, 3), (1, 2, 2), (3, 2, 2)]
+)
+def test_short_formats_are_widened(
+    exponent_bits: int, fraction_bits: int, bias: int, specials: Specials
+) -> None:
+    """Every word, of formats without fraction bits, too, to one with the usual bias and to binary32."""
+    if specials is Specials.IEEE and not fraction_bits:
+        pytest.skip("no word is left for a NaN")
+    try:
+        narrow = tiny.described(
+            exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=bias, specials=specials
+        )
+    except TcsmtError:
+        pytest.skip("not a format")
+    word = var("x", narrow.width)
+    for wide in (tiny.described(exponent_bits=5, fraction_bits=3, bias=15), FORMATS["f32"]):
+        term = widen(word, narrow, wide)
+        for given in range(1 << narrow.width):
+            (found,) = evaluate([term], {"x": given})
+            if narrow.is_nan(given):
+                assert wide.is_nan(found)
+            elif narrow.is_infinite(given):
+                assert wide.is_infinite(found)
+            else:
+                assert wide.value(found) == narrow.value(given)
