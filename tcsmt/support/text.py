@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["agreeing", "counted", "one_line", "ranges"]
+__all__ = ["agreeing", "counted", "one_line", "quotation", "ranges"]
 
 #: Nouns that end so have a plural in -es; those in -is lose that.
 _HISSES = ("s", "x", "ch", "sh")
@@ -39,6 +39,15 @@ def one_line(text: str) -> str:
     ('a name', 'two\\nlines')
     """
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def quotation(text: str) -> str:
+    """Return words of somebody else, in quotation marks that nothing in them ends.
+
+    >>> print(quotation('so "called"'))
+    "so 'called'"
+    """
+    return '"' + one_line(text).replace('"', "'") + '"'
 
 
 def ranges(names: Iterable[str]) -> list[str]:

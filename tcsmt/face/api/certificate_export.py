@@ -23,7 +23,7 @@ from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.results import Result
-from tcsmt.support.text import counted, one_line
+from tcsmt.support.text import counted, one_line, quotation
 
 __all__ = ["FORMATS", "CertificateExport", "ExportedStatement", "export_certificate"]
 
@@ -71,7 +71,8 @@ class CertificateExport(Result):
     def _lines(self) -> Iterator[str]:
         for one in self.statements:
             files = counted(len(one.files), "file")
-            yield f"{one.title}: {files}{one.missing and f'; the whole statement is missing: {one.missing}'}"
+            missing = f"; the whole statement is missing: {one.missing}" if one.missing else ""
+            yield f"{quotation(one.title)}: {files}{missing}"
 
     @property
     def _title(self) -> str:
@@ -113,7 +114,7 @@ def _smtlib(path: Path) -> ExportedStatement:
         refuted = refuted_formulas(statement.goal, proof)
     except InvalidProof as why:
         raise TcsmtError(f"{path}: {why}") from None
-    about = [f"{title} (what its author calls it)", *StatementFacts(statement).lines()]
+    about = [f"{quotation(title)}, in its author's words", *StatementFacts(statement).lines()]
     files = {f"{path.stem}/statement.smt2": statement_script(statement, proof, about)}
     return ExportedStatement(path.name, title, files | _lemmas(path.stem, refuted, StageNames(statement)))
 
@@ -128,7 +129,7 @@ def _lean(path: Path) -> ExportedStatement:
         statement, _ = opened(path, record)
     except InvalidProof as why:
         raise TcsmtError(f"{path}: {why}") from None
-    about = [f"{title} (what its author calls it)", *StatementFacts(statement).lines()]
+    about = [f"{quotation(title)}, in its author's words", *StatementFacts(statement).lines()]
     text = statement_theorem(statement, about)
     return ExportedStatement(path.name, title, {f"{path.stem}/Statement.lean": text})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tcsmt.face.api.statements import Expected, StatementFacts
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
-from tcsmt.prove.certificates.checker import Checked
-from tcsmt.prove.certificates.checker import check_certificate as check
+from tcsmt.prove.certificates.checker import Checked, check_statement
+from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.stated import Stated
 from tcsmt.prove.engine.inhabitants import Inhabitant
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction, Exit, TcsmtError
+from tcsmt.support.text import counted, one_line, quotation
 
 if TYPE_CHECKING:
     from tcsmt.prove.certificates.description import Description
@@ -29,8 +31,10 @@ __all__ = [
     "ShownStatement",
     "check_certificate",
     "checked_in",
+    "chosen_files",
     "described_in",
     "stating",
+    "title_in",
 ]
 
 
@@ -86,6 +90,16 @@ class CheckedStatement(Checked):
         """All that it says, for people; none where it cannot be read."""
         return self.facts.lines() if self.facts else []
 
+    @property
+    def verdict(self) -> str:
+        """Whether it is proved, in words that its author did not choose."""
+        return f"NOT PROVED: {self.flaw}" if self.flaw else f"proved, {counted(len(self.lemmas), 'lemma')}"
+
+    @property
+    def called(self) -> str:
+        """What its author calls it, as a quotation, and its file."""
+        return f"{quotation(self.title)}, in its author's words ({self.path.name})"
+
 
 @dataclass(frozen=True)
 class ShownStatement:
@@ -107,6 +121,7 @@ def check_certificate(
     *,
     states: tuple[UnitLike, UnitLike] | None = None,
     domain: Domain | None = None,
+    only: str = "",
 ) -> list[CheckedStatement]:
     """Check every proof of a certificate from its files alone, without any solver.
 
@@ -134,15 +149,32 @@ def check_certificate(
     if states is None and domain is not None:
         raise TcsmtError("domain: of the units in states, which is not given")
     expected = None if states is None else Expected.of(*states, domain or Domain(finite=False))
-    checked = list(checked_in(Path(path)))
+    checked = list(checked_in(Path(path), lambda title: only in title))
     return checked if expected is None else stating(checked, expected)
 
 
-def checked_in(folder: Path) -> Iterator[CheckedStatement]:
-    """Each statement as soon as it is checked."""
+def chosen_files(folder: Path, titled: Callable[[str], bool] = lambda title: True) -> list[Path]:
+    """The files of a certificate's statements with such titles. Raises :class:`tcsmt.TcsmtError` for none."""
+    paths = [path for path in statement_files(folder) if titled(title_in(path))]
+    if not paths:
+        raise TcsmtError(f"no statement of {folder} has such a title")
+    return paths
+
+
+def title_in(path: Path) -> str:
+    """What the author of a statement's file calls it."""
+    return one_line(str(record_of(path)["statement"].get("title", "")))
+
+
+def checked_in(
+    folder: Path, titled: Callable[[str], bool] = lambda title: True
+) -> Iterator[CheckedStatement]:
+    """Each statement with such a title as soon as it is checked; a lemma that several need, once."""
     from tcsmt.analysis.certified import THEOREMS
 
-    for statement in check(folder, THEOREMS):
+    lemmas = LemmaFiles(folder)
+    for path in chosen_files(folder, titled):
+        statement = check_statement(path, lemmas, THEOREMS)
         yield CheckedStatement(
             statement.path, statement.title, statement.about, statement.flaw, statement.lemmas
         )

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcsmt.face.api.certificates import chosen_files, title_in
 from tcsmt.face.api.statements import StatementFacts
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.outside.exports.acl2.errors import error_book
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import one_line
+from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.text import one_line, quotation
 
 __all__ = ["CertifiedStatement", "certified_in", "check_with_acl2"]
 
@@ -29,8 +30,9 @@ _TIMEOUT = 600.0
 class CertifiedStatement:
     """One statement of a certificate, as ACL2 takes it.
 
-    file: of the statement. flaw: why ACL2 does not certify it; empty if it does. book: what became of its
-    book; None where there is none. units: the rows of the catalogue that the functions in the theorem are.
+    file: of the statement. title: what its author calls it. flaw: why ACL2 does not certify it; empty if it
+    does. book: what became of its book; None where there is none. units: the rows of the catalogue that the
+    functions in the theorem are. says: the statement in words, made from its content.
     """
 
     file: str
@@ -38,6 +40,7 @@ class CertifiedStatement:
     flaw: str
     book: CertifiedBook | None = None
     units: Mapping[str, str] = field(default_factory=dict)
+    says: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -45,16 +48,24 @@ class CertifiedStatement:
         about: dict[str, Any] = {"flaw": self.flaw} if self.flaw else {"units": dict(self.units)}
         return holds | about | (self.book.as_json() if self.book else {})
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """Whether ACL2 certifies it, in words that its author did not choose."""
         if self.flaw or self.book is None:
-            return f"{self.title}: NOT CERTIFIED: {self.flaw}"
-        book = self.book
-        lines = [f"theorem: {book.theorem}", *(f"{unit} is {rows}" for unit, rows in self.units.items())]
-        if "IN-DOMAIN" in book.theorem:
-            lines.append(f"an inhabitant of the domain: {'certified' if book.inhabited else 'NONE IS KNOWN'}")
-        lines.append(f"refutations: {book.refutations}, {book.lines} lines")
-        lines.append(f"trust tags: {', '.join(book.tags)}")
-        return "\n  ".join([f"{self.title}: certified, {book.seconds:.1f} s of the processor", *lines])
+            return f"NOT CERTIFIED: {self.flaw}"
+        return f"certified, {self.book.seconds:.1f} s of the processor"
+
+    def __str__(self) -> str:
+        lines = [f"statement: {self.says}"] if self.says else []
+        lines.append(f"{quotation(self.title)}, in its author's words ({self.file})")
+        if self.book is not None and not self.flaw:
+            lines += self.book.shown(self.units)
+            if "IN-DOMAIN" in self.book.theorem:
+                known = "certified" if self.book.inhabited else "NONE IS KNOWN"
+                lines.append(f"an inhabitant of the domain: {known}")
+            lines.append(f"refutations: {self.book.refutations}, {self.book.lines} lines")
+            lines.append(f"trust tags: {', '.join(self.book.tags)}")
+        return "\n  ".join([self.verdict, *lines])
 
 
 def check_with_acl2(
@@ -82,24 +93,30 @@ def certified_in(
     *,
     titled: Callable[[str], bool] = lambda title: True,
     timeout: float = _TIMEOUT,
+    progress: ProgressCallback = unseen,
 ) -> Iterator[CertifiedStatement]:
-    """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts."""
-    with certifying(books, timeout) as certified:
-        paths = [file for file in statement_files(path) if titled(_title(file))]
-        if not paths:
-            raise TcsmtError(f"no statement of {path} has such a title")
+    """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
+
+    progress: is told before each step how many statements are done, of how many, and what ACL2 does now.
+    """
+    done, paths = 0, chosen_files(path, titled)
+    with certifying(books, timeout, lambda what: progress(done, len(paths), what)) as certified:
         for file in paths:
             book = book_of(file)
             if isinstance(book, CertifiedStatement):
                 yield book
-                continue
-            result = certified(book)
-            yield CertifiedStatement(file.name, result.title, result.flaw, result, _units(book))
+            else:
+                result, facts = certified(book), StatementFacts(book.statement)
+                units = _units(book, facts)
+                yield CertifiedStatement(
+                    file.name, result.title, result.flaw, result, units, one_line(facts.states.says)
+                )
+            done += 1
 
 
-def _units(book: StatementBook) -> dict[str, str]:
+def _units(book: StatementBook, facts: StatementFacts) -> dict[str, str]:
     """What the units' functions are."""
-    names = StatementFacts(book.statement).units()
+    names = facts.units()
     return {unit.function: names[unit.file] for unit in book.units if unit.file}
 
 
@@ -111,7 +128,7 @@ def book_of(path: Path) -> StatementBook | CertifiedStatement:
             return error_book(path, _theorem(path, record["statement"]))
         return statement_book(path, *opened(path, record))
     except InvalidProof as flaw:
-        return CertifiedStatement(path.name, _title(path), f"no book: {one_line(str(flaw))}")
+        return CertifiedStatement(path.name, title_in(path), f"no book: {one_line(str(flaw))}")
 
 
 def _theorem(path: Path, record: Mapping[str, Any]) -> TheoremStatement:
@@ -119,7 +136,3 @@ def _theorem(path: Path, record: Mapping[str, Any]) -> TheoremStatement:
 
     theorem = theorem_of(record, THEOREMS)
     return TheoremStatement(theorem, record, theorem.read(record, path.parent.parent))
-
-
-def _title(path: Path) -> str:
-    return one_line(str(record_of(path)["statement"].get("title", "")))

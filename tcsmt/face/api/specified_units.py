@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ class SpecifiedUnit:
         lines = [
             f"{self.unit}: certified as the specification, {book.seconds:.1f} s of the processor",
             f"numbers: {self.numbers}",
-            f"theorem: {book.theorem}",
+            *book.shown(dict.fromkeys(re.findall(r"unit\.\w+", book.theorem.lower()), self.unit)),
             f"refutations: {book.refutations}, {book.lines} lines",
             f"trust tags: {', '.join(book.tags)}",
         ]

@@ -13,7 +13,7 @@ from tcsmt.prove.certificates.stated import Names, Stated, of_models, of_theorem
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import counted, one_line
+from tcsmt.support.text import counted, one_line, quotation
 
 __all__ = ["Description", "described"]
 
@@ -47,7 +47,8 @@ class Description:
         """For people. stated: the lines about what it says."""
         lines = [f"file: {self.path}", *stated, "proof:", *(f"  {step}" for step in self.steps)]
         # names and texts are whatever the author wrote: none of them may look like a line of its own
-        return "\n".join(map(one_line, [self.title, *(f"  {line}" for line in lines)]))
+        title = f"{quotation(self.title)}, in its author's words"
+        return "\n".join(map(one_line, [title, *(f"  {line}" for line in lines)]))
 
 
 def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:

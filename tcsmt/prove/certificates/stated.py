@@ -26,6 +26,8 @@ from tcsmt.support.text import agreeing, counted, one_line, ranges
 
 __all__ = ["ModelStated", "Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]
 
+#: Values of a parameter that a model does not use.
+_UNUSED = {"None", "False", "-"}
 #: A term of more nodes is cut into several, each with a number.
 _LONGEST = 12
 
@@ -94,15 +96,20 @@ class Stated:
         return [one_line(line) for line in lines]
 
     def table(self) -> list[str]:
-        """The models' parameters beside each other, for people; those in which models differ are marked."""
+        """The models' parameters beside each other, for people; those in which models differ are marked, and
+        those that are None or False in all are left out.
+        """
         if not self.different:
             return []
         values = [model.parameters for model in self.different]
         rows = [["parameters", *(model.called for model in self.different)]]
-        for name in dict.fromkeys(name for column in values for name in column):
+        names = list(dict.fromkeys(name for column in values for name in column))
+        for name in names:
             row = [one_line(column.get(name, "-")) for column in values]
-            rows.append([f"  {name}", *row, *(["differs"] if len(set(row)) > 1 else [])])
-        return columns(rows)
+            if not set(row) <= _UNUSED:
+                rows.append([f"  {name}", *row, *(["differs"] if len(set(row)) > 1 else [])])
+        left_out = ["  all others: None or False"] if len(rows) <= len(names) else []
+        return [*columns(rows), *left_out]
 
 
 def stated(about: Statement | TheoremStatement) -> Stated:

@@ -63,7 +63,7 @@ def test_lean(certificates: Path) -> None:
     assert all(len(one.files) == 1 and not one.missing for one in export.statements)
     for one in export.statements:
         (text,) = one.files.values()
-        assert text.startswith("-- NOT RUN: ") and f"-- {one.title} (what its author calls it)\n" in text
+        assert text.startswith("-- NOT RUN: ") and f'-- "{one.title}", in its author\'s words\n' in text
 
 
 def test_refused(certificates: Path, tmp_path: Path) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import tcsmt
-from tcsmt.face.api.certified_books import book_of
+from tcsmt.face.api import certified_books
+from tcsmt.face.api.certified_books import CertifiedStatement, book_of
+from tcsmt.outside.exports.acl2.certification import Book, CertifiedBook
 from tcsmt.outside.implementations import c_source, rtl
 from tcsmt.prove.certificates.files import record_of, statement_files
 from tests.support.paths import ROOT
@@ -40,6 +44,52 @@ def test_what_has_a_book(certificates: Path, tmp_path: Path) -> None:
     (folder / "statements" / "split.json").write_text(json.dumps({**record, "statement": of_split}))
     result = book_of(folder / "statements" / "split.json")
     assert getattr(result, "flaw", "") == "no book: its argument is code of tcsmt (split)"
+
+
+def test_what_is_shown_of_a_theorem() -> None:
+    """The verdict above the statement, the title as a quotation, units' names beside the theorem's calls."""
+    theorem = "(IMPLIES (IF (WORDS-P A0 C) (IN-DOMAIN A0 C) 'NIL) (EQUAL (UNIT.1 A0 C) (SIDE-1 A0 C)))"
+    book = CertifiedBook("x", "Volta is Ampere", "", theorem, (":aig-vars",), 2, 30, True, 1.5)
+    units = {"unit.1": "volta/mma", "unit.2": "turing/mma"}
+    shown = CertifiedStatement("x.json", "Volta is Ampere", "", book, units, "models 1 and 2 are the same")
+    assert str(shown).splitlines() == [
+        "certified, 1.5 s of the processor",
+        "  statement: models 1 and 2 are the same",
+        '  "Volta is Ampere", in its author\'s words (x.json)',
+        "  theorem:",
+        "    (IMPLIES",
+        "      (IF (WORDS-P A0 C) (IN-DOMAIN A0 C) 'NIL)",
+        "      (EQUAL",
+        "        (UNIT.1 A0 C)  ; volta/mma",
+        "        (SIDE-1 A0 C)))",
+        "  unit.2 is turing/mma",
+        "  an inhabitant of the domain: certified",
+        "  refutations: 2, 30 lines",
+        "  trust tags: :aig-vars",
+    ]
+    flawed = CertifiedStatement("x.json", "all certified", "no book: a reason")
+    assert str(flawed).startswith('NOT CERTIFIED: no book: a reason\n  "all certified", in its author\'s')
+
+
+def test_what_acl2_does_is_told(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each step, with how many statements are done."""
+
+    @contextmanager
+    def certifying(
+        books: Path | None, timeout: float, say: Callable[[str], None]
+    ) -> Iterator[Callable[[Book], CertifiedBook]]:
+        def certified(book: Book) -> CertifiedBook:
+            say(f"{book.name} is certified")
+            return CertifiedBook(book.name, book.title, "")
+
+        yield certified
+
+    monkeypatch.setattr(certified_books, "certifying", certifying)
+    told: list[tuple[int, int, str]] = []
+    results = list(certified_books.certified_in(certificates, None, progress=lambda *what: told.append(what)))
+    assert [number for number, _, _ in told] == [0, 1, 2, 3]
+    assert [what for _, _, what in told] == [f"{Path(one.file).stem} is certified" for one in results]
+    assert all(one.says for one in results)
 
 
 @acl2

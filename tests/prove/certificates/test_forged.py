@@ -165,7 +165,8 @@ def test_a_large_assumption_is_shown_in_full(tmp_path: Path) -> None:
     assert said.stated.lines() == found.states.lines()
     done = CliRunner().invoke(main, ["certificate", "check", str(tmp_path / "c")])
     assert done.exit_code == 0
-    assert done.stdout.startswith("hopper is volta: proved, ")
+    assert done.stdout.startswith("statement 1: proved, ")
+    assert '\n  "hopper is volta", in its author\'s words (' in done.stdout
     assert all(f"\n  {line}\n" in done.stdout for line in found.lines())
     done = CliRunner().invoke(main, ["certificate", "check", "--json", str(tmp_path / "c")])
     (one,) = json.loads(done.stdout)["statements"]

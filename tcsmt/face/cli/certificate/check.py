@@ -9,9 +9,10 @@ from typing import NoReturn
 import click
 
 from tcsmt.face.api.asked import Domain
+from tcsmt.face.api.certificate_summary import summary_of_books, summary_of_checks
 from tcsmt.face.api.certificates import Expected, NotStated, checked_in, stating
 from tcsmt.face.api.certified_books import certified_in
-from tcsmt.face.api.terminal import Exit, TcsmtError, choose, counted
+from tcsmt.face.api.terminal import Exit, TcsmtError, choose, counted, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.printing import echo_json
@@ -38,7 +39,7 @@ from tcsmt.face.cli.printing import echo_json
     metavar="DIR",
     help="With --with: write the prover's books and refutations here; those that are there are taken.",
 )
-@click.option("--only", metavar="TEXT", help="With --with: only statements whose title has this text.")
+@click.option("--only", metavar="TEXT", help="Only statements whose title has this text.")
 @domain_of_models
 @options.as_json
 def check(
@@ -53,10 +54,12 @@ def check(
     """Check every proof in FOLDER from its files alone.
 
     Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps
-    end in what is stated. No solver is asked for that. Below each title, which is only what the author wrote,
-    stands all that the statement says: assumptions, inputs, formats, models with their parameters, the rows
-    of the catalogue that these are (by their graphs), and an input of which the statement says something.
-    Where a few tries find no such input, a solver is asked for one, which is then evaluated.
+    end in what is stated. No solver is asked for that. Below each verdict stands all that the statement
+    says, made from its content: assumptions, inputs, formats, models with their parameters, the rows of the
+    catalogue that these are (by their graphs), and an input of which the statement says something. Where a
+    few tries find no such input, a solver is asked for one, which is then evaluated. The title is only what
+    the author wrote, and is shown as a quotation. At the end stands what is trusted, and where it is
+    specified what the models compute.
 
     With --with acl2, the units, the domain and every lemma are written as a book of ACL2, a theorem prover
     (Debian: acl2, acl2-books, acl2-books-certs), and ACL2 certifies the statement as a theorem about them.
@@ -68,6 +71,7 @@ def check(
     Examples:
       tcsmt certificate check proofs
       tcsmt certificate check proofs --json
+      tcsmt certificate check proofs --only "carry bits"
       tcsmt certificate check proofs --with acl2
       tcsmt certificate check proofs --states volta/mma.m8n8k4.f32.f16.f16.f32 mine.toml --finite
     """
@@ -77,17 +81,15 @@ def check(
         if states is not None:
             raise TcsmtError("--with does not go with --states")
         _with_prover(choose("prover", prover, ("acl2",)), folder, books, only or "", as_json)
-    if books is not None or only is not None:
-        raise TcsmtError("--books and --only go with --with, which is not given")
+    if books is not None:
+        raise TcsmtError("--books goes with --with, which is not given")
     expected = None if states is None else Expected.of(*states, domain)
     done = []
-    for statement in checked_in(folder):
+    for number, statement in enumerate(checked_in(folder, lambda title: (only or "") in title), 1):
         done.append(statement)
         if not as_json:
-            proved = f"proved, {counted(len(statement.lemmas), 'lemma')}"
-            state = f"NOT PROVED: {statement.flaw}" if statement.flaw else proved
-            click.echo(f"{statement.title}: {state}")
-            for line in statement.lines():
+            click.echo(f"statement {number}: {statement.verdict}")
+            for line in (*statement.lines(), statement.called):
                 click.echo(f"  {line}")
     flawed = sum(bool(statement.flaw) for statement in done)
     lemmas = {name for statement in done for name in statement.lemmas}
@@ -103,6 +105,7 @@ def check(
         )
         echo_json({"proved": not flawed, **about, "statements": [one.as_json() for one in done]})
     else:
+        click.echo("\n".join(["", *summary_of_checks(done)]))
         if flawed:
             click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT PROVED")
         else:
@@ -115,16 +118,19 @@ def check(
 def _with_prover(prover: str, folder: Path, books: Path | None, only: str, as_json: bool) -> NoReturn:
     """Each statement as the prover takes it."""
     done = []
-    for statement in certified_in(folder, books, titled=lambda title: only in title):
-        done.append(statement)
-        if not as_json:
-            click.echo(str(statement))
+    with shown(lines=False) as progress:
+        for statement in certified_in(folder, books, titled=lambda title: only in title, progress=progress):
+            done.append(statement)
+            if not as_json:
+                click.echo(f"statement {len(done)}: {statement}")
     flawed = sum(bool(statement.flaw) for statement in done)
     if as_json:
         statements = [statement.as_json() for statement in done]
         echo_json({"certified": not flawed, "with": prover, "statements": statements})
-    elif flawed:
-        click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT CERTIFIED by {prover}")
     else:
-        click.echo(f"all certified by {prover}: {counted(len(done), 'statement')}")
+        click.echo("\n".join(["", *summary_of_books(done)]))
+        if flawed:
+            click.echo(f"{flawed} of {counted(len(done), 'statement')} NOT CERTIFIED by {prover}")
+        else:
+            click.echo(f"all certified by {prover}: {counted(len(done), 'statement')}")
     sys.exit(Exit.DIFFERS if flawed else Exit.ANSWERED)

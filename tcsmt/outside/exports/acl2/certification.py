@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from typing import Any, Protocol, Self
 from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, BookEvent, refutation_file
 from tcsmt.outside.exports.acl2.image import is_saved, load_books, with_books
 from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
+from tcsmt.outside.exports.acl2.theorem_text import laid_out
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
@@ -28,6 +29,7 @@ from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import lisp_string
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.progress import silent
 
 __all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "certifying", "files_of", "write_book"]
 
@@ -121,6 +123,13 @@ class CertifiedBook:
     inhabited: bool = False
     seconds: float = 0.0
 
+    def shown(self, units: Mapping[str, str]) -> list[str]:
+        """The theorem in lines. units: what functions are; those that it does not call come last."""
+        others = [name for name in units if f"({name} " not in self.theorem.lower()]
+        first, *more = laid_out(self.theorem, units)
+        lines = ["theorem:", *(f"  {line}" for line in (first, *more))] if more else [f"theorem: {first}"]
+        return [*lines, *(f"{name} is {units[name]}" for name in others)]
+
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         holds = {"file": f"{self.name}.json", "title": self.title, "certified": not self.flaw}
@@ -163,11 +172,14 @@ def write_book(book: Book, folder: Path) -> None:
 
 
 @contextmanager
-def certifying(books: Path | None, timeout: float) -> Iterator[Callable[[Book], CertifiedBook]]:
+def certifying(
+    books: Path | None, timeout: float, say: Callable[[str], None] = silent
+) -> Iterator[Callable[[Book], CertifiedBook]]:
     """What certifies a book: writes it, has its clauses refuted, and gives it to ACL2.
 
     books: the folder, whose refutations are taken; None: one that is deleted at the end. timeout: seconds for
-    each book, and for each of its refutations. Raises :class:`.TcsmtError` where ACL2 or CaDiCaL is missing.
+    each book, and for each of its refutations. say: is told what ACL2 does now.
+    Raises :class:`.TcsmtError` where ACL2 or CaDiCaL is missing.
     """
     prover_path()
     if not available():
@@ -179,7 +191,9 @@ def certifying(books: Path | None, timeout: float) -> Iterator[Callable[[Book], 
 
         def certified(book: Book) -> CertifiedBook:
             write_book(book, folder)
+            say(f"{book.name}: ACL2 writes clauses, which are refuted (first it loads its own books)")
             refuter.refute(book)
+            say(f"{book.name}: ACL2 certifies it")
             return certifier.certify(book)
 
         yield certified

@@ -24,7 +24,7 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.stated import stated
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import one_line
+from tcsmt.support.text import one_line, quotation
 
 __all__ = ["error_book"]
 
@@ -106,7 +106,13 @@ def _book(
         (page, *{unit.name: unit for unit in units}.values()),
         (*before, inhabited, theorem),
         theorem.text.split()[1],
-        (title, "", *stated(statement).lines(), "", "Written by tcsmt from a certificate."),
+        (
+            f"{quotation(title)}, in its author's words",
+            "",
+            *stated(statement).lines(),
+            "",
+            "Written by tcsmt from a certificate.",
+        ),
         inhabitant,
     )
 

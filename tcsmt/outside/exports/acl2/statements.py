@@ -17,6 +17,7 @@ from tcsmt.prove.certificates.stated import stated
 from tcsmt.prove.certificates.statement import Statement, input_words
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.inhabitants import inhabitant
+from tcsmt.support.text import quotation
 
 __all__ = ["StatementBook", "statement_book"]
 
@@ -71,7 +72,13 @@ def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementB
             text = f"(defthm inhabited\n  (in-domain {words})\n  :rule-classes nil)"
             events.insert(-1, BookEvent(text))
     about = stated(statement)
-    head = (f"{statement.title}", "", *about.lines(), "", "Written by tcsmt from a certificate.")
+    head = (
+        f"{quotation(statement.title)}, in its author's words",
+        "",
+        *about.lines(),
+        "",
+        "Written by tcsmt from a certificate.",
+    )
     return StatementBook(
         path.stem,
         statement.title,

@@ -24,12 +24,52 @@ def test_something_is_not(certificates: Path, tmp_path: Path) -> None:
     path = only(certificates, tmp_path / "c", "2 carry bits")
     edited(path, lambda record: record["proof"].pop(0))
     text = done("certificate", "check", tmp_path / "c", code=1)
-    assert "2 carry bits against 3 carry bits: NOT PROVED: " in text
+    assert text.startswith("statement 1: NOT PROVED: ")
+    assert f'\n  "2 carry bits against 3 carry bits", in its author\'s words ({path.name})\n' in text
+    assert f"\nNOT PROVED: {path.name}\n" in text
     assert text.splitlines()[-1] == "1 of 1 statement NOT PROVED"
     found = json.loads(done("certificate", "check", tmp_path / "c", "--json", code=1))
     assert found["proved"] is False
     assert found["statements"][0]["proved"] is False
     assert "missing" in found["statements"][0]["flaw"]
+
+
+def test_only_some_statements(certificates: Path) -> None:
+    """By a part of their titles, with a prover and without."""
+    lines = done("certificate", "check", certificates, "--only", "a NaN stays").splitlines()
+    assert [line for line in lines if line.startswith("statement ")] == ["statement 1: proved, 1 lemma"]
+    assert lines[-1] == "all proved: 1 statement, 1 lemma"
+    assert "has such a title" in refused("certificate", "check", certificates, "--only", "no such")
+
+
+@pytest.mark.parametrize(
+    "title", ["Volta is Ampere", "x: proved, 1 lemma", 'a" proved', "all proved: 9 statements"]
+)
+def test_a_title_is_a_quotation(certificates: Path, tmp_path: Path, title: str) -> None:
+    """No verdict stands beside what the author wrote, and no line of ours looks like it."""
+    path = only(certificates, tmp_path / "c", "2 carry bits")
+    edited(path, lambda record: record["statement"].update(title=title))
+    quoted = '"' + title.replace('"', "'") + '"'
+    for command in ("check", "show"):
+        lines = done("certificate", command, tmp_path / "c").splitlines()
+        assert sum(line.strip().startswith(f"{quoted}, in its author's words") for line in lines) == 1
+        assert sum(title.replace('"', "'") in line for line in lines) == 1
+    assert lines and not any(line.startswith(title) for line in lines)
+
+
+def test_the_end_says_what_is_trusted(certificates: Path) -> None:
+    lines = done("certificate", "check", certificates).split("\n\n")[-1].splitlines()
+    assert lines[0] == (
+        "summary: 4 statements (two models give the same word: 3; no input satisfies a condition: 1)"
+    )
+    assert [line.partition(":")[0] for line in lines[1:]] == ["trusted", "specification", "all proved"]
+
+
+def test_values_that_mean_nothing_are_not_listed(certificates: Path) -> None:
+    for command in ("check", "show"):
+        rows = [line.split() for line in done("certificate", command, certificates).splitlines()]
+        assert not any(len(row) > 1 and set(row[1:]) <= {"None", "False"} for row in rows)
+        assert any(row[:2] == ["carry_bits", "2"] for row in rows)
 
 
 @pytest.mark.slow
@@ -90,7 +130,7 @@ def test_properties_of_units(tmp_path: Path, name: str) -> None:
 def test_a_prover(certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is not known, not installed, or given half."""
     assert "acl2" in refused("certificate", "check", certificates, "--with", "alc2")
-    assert "--with" in refused("certificate", "check", certificates, "--only", "carry")
+    assert "--with" in refused("certificate", "check", certificates, "--books", tmp_path / "books")
     assert "--states" in refused(
         "certificate", "check", certificates, "--with", "acl2", "--states", "volta", "ampere"
     )

@@ -10,7 +10,7 @@ from tests.support.command_line import done, refused
 
 def test_files_are_written(certificates: Path, tmp_path: Path) -> None:
     text = done("certificate", "export", certificates, "--as", "smtlib", "--output", tmp_path / "out")
-    assert "2 carry bits against 3 carry bits: " in text
+    assert '"2 carry bits against 3 carry bits": ' in text
     folders = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert folders == sorted(path.stem for path in (certificates / "statements").iterdir())
     asked = ("certificate", "export", certificates, "--as", "smtlib", "--output", tmp_path / "out", "--json")

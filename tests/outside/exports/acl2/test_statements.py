@@ -69,7 +69,7 @@ def test_what_it_says_stands_in_its_head(certificates: Path) -> None:
     text = book_of(certificates, "2 carry bits").text
     assert text.isascii()
     head = text.partition("(in-package")[0]
-    assert "; 2 carry bits against 3 carry bits" in head
+    assert '; "2 carry bits against 3 carry bits", in its author\'s words' in head
     assert "; statement: on inputs that are finite, models 1 and 2 give the same word, read in f16" in head
 
 
