@@ -30,15 +30,17 @@ def main() -> None:
     gc.set_threshold(100_000, 20, 20)
     try:
         from tcsmt.face.cli import main as command_line
+        from tcsmt.face.cli.running import run
 
-        command_line()
+        code = run(command_line)
     except Stopped as stopped:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
         files = sys.modules.get("tcsmt.support.files")  # not there before anything could be written
         kept = files.kept_files() if files is not None else ""
         print(f"tcsmt: interrupted; {f'kept: {kept}' if kept else 'nothing was written'}", file=sys.stderr)
-        sys.exit(128 + stopped.args[0])
+        code = 128 + stopped.args[0]
+    sys.exit(code)
 
 
 def _encode() -> None:

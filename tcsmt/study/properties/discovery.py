@@ -133,9 +133,11 @@ class LoadedProperty:
     def _call(self, function: object, argument: object) -> object:
         try:
             return function(argument)  # type: ignore[operator]
-        except (TcsmtError, KeyboardInterrupt):
+        except (TcsmtError, KeyboardInterrupt, MemoryError):
             raise
         except (Exception, SystemExit) as error:
+            if isinstance(error, OSError) and not _is_of(error, self.about.path):
+                raise  # a full disk, a file that cannot be written: no module is to blame
             raise BrokenProperty(
                 f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
             ) from None
@@ -149,6 +151,14 @@ def choose_row(prop: LoadedProperty, rows: Sequence[Row]) -> Row:
     reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
     what = rows[0].name if len(rows) == 1 else f"any instruction of {rows[0].architecture}"
     raise TcsmtError(f"{prop.about.name} does not apply to {what}: {reasons}")
+
+
+def _is_of(error: BaseException, path: Path) -> bool:
+    """Whether a file's own line raised an error."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == str(path)
 
 
 def _place(error: BaseException, path: Path) -> str:
