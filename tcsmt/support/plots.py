@@ -12,10 +12,18 @@ from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["COLOURS", "save_svg"]
+__all__ = ["COLOURS", "require_matplotlib", "save_svg"]
 
 #: Told apart by most colour-blind readers too (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+
+
+def require_matplotlib() -> None:
+    """Raise :class:`.TcsmtError` where matplotlib is not installed: before the work that is to be drawn."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise TcsmtError(f"plots need matplotlib: {extras.install('plot')}") from None
 
 
 def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None], says: str) -> None:
@@ -24,11 +32,10 @@ def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None],
     says: what the figure shows, in a sentence, for those who cannot see it.
     Raises :class:`.TcsmtError` where matplotlib is not installed.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise TcsmtError(f"plots need matplotlib: {extras.install('plot')}") from None
+    require_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     settings = {"svg.hashsalt": "tcsmt", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
     with rc_context(settings):
         figure = Figure(figsize=size, layout="constrained", facecolor="white")

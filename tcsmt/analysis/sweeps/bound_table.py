@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 
 from tcsmt.analysis.sweeps.findings import About, Effort, bounded
 from tcsmt.compose.recipes.named import recipe_named, units_for, without_file
+from tcsmt.compose.recipes.split import F32
 from tcsmt.language.graphs.digest import digest_of_texts
-from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.work import Task
 
 __all__ = ["BoundSubject", "TableLine", "lines_of", "tasks_of"]
+
+
+#: Ootomo and Yokota's Type 1.
+_TYPE1 = (-15, 14)
 
 
 @dataclass(frozen=True)
@@ -29,17 +34,35 @@ class BoundSubject:
     def of_format(cls, name: str, domain: Domain) -> BoundSubject:
         """A unit by itself on numbers of an operand format: nothing is lost before it.
 
+        Exponents that the domain leaves open are those of the format's normal numbers: in binary32, where
+        inputs are, a subnormal number has fewer bits than the others, which no domain says.
         Raises :class:`.TcsmtError` for what is not a floating-point format.
         """
         fmt = float_format(format_named(name))
         bits = domain.bits or (fmt.precision, fmt.precision)
-        return cls(fmt.name, f"single-f16,format={fmt.name}", replace(domain, bits=bits))
+        exponents = domain.exponents or _normal_exponents(fmt)
+        domain = replace(domain, bits=bits, exponents=exponents)
+        return cls(fmt.name, f"single-f16,format={fmt.name}", domain)
 
     @classmethod
     def of_algorithm(cls, name: str, domain: Domain) -> BoundSubject:
-        """An algorithm on binary32 numbers. Raises :class:`.TcsmtError`."""
+        """An algorithm on binary32 numbers, of Type 1 where the domain leaves exponents open.
+
+        Raises :class:`.TcsmtError`.
+        """
         recipe_named(name)
-        return cls(name, name, domain)
+        return cls(name, name, replace(domain, exponents=domain.exponents or _TYPE1))
+
+
+def _normal_exponents(fmt: Format) -> tuple[int, int]:
+    """Return the exponents with which every significand is a normal number of the format.
+
+    Of formats with binary32's exponents, those of Type 1: sums of larger products may overflow.
+    """
+    if fmt.exponent_bits >= F32.exponent_bits:
+        return _TYPE1
+    last = fmt.largest_finite_word >> fmt.ignored_low_bits & ((1 << fmt.fraction_bits) - 1)
+    return fmt.e_min, fmt.e_max - (last < (1 << fmt.fraction_bits) - 1)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from tcsmt.analysis.search.bound import LONGEST
 from tcsmt.analysis.sweeps.bound_table import BoundSubject, TableLine, lines_of, tasks_of
 from tcsmt.analysis.sweeps.findings import Effort, write
-from tcsmt.face.api.effort import TYPE1, check_effort
+from tcsmt.face.api.effort import check_effort
 from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
@@ -26,6 +26,8 @@ __all__ = ["FORMS", "BoundTable", "table"]
 
 #: How a table is written.
 FORMS = ("markdown", "latex", "csv", "json")
+#: Exponents that each format has by itself.
+_OPEN = Domain()
 _HEAD = ("unit", "algorithm", "K", "domain", "found", "proved", "certificate")
 
 
@@ -93,7 +95,7 @@ def table(
     formats: Sequence[str] = (),
     algorithms: Sequence[str] = (),
     lengths: Sequence[int] = (16,),
-    domain: Domain = TYPE1,
+    domain: Domain = _OPEN,
     search: float = 2.0,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
@@ -109,6 +111,8 @@ def table(
 
     units: names of architectures, GPUs or ``ARCH/INSTRUCTION``. formats: of operands, for the unit by itself
     on numbers of the format. algorithms: as for :func:`bound`, on binary32 numbers. lengths: K, up to 65536.
+    domain: where it leaves exponents open, they are those of a format's normal numbers, all of which exist
+    (f16: -14 to 15; e4m3: -6 to 7), and -15 to 14 for algorithms and for formats with binary32's exponents.
     A unit that does not take a format or an algorithm has no line for it. output: a JSON file, written after
     each cell; a second call computes only what is missing. search: seconds for each cell.
 

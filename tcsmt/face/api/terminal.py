@@ -5,6 +5,7 @@ from __future__ import annotations
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
 from tcsmt.support.files import make_folder, replace_bytes, replace_text
 from tcsmt.support.interrupts import interrupted_once
+from tcsmt.support.plots import require_matplotlib
 from tcsmt.support.progress import shown, silent, told, unseen
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.tables import columns
@@ -25,6 +26,7 @@ __all__ = [
     "make_folder",
     "replace_bytes",
     "replace_text",
+    "require_matplotlib",
     "shown",
     "silent",
     "told",

@@ -12,7 +12,7 @@ from tcsmt.face.api.asked import Domain
 from tcsmt.face.api.terminal import TcsmtError, UnknownName
 from tcsmt.face.cli import options
 
-__all__ = ["domain_of_algorithm", "domain_of_models"]
+__all__ = ["domain_of_algorithm", "domain_of_models", "domain_of_operands"]
 
 #: Ranges of exponents by name: Valpey et al.'s (Ootomo and Yokota's Type 1), and their other one.
 RANGES = {"type1": (-15, 14), "small": (-35, -15)}
@@ -74,17 +74,29 @@ def domain_of_models(command: _Command) -> _Command:
 
 def domain_of_algorithm(command: _Command) -> _Command:
     """A domain with restricted exponents: errors relative to inputs of any size have no bound."""
+    return _restricted(
+        command,
+        click.option("--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS),
+    )
 
+
+def domain_of_operands(command: _Command) -> _Command:
+    """The same, but exponents that are not given are left open: they are those of an operand format."""
+    own = f"{_EXPONENTS}  [default: the normal numbers of a --format; type1 for an --algorithm]"
+    return _restricted(command, click.option("--exponents", metavar="LOW:HIGH", help=own))
+
+
+def _restricted(command: _Command, exponents_option: Callable[[Any], Any]) -> _Command:
     @functools.wraps(command)
     def with_domain(
-        *, exponents: str, c_zero: bool, positive: bool, bits: tuple[int, int] | None, **others: Any
+        *, exponents: str | None, c_zero: bool, positive: bool, bits: tuple[int, int] | None, **others: Any
     ) -> None:
-        domain = Domain(exponents=exponents_of(exponents), c_zero=c_zero, positive=positive, bits=bits)
-        command(domain=domain, **others)
+        given = None if exponents is None else exponents_of(exponents)
+        command(domain=Domain(exponents=given, c_zero=c_zero, positive=positive, bits=bits), **others)
 
     return _with(
         with_domain,
-        click.option("--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS),
+        exponents_option,
         options.c_zero,
         options.positive,
         _bits,

@@ -419,7 +419,7 @@ _Draw = Callable[[SweepRecords, Any], None]
 def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
     """Draw every figure of which something was swept, and yield the files."""
     sweep = SweepRecords(records)
-    figures: dict[str, tuple[tuple[float, float], _Draw, Iterator[object], str]] = {
+    figures: dict[str, tuple[tuple[float, float], _Draw, Sequence[object], str]] = {
         "k": ((9, 5.7), _against_k, _shown_against_k(sweep), "Uniform matrices: residual against K"),
         "types": ((9, 4.2), _by_type, _shown_by_type(sweep), "Residual by distribution of the inputs"),
         "bias": ((10, 7), _bias, _shown_bias(sweep), "Distribution of the error on each unit, and its mean"),
@@ -431,7 +431,7 @@ def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
         ),
     }
     for name, (size, draw, shown, says) in figures.items():
-        if any(shown):
+        if shown:
             path = folder / f"sweep-{name}.svg"
             save_svg(path, size, partial(_titled, draw, sweep, says), says)
             yield path
@@ -442,29 +442,54 @@ def _titled(draw: _Draw, sweep: SweepRecords, title: str, figure: Any) -> None:
     figure.suptitle(title, fontsize=10)
 
 
-def _shown_against_k(sweep: SweepRecords) -> Iterator[object]:
-    for unit in _UNITS:
-        for name in PLOTTED:
-            yield from (error for _, error in sweep.line("uniform", name, _unit(name, unit)))
+def _shown_against_k(sweep: SweepRecords) -> list[str]:
+    """The units of which a panel shows anything."""
+    return [
+        unit
+        for unit in _UNITS
+        if any(error for name in PLOTTED for _, error in sweep.line("uniform", name, _unit(name, unit)))
+    ]
 
 
-def _shown_by_type(sweep: SweepRecords) -> Iterator[object]:
-    for unit in _TYPE_UNITS:
-        for name in PLOTTED:
-            yield from (sweep.error(distribution, name, _unit(name, unit)) for distribution in _TYPES)
+def _shown_by_type(sweep: SweepRecords) -> list[str]:
+    return [
+        unit
+        for unit in _TYPE_UNITS
+        if any(sweep.error(d, name, _unit(name, unit)) for d in _TYPES for name in PLOTTED)
+    ]
 
 
-def _shown_bias(sweep: SweepRecords) -> Iterator[object]:
-    for name, distribution in _BIASED:
-        records = sweep.records.get((distribution, sweep.longest, name), {})
-        yield from ("quantiles" in record for record in records.values())
+def _shown_bias(sweep: SweepRecords) -> list[tuple[str, str]]:
+    """The algorithms and distributions."""
+    return [pair for pair in _BIASED if _with_quantiles(sweep, *pair)]
 
 
-def _shown_by_rounding(sweep: SweepRecords) -> Iterator[object]:
-    for distribution in _ROUNDING_DISTRIBUTIONS:
-        for unit in _ROUNDING_UNITS:
-            for name in ("markidis", "markidis,every=instruction"):
-                yield from (error for _, error in sweep.line(distribution, name, unit))
+def _with_quantiles(sweep: SweepRecords, name: str, distribution: str) -> dict[str, Record]:
+    records = sweep.records.get((distribution, sweep.longest, name), {})
+    return {label: record for label, record in records.items() if "quantiles" in record}
+
+
+def _shown_by_rounding(sweep: SweepRecords) -> list[tuple[str, str]]:
+    """The distributions and units."""
+    return [
+        (distribution, unit)
+        for distribution in _ROUNDING_DISTRIBUTIONS
+        for unit in _ROUNDING_UNITS
+        if any(
+            error
+            for name in ("markidis", "markidis,every=instruction")
+            for _, error in sweep.line(distribution, name, unit)
+        )
+    ]
+
+
+def _panels(figure: Any, count: int, across: int, **shared: Any) -> Any:
+    """Return so many axes, in rows of ``across`` at most; what a last row has more is not drawn."""
+    across = min(across, count)
+    axes = figure.subplots(-(-count // across), across, squeeze=False, **shared)
+    for axis in axes.flat[count:]:
+        axis.set_axis_off()
+    return axes
 
 
 def _line(axis: Any, points: Iterator[tuple[int, float | None]], colour: str, label: str) -> None:
@@ -515,8 +540,9 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
 
 
 def _against_k(sweep: SweepRecords, figure: Any) -> None:
-    axes = figure.subplots(2, 4, sharex=True, sharey=True)
-    for axis, unit in zip(axes.flat, _UNITS, strict=False):
+    units = _shown_against_k(sweep)
+    axes = _panels(figure, len(units), 4, sharex=True, sharey=True)
+    for axis, unit in zip(axes.flat, units, strict=False):
         for colour, name in zip(COLOURS, PLOTTED, strict=True):
             _line(axis, sweep.line("uniform", name, _unit(name, unit)), colour, name)
         axis.set_title(unit, fontsize=9)
@@ -524,13 +550,13 @@ def _against_k(sweep: SweepRecords, figure: Any) -> None:
         axis.set_xlabel("K")
     for axis in axes[:, 0]:
         axis.set_ylabel("relative residual")
-    axes.flat[-1].set_axis_off()
     _legend(figure, list(axes.flat))
 
 
 def _by_type(sweep: SweepRecords, figure: Any) -> None:
-    axes = figure.subplots(1, 2, sharey=True)
-    for axis, unit in zip(axes, _TYPE_UNITS, strict=True):
+    units = _shown_by_type(sweep)
+    axes = _panels(figure, len(units), 2, sharey=True)[0]
+    for axis, unit in zip(axes, units, strict=True):
         for number, (colour, name) in enumerate(zip(COLOURS, PLOTTED, strict=True)):
             values = [(place, sweep.error(d, name, _unit(name, unit))) for place, d in enumerate(_TYPES)]
             points = [(place + 0.08 * (number - 3.5), error) for place, error in values if error]
@@ -545,10 +571,10 @@ def _by_type(sweep: SweepRecords, figure: Any) -> None:
 
 def _bias(sweep: SweepRecords, figure: Any) -> None:
     """Quantiles of the error on every unit, and its mean: the bias, in numbers at the right."""
-    axes = figure.subplots(2, 2)
-    for axis, (name, distribution) in zip(axes.flat, _BIASED, strict=True):
-        records = sweep.records.get((distribution, sweep.longest, name), {})
-        units = {label: record for label, record in records.items() if "quantiles" in record}
+    shown = _shown_bias(sweep)
+    axes = _panels(figure, len(shown), 2)
+    for axis, (name, distribution) in zip(axes.flat, shown, strict=False):
+        units = _with_quantiles(sweep, name, distribution)
         # CDNA2 flushes subnormal residuals: its error has another scale, and ends at the frame
         ends = [
             record["quantiles"][QUANTILES.index(share)]
@@ -582,10 +608,15 @@ def _signed(x: float) -> str:
 
 
 def _by_rounding(sweep: SweepRecords, figure: Any) -> None:
-    axes = figure.subplots(2, 3, sharex=True, sharey="row")
+    shown = _shown_by_rounding(sweep)
+    distributions, units = (list(dict.fromkeys(names)) for names in zip(*shown, strict=True))
+    axes = figure.subplots(len(distributions), len(units), sharex=True, sharey="row", squeeze=False)
     styles = {"as it is": "", "last rounding to nearest": "RNE", "alignment to nearest too": "all RNE"}
-    for row, distribution in zip(axes, _ROUNDING_DISTRIBUTIONS, strict=True):
-        for axis, unit in zip(row, _ROUNDING_UNITS, strict=True):
+    for row, distribution in zip(axes, distributions, strict=True):
+        for axis, unit in zip(row, units, strict=True):
+            if (distribution, unit) not in shown:
+                axis.set_axis_off()
+                continue
             for colour, (label, variant) in zip(COLOURS, styles.items(), strict=False):
                 _line(axis, sweep.line(distribution, "markidis", unit, variant), colour, label)
             outside = sweep.line(distribution, "markidis,every=instruction", unit)
@@ -595,7 +626,7 @@ def _by_rounding(sweep: SweepRecords, figure: Any) -> None:
             axis.grid(alpha=0.3)
             axis.set_xlabel("K")
         row[0].set_ylabel("relative residual")
-    _legend(figure, [axes[0][0]])
+    _legend(figure, list(axes.flat))
 
 
 # --- what is printed ------------------------------------------------------------------------------

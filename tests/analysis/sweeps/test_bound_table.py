@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from tcsmt.analysis.sweeps.bound_table import BoundSubject, lines_of, tasks_of
 from tcsmt.analysis.sweeps.findings import Effort
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -20,6 +23,32 @@ def test_a_format_is_the_unit_by_itself_on_numbers_of_the_format() -> None:
     assert BoundSubject.of_algorithm("markidis", DOMAIN).domain == DOMAIN
     with pytest.raises(TcsmtError, match="s8"):
         BoundSubject.of_format("s8", DOMAIN)
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e2m1", "e3m2"])
+def test_exponents_that_are_left_open_are_those_of_numbers_that_there_are(name: str) -> None:
+    """Each with every significand of the format, by its own table of words; the next binades have not all."""
+    fmt = FORMATS[name]
+    domain = BoundSubject.of_format(name, Domain(c_zero=True)).domain
+    assert domain.c_zero and domain.bits == (fmt.precision, fmt.precision)
+    low, high = domain.low, domain.high
+    numbers = {
+        abs(fmt.value(word << fmt.ignored_low_bits))
+        for word in range(1 << (fmt.width - fmt.ignored_low_bits))
+        if not (fmt.is_nan(word << fmt.ignored_low_bits) or fmt.is_infinite(word << fmt.ignored_low_bits))
+    }
+
+    def whole(exponent: int) -> bool:
+        first = Fraction(2) ** exponent
+        steps = 1 << fmt.fraction_bits
+        return all(first + first * n / steps in numbers for n in range(steps))
+
+    assert whole(low) and whole(high)
+    if fmt.exponent_bits < 8:
+        assert not whole(low - 1) and not whole(high + 1)
+    else:
+        assert (low, high) == (-15, 14)
+    assert BoundSubject.of_algorithm("markidis", Domain()).domain.exponents == (-15, 14)
 
 
 def test_lines_are_units_that_take_the_subject() -> None:

@@ -12,7 +12,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.sweep import DISTRIBUTIONS, LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
-from tcsmt.face.api.terminal import make_folder, shown
+from tcsmt.face.api.terminal import make_folder, require_matplotlib, shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ALGORITHM, UNIT
 
@@ -91,6 +91,7 @@ def sweep(
     """
     new = folder is not None and not folder.exists()
     if folder is not None:
+        require_matplotlib()
         make_folder(folder)
     with shown() as progress:
         result = sweep_of(

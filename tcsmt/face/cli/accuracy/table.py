@@ -13,7 +13,7 @@ from tcsmt.face.api.bound_table import table as table_of
 from tcsmt.face.api.terminal import shown
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
-from tcsmt.face.cli.domain import domain_of_algorithm
+from tcsmt.face.cli.domain import domain_of_operands
 from tcsmt.face.cli.names import ALGORITHM, UNIT
 
 
@@ -38,7 +38,7 @@ from tcsmt.face.cli.names import ALGORITHM, UNIT
     show_default=True,
     help="Products in the dot product (may be repeated).",
 )
-@domain_of_algorithm
+@domain_of_operands
 @search_option(2.0)
 @click.option(
     "--as", "form", type=click.Choice(FORMS), default="markdown", show_default=True, help="How it is written."
@@ -60,8 +60,8 @@ def table(
 ) -> None:
     """Print a table of error bounds, found and proved: units by themselves, and algorithms on them.
 
-    With --format, the unit by itself multiplies numbers of the format; with --algorithm, binary32 numbers
-    are multiplied by an algorithm. A unit that does not take one of them has no line for it. With
+    With --format, the unit by itself multiplies normal numbers of the format; with --algorithm, binary32
+    numbers are multiplied by an algorithm. A unit that does not take one of them has no line for it. With
     --certificate, each cell has the digest in the name of its certificate.
 
     Exit code: 0 every cell has a bound, 2 usage error, 3 some have none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -94,6 +95,16 @@ def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+def test_plots_need_matplotlib_before_anything_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    kept = ("--output", tmp_path / "sweep.json", "--plots", tmp_path / "plots")
+    code, text = run("--algorithm", "markidis", "--arch", "hopper", "--k", 16, *kept)
+    assert code == 2 and "plots need matplotlib" in text
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -120,6 +131,9 @@ def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
     }
     assert code == 0
     assert text.count("written: ") == 3
+    panels = {path.stem: path.read_text().count('<g id="axes_') for path in folder.iterdir()}
+    # of those with data alone; the bias has its means in an axis at the right
+    assert panels == {"sweep-k": 1, "sweep-bias": 2, "sweep-rounding": 1}
 
 
 @pytest.mark.slow

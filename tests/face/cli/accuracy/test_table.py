@@ -42,3 +42,27 @@ def test_unknown_names_are_refused() -> None:
         "accuracy", "table", "--arch", "volta", "--format", "bf16"
     )
     assert "a format or an algorithm" in refused("accuracy", "table", "--arch", "volta")
+
+
+@pytest.mark.slow
+def test_the_example_of_the_help_is_about_numbers_that_there_are() -> None:
+    """FP16 numbers of 11 bits, whose errors are those of the unit alone."""
+    shown = json.loads(
+        done(
+            "accuracy",
+            "table",
+            "--arch",
+            "v100",
+            "--arch",
+            "h100",
+            "--format",
+            "f16",
+            "--search",
+            "0.1",
+            "--json",
+        )
+    )
+    assert [round(cell["proved"], 3) for cell in shown["cells"]] == [32.0, 9.5]
+    assert {cell["domain"] for cell in shown["cells"]} == {
+        "exponents -14 to 15, a of 11 and b of 11 significand bits"
+    }
