@@ -199,7 +199,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
     home = _HOMES[name]
     module = home in ("tcsmt", "tcsmt.face.api")  # a name of which the module itself is what is meant
-    found = import_module(f"{home}.{name}") if module else getattr(import_module(home), name)
+    with import_module("tcsmt.support.floats").IeeeFloats():  # modules compute constants
+        found = import_module(f"{home}.{name}") if module else getattr(import_module(home), name)
     globals()[name] = found
     return found
 

@@ -16,10 +16,13 @@ try:
 except ImportError as error:
     raise ImportError(f"tcsmt.torch needs PyTorch: {extras.install('torch')}") from error
 
-from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
-from tcsmt.face.torch.emulation import TorchEmulation, emulate
-from tcsmt.face.torch.quantised import QuantisedTensor, quantise
-from tcsmt.face.torch.report import EmulationReport
+from tcsmt.support.floats import IeeeFloats
+
+with IeeeFloats():  # as in tcsmt's __getattr__
+    from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
+    from tcsmt.face.torch.emulation import TorchEmulation, emulate
+    from tcsmt.face.torch.quantised import QuantisedTensor, quantise
+    from tcsmt.face.torch.report import EmulationReport
 
 __all__ = [
     "RECIPES",

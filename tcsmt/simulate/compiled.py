@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tcsmt.language.run.floats import check_floats, usual_floats
 from tcsmt.language.run.jit import functions, require_compiler, vector_bits
 from tcsmt.language.write.llvm import declared
 from tcsmt.matrix_units.arithmetic.words import unsigned
@@ -20,6 +19,7 @@ from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
 from tcsmt.simulate.integer_kernels import IntegerSource
 from tcsmt.simulate.kernel_source import COLUMNS, KernelSource
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import check_floats, usual_floats
 
 __all__ = [
     "ColumnCode",

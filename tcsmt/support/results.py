@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from tcsmt.support.errors import Exit
+from tcsmt.support.floats import guard_members
 from tcsmt.support.version import __version__
 
 __all__ = ["Result", "json_text"]
@@ -16,8 +17,12 @@ __all__ = ["Result", "json_text"]
 class Result:
     """A result: text by ``str``, plain data by :meth:`as_json`, HTML in notebooks.
 
-    A kind of result has a title (what ``repr`` says of it), lines of text, and facts, its plain data.
+    A kind of result has a title (what ``repr`` says of it), lines of text, and facts, its plain data. What is
+    computed when it is read is computed as in public calls, in the default floating-point state.
     """
+
+    def __init_subclass__(cls) -> None:
+        guard_members(cls)
 
     @property
     def _title(self) -> str:
@@ -46,6 +51,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
+
+
+guard_members(Result)
 
 
 def json_text(data: dict[str, Any]) -> str:

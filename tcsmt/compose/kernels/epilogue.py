@@ -12,6 +12,7 @@ from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.floats import guard_members
 
 __all__ = [
     "PLAIN",
@@ -26,6 +27,7 @@ _NEAREST = ROUNDINGS["RNE"]
 _ENTERS = ("first", "epilogue")
 
 
+@guard_members
 @dataclass(frozen=True, kw_only=True)
 class Epilogue:
     """fma(sum, alpha, beta·C), a bias, and roundings; its text is its name.

@@ -13,7 +13,6 @@ import numpy as np
 
 from tcsmt.compose.kernels.epilogue import multiply_add, randomly_rounded, rounded
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.run.floats import usual_floats
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
@@ -22,6 +21,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands
 from tcsmt.simulate.rows import run_words
+from tcsmt.support.floats import usual_floats
 
 __all__ = ["add", "converted", "multiplied_and_added", "stochastic"]
 

@@ -17,6 +17,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["CHAINED", "Level", "Reduction", "fold", "promoted", "reduction_named", "separate", "split_k"]
 
@@ -266,6 +267,7 @@ class Reduction:
 CHAINED = Reduction()
 
 
+@ieee_floats
 def split_k(parts: int) -> Reduction:
     """So many chains side by side, each over its contiguous share of K; their sums are added in order.
 
@@ -278,6 +280,7 @@ def split_k(parts: int) -> Reduction:
     return Reduction((Level(kind="split-k", number=parts),))
 
 
+@ieee_floats
 def promoted(every: int) -> Reduction:
     """A new chain after every so many products, its sum promoted to a second accumulator.
 

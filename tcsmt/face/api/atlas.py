@@ -23,6 +23,7 @@ from tcsmt.study.survey.chained_table import as_chained_table
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import json_text
 
@@ -82,6 +83,7 @@ class ChainedAtlasReport(ChainedAtlas):
         return as_chained_table(self).removesuffix("\n").split("\n")
 
 
+@ieee_floats
 def atlas(
     units: Sequence[UnitLike] | None = None,
     *,
@@ -123,6 +125,7 @@ def atlas(
     return report
 
 
+@ieee_floats
 def chained_atlas(
     units: Sequence[UnitLike] | None = None,
     *,

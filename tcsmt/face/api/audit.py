@@ -41,6 +41,7 @@ from tcsmt.study.survey.vectors import smallest
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.stopping import on_stop
@@ -149,6 +150,7 @@ class Audited(Result):
         return f"{counted(len(self.made.vectors), 'vector')} of {self.row.name}: {hypotheses}"
 
 
+@ieee_floats
 def audit(
     vectors: TestVectors | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     unit: UnitLike | None = None,

@@ -18,6 +18,7 @@ from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.tables import markdown
@@ -89,6 +90,7 @@ class BoundTable(Result):
         return Exit.UNKNOWN if unknown else Exit.ANSWERED
 
 
+@ieee_floats
 def table(
     units: Sequence[str],
     *,

@@ -12,6 +12,7 @@ from tcsmt.matrix_units.catalogue import Row, selected, sequences_of
 from tcsmt.matrix_units.catalogue.description import row_as_json
 from tcsmt.matrix_units.catalogue.listing import as_markdown, as_text
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
@@ -68,6 +69,7 @@ def unit_list(
     return UnitList(tuple(chosen), tuple(sequences), len(rows))
 
 
+@ieee_floats
 def units(
     arch: str | None = None,
     *,

@@ -22,6 +22,7 @@ from tcsmt.prove.certificates.lemma_files import LemmaFiles, Missing, lemma_of
 from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, one_line, quotation
 
@@ -79,6 +80,7 @@ class CertificateExport(Result):
         return f"{counted(len(self.statements), 'statement')} in {self.language}"
 
 
+@ieee_floats
 def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -> CertificateExport:
     """The statements of a certificate in another language. Nothing is checked.
 

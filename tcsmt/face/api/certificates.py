@@ -19,6 +19,7 @@ from tcsmt.prove.certificates.stated import Stated
 from tcsmt.prove.engine.inhabitants import Inhabitant
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction, Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.text import counted, one_line, quotation
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class ShownStatement:
         return self.description.text(self.facts.lines())
 
 
+@ieee_floats
 def check_certificate(
     path: str | os.PathLike[str],
     *,

@@ -17,6 +17,7 @@ from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.text import one_line, quotation
 
@@ -68,6 +69,7 @@ class CertifiedStatement:
         return "\n  ".join([self.verdict, *lines])
 
 
+@ieee_floats
 def check_with_acl2(
     path: str | os.PathLike[str],
     *,

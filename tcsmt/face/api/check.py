@@ -34,6 +34,7 @@ from tcsmt.simulate.measured.row_files import read_results, read_rows
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.reading import uncompressed
@@ -303,6 +304,7 @@ def _together(names: list[str]) -> list[str]:
     return [f"{name} = {', '.join(ranges(v))}" if v else name for name, v in by_parameter.items()]
 
 
+@ieee_floats
 def check(
     unit: UnitLike,
     implementation: Callable[..., Any] | str | os.PathLike[str] | None = None,

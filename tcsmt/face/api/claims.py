@@ -15,6 +15,7 @@ from tcsmt.prove.statements.verdict import Unknown
 from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.study.claims import Judgement, judge, published
 from tcsmt.support.errors import Exit, UnknownName
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -53,6 +54,7 @@ class ClaimsReport(Result):
         return {"claims": [judgement.as_json() for judgement in self.judgements]}
 
 
+@ieee_floats
 def claims(
     names: Sequence[str] = (),
     *,

@@ -35,6 +35,7 @@ from tcsmt.prove.statements.verdict import (
 )
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["Comparison", "compare"]
@@ -155,6 +156,7 @@ def _chained(row: Row, length: int) -> Row | None:
         return None
 
 
+@ieee_floats
 def compare(
     left: UnitLike,
     right: UnitLike,

@@ -13,11 +13,13 @@ from tcsmt.outside.implementations.design_texts import design_side, named_values
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["DesignFiles", "design", "named_values", "ports_as_json", "ports_lines", "read", "rows_compared"]
 
 
+@ieee_floats
 def design(
     *files: str | os.PathLike[str],
     top: str = "",

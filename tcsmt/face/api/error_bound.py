@@ -35,6 +35,7 @@ from tcsmt.prove.statements.certified import Certified, certificate_json, certif
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
 
@@ -183,6 +184,7 @@ def bound(
     search: float = ...,
     options: SolvingOptions = ...,
 ) -> KernelBound: ...
+@ieee_floats
 def bound(
     algorithm: str,
     unit: UnitLike | None = None,

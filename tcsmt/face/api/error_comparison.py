@@ -35,6 +35,7 @@ from tcsmt.prove.statements.verdict import (
     truth,
     verdict_text,
 )
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["AccuracyComparison", "compare"]
 
@@ -99,6 +100,7 @@ class AccuracyComparison(JudgedResult):
         return f"{' against '.join(self.found.pair.names)}: {in_a_word(self.verdict)}"
 
 
+@ieee_floats
 def compare(
     one: str,
     two: str,

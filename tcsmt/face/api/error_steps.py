@@ -9,10 +9,12 @@ from tcsmt.face.api.effort import check_effort
 from tcsmt.face.api.pictures import Explanation, Vector, vector_words
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["explain"]
 
 
+@ieee_floats
 def explain(
     algorithm: str,
     unit: UnitLike,

@@ -21,6 +21,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = ["AccuracyExactness", "exact"]
@@ -109,6 +110,7 @@ class AccuracyExactness(Result):
         return Exit.of(self.is_exact)
 
 
+@ieee_floats
 def exact(
     unit: UnitLike,
     *,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.outside.exports.languages import LANGUAGES, Exported, exported
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["LANGUAGES", "Exported", "export"]
 
 
+@ieee_floats
 def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
     """A unit in another language, as a file that needs nothing else.
 

@@ -13,10 +13,12 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.study.properties.discovery import choose_row, load
 from tcsmt.study.properties.investigation import Investigation, Report
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["Report", "find"]
 
 
+@ieee_floats
 def find(
     property: str,  # noqa: A002 - what it is called everywhere
     unit: UnitLike,

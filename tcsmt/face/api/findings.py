@@ -12,6 +12,7 @@ from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
 from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import Exit
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -52,6 +53,7 @@ class AlgorithmFindings(Result):
         return Exit.UNKNOWN if unknown else Exit.ANSWERED
 
 
+@ieee_floats
 def findings(
     output: str | os.PathLike[str],
     *,

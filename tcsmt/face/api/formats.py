@@ -12,6 +12,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.prove.statements.finding import shown
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -91,6 +92,7 @@ class FormatValues(Result):
         return f"{texts['word']}  {texts['value']}" + ("" if same else f"  {texts['decimal']}")
 
 
+@ieee_floats
 def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
     """A format's fields, extreme numbers and, if it has at most 8 bits, all its values.
 

@@ -18,6 +18,7 @@ from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 
@@ -68,6 +69,7 @@ class Identified(Result):
         return f"a box: {self.verdict}"
 
 
+@ieee_floats
 def identify(
     box: Callable[..., Any] | UnitLike | None = None,
     *,

@@ -17,6 +17,7 @@ from tcsmt.identification.units.recorded import Survivors, family_of, survivors
 from tcsmt.identification.units.report import best_data, best_lines, lines, summary
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
@@ -96,6 +97,7 @@ class IdentifiedData(Result):
         return f"{self.remaining} of {counted(self._family.count, 'hypothesis')} {explain}"
 
 
+@ieee_floats
 def identify_data(
     path: str | os.PathLike[str],
     *,

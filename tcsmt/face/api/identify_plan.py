@@ -14,6 +14,7 @@ from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
 from tcsmt.identification.units.report import set_data, tree_data
 from tcsmt.support.errors import choose
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.text import counted
 
@@ -63,6 +64,7 @@ class IdentifyPlan(Result):
         return f"a {self.kind}: {self.told_apart} of {counted(self.hypotheses, 'hypothesis')} told apart"
 
 
+@ieee_floats
 def identify_plan(
     kind: str = "set",
     *,

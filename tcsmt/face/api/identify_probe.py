@@ -12,6 +12,7 @@ from tcsmt.identification.units.boxes import probed_box
 from tcsmt.identification.units.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
 from tcsmt.study.papers.khattak import features
 from tcsmt.support.errors import choose
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.invariants import present
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -52,6 +53,7 @@ class IdentifyProbe(Result):
         return counted(self.questions, "question")
 
 
+@ieee_floats
 def identify_probe(
     box: Callable[..., Any] | UnitLike | None = None,
     probe: str = "all",

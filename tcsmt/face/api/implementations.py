@@ -26,6 +26,7 @@ from tcsmt.outside.implementations.check import Implementation
 from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
+from tcsmt.support.floats import callers_floats
 from tcsmt.support.kept_answers import KeptAnswers
 
 __all__ = [
@@ -132,6 +133,8 @@ def of_arrays(
     Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
     Its result, which errors call ``result``, is an array of D's dtype or of D's words, shape (rows,).
     """
+
+    function = callers_floats(function)
 
     def run(words: Words) -> Array:
         arrays = {name: from_words(operands.named[name], part) for name, part in words.named.items()}

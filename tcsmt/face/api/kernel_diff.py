@@ -27,6 +27,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
@@ -186,6 +187,7 @@ def _check_shape(subject: str, words: Array, shape: tuple[int, ...], what: str) 
         raise TcsmtError(f"{subject} shape {words.shape}: must be {shape}, {what}")
 
 
+@ieee_floats
 def kernel_diff(
     a: Any,
     b: Any,

@@ -31,6 +31,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
@@ -291,6 +292,7 @@ def _few(texts: Sequence[str]) -> str:
     return ", ".join(texts[:_FEW]) + more
 
 
+@ieee_floats
 def kernel_identify(
     a: Any,
     b: Any,

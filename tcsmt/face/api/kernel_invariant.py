@@ -21,6 +21,7 @@ from tcsmt.prove.statements.certified import Certified, certificate_json
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
 from tcsmt.support.errors import Exit
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.tables import columns
@@ -196,6 +197,7 @@ def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:
     return [(p, groups.decisions[p]) for p in pairs if isinstance(groups.decisions[p].verdict, Distinguished)]
 
 
+@ieee_floats
 def kernel_invariant(
     unit: UnitLike,
     reductions: Sequence[Reduction | str] | str,

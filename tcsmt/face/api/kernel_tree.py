@@ -13,6 +13,7 @@ from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import callers_floats, ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -112,6 +113,7 @@ def _blocks(region: TreeRegion) -> str:
     return f"{'; '.join(shown)} ({counted(region.elements, 'element')})"
 
 
+@ieee_floats
 def kernel_tree(
     multiply: Callable[[Any, Any], Any] | Kernel | str,
     k: int,
@@ -149,6 +151,8 @@ def kernel_tree(
     if isinstance(multiply, Kernel):
         kernel, multiply = multiply, multiply.multiply
         fmt, unit = fmt or kernel.unit.model.a_format, unit or kernel.unit
+    else:
+        multiply = callers_floats(multiply)
     fmt = fmt or FORMATS["f32"]
     if k < 2:
         raise TcsmtError(f"k = {k}: must be 2 or more")

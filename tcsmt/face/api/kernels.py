@@ -15,6 +15,7 @@ from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["after_rows", "epilogue", "gemm", "reduction"]
 
@@ -22,6 +23,7 @@ __all__ = ["after_rows", "epilogue", "gemm", "reduction"]
 _K = {"a": -1, "b": -2}
 
 
+@ieee_floats
 def reduction(text: str) -> Reduction:
     """The reduction of a text: ``chained``, or levels, outermost first, such as ``split-k:4/promote:128``.
 
@@ -36,6 +38,7 @@ def reduction(text: str) -> Reduction:
     return reduction_named(text)
 
 
+@ieee_floats
 def epilogue(text: str) -> Epilogue:
     """The epilogue of a text such as ``alpha=2,beta=0.5,bias,out=bf16`` (:class:`tcsmt.Epilogue`).
 
@@ -48,6 +51,7 @@ def epilogue(text: str) -> Epilogue:
     return epilogue_named(text)
 
 
+@ieee_floats
 def gemm(
     a: Any,
     b: Any,

@@ -16,6 +16,7 @@ from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.study.properties.investigation import Report, on_instruction
 from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = ["Links", "PageLink", "Report", "Viewed", "links"]
@@ -77,6 +78,7 @@ class Links(Result):
         return "<br>".join(texts) or escape(self.reason)
 
 
+@ieee_floats
 def links(result: Viewed | Report, base: str | None = None) -> Links:
     """Links that show the input of a result in a browser: its units bit by bit, all of it to be changed.
 

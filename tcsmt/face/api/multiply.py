@@ -11,10 +11,12 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["multiply"]
 
 
+@ieee_floats
 def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -> Any:
     """A·B + C by an algorithm on a unit, bit for bit: an array (M, N), float32, or float64 of an emulation.
 

@@ -16,6 +16,7 @@ from tcsmt.face.page.site import site
 from tcsmt.matrix_units.catalogue import Row, rows, selected
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.support.files import make_folder, store_bytes, wrote
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -49,6 +50,7 @@ class Page(Result):
         return f"of {counted(len(self.units), 'unit')}"
 
 
+@ieee_floats
 def page(
     folder: str | os.PathLike[str],
     units: Sequence[UnitLike] | None = None,

@@ -26,6 +26,7 @@ from tcsmt.prove.statements.verdict import Distinguished, Verdict, exit_of, reas
 from tcsmt.simulate.measured.row_files import read_rows
 from tcsmt.simulate.rows import words_of_row
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = [
@@ -125,6 +126,7 @@ class VectorError(TcsmtError):
     """A vector that is not an input of the unit."""
 
 
+@ieee_floats
 def explain(
     unit: UnitLike,
     vector: Vector | os.PathLike[str],

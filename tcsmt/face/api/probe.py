@@ -28,6 +28,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -130,6 +131,7 @@ class Probe:
         return f"<Probe of {self.row.name}: {counted(len(self), 'vector')}>"
 
 
+@ieee_floats
 def probe(
     unit: UnitLike,
     properties: str | Sequence[str] = (),

@@ -10,6 +10,7 @@ from typing import Any
 
 from tcsmt.study.properties.discovery import Property
 from tcsmt.study.properties.discovery import properties as modules
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.tables import columns
 from tcsmt.support.text import counted
@@ -40,6 +41,7 @@ def property_list(folders: Sequence[str | os.PathLike[str]] = ()) -> PropertyLis
     return PropertyList(tuple(modules([Path(folder) for folder in folders]).values()))
 
 
+@ieee_floats
 def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]:
     """Every property that can be asked, by name, with its title; ``folders``: with modules of your own.
 

@@ -15,6 +15,7 @@ from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe, Role, reci
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = ["RECIPES", "ROLES", "SIDES", "QuantisedMatrix", "Role", "Side", "quantise"]
@@ -96,6 +97,7 @@ class QuantisedMatrix(Result):
         return f"of {self.recipe.name}, {' x '.join(map(str, self.values.shape))}"
 
 
+@ieee_floats
 def quantise(
     matrix: Any,
     recipe: OperandRecipe | str,

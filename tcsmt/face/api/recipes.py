@@ -7,6 +7,7 @@ from typing import Any
 
 from tcsmt.compose.recipes.emulation.named import EMULATIONS
 from tcsmt.compose.recipes.named import RECIPES
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = ["Recipes", "recipes"]
@@ -39,6 +40,7 @@ class Recipes(Result, dict[str, str]):
         return f"of {len(self)} algorithms"
 
 
+@ieee_floats
 def recipes() -> Recipes:
     """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one.
 

@@ -14,6 +14,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, choose
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -63,6 +64,7 @@ class ReducedFacts(Result):
         return Exit.of(self.holds)
 
 
+@ieee_floats
 def reduced(
     questions: str | Iterable[str] = (),
     units: str | Iterable[str] = DISTINCT_FP16_UNITS,

@@ -17,6 +17,7 @@ from tcsmt.study.papers.experiment import Plot, Run, paper_named, parts_of
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 from tcsmt.support.sources import digest_of_sources
@@ -53,6 +54,7 @@ class Reproduction(Result):
         return f"of {self.paper}"
 
 
+@ieee_floats
 def reproduce(
     paper: str,
     *,

@@ -31,6 +31,7 @@ from tcsmt.prove.statements.verdict import (
     verdict_text,
 )
 from tcsmt.support.errors import choose
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["AccuracyFlaw", "find"]
 
@@ -90,6 +91,7 @@ class AccuracyFlaw(JudgedResult):
         return f"{self.question} of {self.found.flaw.name} on {self.row.name}: {in_a_word(self.verdict)}"
 
 
+@ieee_floats
 def find(
     question: str,
     algorithm: str,

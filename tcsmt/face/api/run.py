@@ -18,6 +18,7 @@ from tcsmt.prove.statements.explain import stage_lines
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.row_files import read_rows, write_rows
 from tcsmt.simulate.rows import Words, run_words, words_of_row
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -76,6 +77,7 @@ class SimulatedRows(Result):
         return f"{counted(len(self), 'row')} of {self.row.name}"
 
 
+@ieee_floats
 def run(
     unit: UnitLike,
     path: str | os.PathLike[str],

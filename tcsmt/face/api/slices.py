@@ -15,6 +15,7 @@ from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -49,6 +50,7 @@ class ExactSlices(Result):
         return f"of {counted(len(self.families), 'family', 'families')} of units"
 
 
+@ieee_floats
 def slices(
     only: str = "",
     *,

@@ -14,6 +14,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.outside.exports.acl2.specification import SpecifiedNumbers, specification_book, specified_numbers
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["SpecifiedUnit", "specified_in", "specified_with_acl2"]
 
@@ -55,6 +56,7 @@ class SpecifiedUnit:
         return "\n  ".join(lines)
 
 
+@ieee_floats
 def specified_with_acl2(
     *units: UnitLike, books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
 ) -> list[SpecifiedUnit]:

@@ -30,6 +30,7 @@ from tcsmt.prove.statements.verdict import record_text, sure
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
@@ -91,6 +92,7 @@ class SplitAnalysis(Result):
         return Exit.ANSWERED if self.holds is None and "proof" not in self.record else Exit.of(self.holds)
 
 
+@ieee_floats
 def split(
     formats: str | Iterable[str] = (),
     *,

@@ -30,6 +30,7 @@ from tcsmt.study.papers.ootomo import PLOTTED, conclusions, plots
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -112,6 +113,7 @@ class Sweep(Result):
         return Exit.UNKNOWN if self.failed else Exit.ANSWERED
 
 
+@ieee_floats
 def sweep(
     algorithms: str | Iterable[str] = (),
     units: str | Iterable[str] = (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName, choose
 from tcsmt.support.files import make_folder, replace_bytes, replace_text
+from tcsmt.support.floats import IeeeFloats
 from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.plots import require_matplotlib
 from tcsmt.support.progress import shown, silent, told, unseen
@@ -14,6 +15,7 @@ from tcsmt.support.version import __version__
 
 __all__ = [
     "Exit",
+    "IeeeFloats",
     "Result",
     "TcsmtError",
     "UnknownName",

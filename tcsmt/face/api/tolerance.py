@@ -40,6 +40,7 @@ from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_bytes
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -342,6 +343,7 @@ class VacuousTolerance(UserWarning):
     """A tolerance exceeds the signal: what is asserted says next to nothing."""
 
 
+@ieee_floats
 def assert_close(
     actual: Any,
     a: Any,
@@ -374,6 +376,7 @@ def assert_close(
         warnings.warn(f"{bounds.kernel}: {_VACUOUS}", VacuousTolerance, stacklevel=2)
 
 
+@ieee_floats
 def tolerance(
     a: Any,
     b: Any,

@@ -22,6 +22,7 @@ from tcsmt.matrix_units.models.python_steps import names_used, python_steps
 from tcsmt.matrix_units.resolve import NamedSide, resolve
 from tcsmt.outside.implementations import sides
 from tcsmt.simulate.rows import simulate
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
 __all__ = [
@@ -233,6 +234,7 @@ def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
     return rows(arch, claims=claims)
 
 
+@ieee_floats
 def unit(name: UnitLike) -> Unit:
     """The unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a model file.
 
@@ -246,6 +248,7 @@ def unit(name: UnitLike) -> Unit:
     return Unit(side_of(name).row)
 
 
+@ieee_floats
 def read_model(path: str | os.PathLike[str]) -> Unit:
     """The unit of a model file (TOML). Raises :class:`tcsmt.TcsmtError` with file, line and key."""
     from tcsmt.matrix_units.files.model_files import read_model as read

@@ -25,6 +25,7 @@ from tcsmt.simulate.measured.datasets import (
 )
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.invariants import present
 from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
@@ -139,6 +140,7 @@ class Validation(Result):
         return self.summary
 
 
+@ieee_floats
 def validate(
     *paths: str | os.PathLike[str],
     against: UnitLike | None = None,

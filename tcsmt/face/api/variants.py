@@ -11,6 +11,7 @@ from typing import Any
 from tcsmt.study.papers.variants import LENGTHS, QUESTION, conclusions, content, one_at_a_time, plot, points
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import silent
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -53,6 +54,7 @@ class ParameterVariants(Result):
         return f"at {counted(len(self.points), 'point')}"
 
 
+@ieee_floats
 def variants(
     largest: int = LENGTHS[-1],
     *,

@@ -18,6 +18,7 @@ from tcsmt.study.survey.vectors import KINDS, VectorSet, vectors_of
 from tcsmt.support.checkpoint import GOES_ON
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
@@ -131,6 +132,7 @@ class TestVectors(Result):
         return self.summary
 
 
+@ieee_floats
 def vectors(
     unit: UnitLike,
     kind: str = "all",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError, UnknownName
+from tcsmt.face.api.terminal import IeeeFloats, TcsmtError, UnknownName
 
 __all__ = ["Lazy"]
 
@@ -51,9 +51,10 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest commands where there is none of the name."""
+        """Name the nearest commands where there is none of the name. What there is runs in IEEE's state."""
         if args and args[0] not in self.summaries and not args[0].startswith("-"):
             raise click.UsageError(str(UnknownName("command", args[0], self.summaries, "tcsmt --help")), ctx)
+        ctx.with_resource(IeeeFloats())  # until the command has ended
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

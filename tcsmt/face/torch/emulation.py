@@ -18,6 +18,7 @@ from tcsmt.face.torch.operations import HOLD_PRODUCTS, OPERATIONS, Unsupported
 from tcsmt.face.torch.products import EmulatedProducts
 from tcsmt.face.torch.report import EmulationReport
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import IeeeFloats, ieee_floats
 
 __all__ = ["TorchEmulation", "emulate"]
 
@@ -52,6 +53,7 @@ _NO_ARITHMETIC = (
 )
 
 
+@ieee_floats
 def emulate(
     unit: UnitLike,
     recipe: OperandRecipe | str | None = None,
@@ -151,7 +153,8 @@ class TorchEmulation:
                 else None
             )
             try:
-                result = own(self._products, *arguments, **named)
+                with IeeeFloats():
+                    result = own(self._products, *arguments, **named)
             except Unsupported as reason:
                 why = str(reason)
                 if overload.endswith("out"):

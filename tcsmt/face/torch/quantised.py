@@ -15,6 +15,7 @@ from tcsmt.face.torch.tensors import array_of, tensor_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.packing import pack
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["QuantisedTensor", "quantise"]
 
@@ -36,6 +37,7 @@ class QuantisedTensor:
     flushed: int
 
 
+@ieee_floats
 def quantise(
     tensor: Any,
     recipe: OperandRecipe | str,

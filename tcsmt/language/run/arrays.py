@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcsmt.language.graphs.limbs import LIMB, fitted, pieces
-from tcsmt.language.run.floats import check_floats
 from tcsmt.language.terms import Term, operands_first, variables
+from tcsmt.support.floats import check_floats
 
 __all__ = ["Program", "storage"]
 

@@ -22,11 +22,11 @@ import numpy as np
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run import cc, jit
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.run.floats import check_floats
 from tcsmt.language.terms import Term, operands_first, variables
 from tcsmt.language.write import c
 from tcsmt.language.write.llvm import Emitter, container, declared, native, over_groups, schedule
 from tcsmt.support.errors import InternalError
+from tcsmt.support.floats import check_floats
 
 __all__ = ["Exhaust"]
 

@@ -15,9 +15,9 @@ import numpy as np
 from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.run import jit
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.run.floats import check_floats
 from tcsmt.language.terms import Term, operands_first
 from tcsmt.language.write.llvm import Emitter, declared, native, over_groups, schedule
+from tcsmt.support.floats import check_floats
 
 __all__ = ["ArraySums", "LlvmSums", "LlvmWords", "dependents"]
 

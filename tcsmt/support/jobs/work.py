@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.support.checkpoint import Record
+from tcsmt.support.floats import ieee_floats
 
 __all__ = ["Failure", "Task"]
 
@@ -29,8 +30,9 @@ class Task:
     models: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
 
+    @ieee_floats
     def run(self) -> Record:
-        """Its record."""
+        """Its record, in whatever state the worker's floating-point unit is."""
         return self.function(*self.arguments)
 
     def stamped(self, record: Record) -> Record:
