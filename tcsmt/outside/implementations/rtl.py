@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tcsmt.outside.implementations.verilog_meaning import Sources, check_meaning
 from tcsmt.outside.implementations.verilog_tree import VerilogTree, read_verilog_tree, tree_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -80,7 +81,12 @@ def read_rtl(
             raise UnknownName("register", unknown, reply["registers"])
         if reply["problems"]:
             raise TcsmtError("; ".join(reply["problems"]))
-        return RtlDesign((here / "btor2").read_text(encoding="utf-8"), read_verilog_tree(tree, reply["top"]))
+        design = RtlDesign(
+            (here / "btor2").read_text(encoding="utf-8"), read_verilog_tree(tree, reply["top"])
+        )
+        where = Sources(reply["places"], reply["blocks"])
+        check_meaning(design.tree, [reply["output"], *cut], where)
+        return design
 
 
 def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:

@@ -21,6 +21,8 @@ _PREVIOUS = "\\previous"
 #: Passes that do not choose a value for a don't-care, nor a register's first value: whether the result
 #: depends on one is asked later. The second removes branches that cannot be taken.
 _SIMPLER = ("opt_expr -keepdc", "opt_muxtree", "opt_expr -keepdc", "opt_clean")
+#: As simulators do: without the macro SYNTHESIS, and with what comments would switch off.
+_READING = "--no-proc --dump-ast --no-synthesis-define --no-default-translate-off-format"
 #: Bits that a part-select takes from beyond a vector are x; the cell for it would give zeros.
 _BEYOND = r"""
 (* techmap_celltype = "$shiftx" *)
@@ -55,7 +57,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     def run(command: str) -> None:
         ys.run_pass(command, design)
 
-    run(f"read_slang --no-proc --dump-ast -f {options['arguments']}")
+    run(f"read_slang {_READING} -f {options['arguments']}")
     top = options["top"]
     run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
     problems = black_boxes(design)
@@ -63,6 +65,11 @@ def main(request: Path, reply: Path, written: Path) -> None:
         reply.write_text(json.dumps({"problems": problems}), encoding="utf-8")
         return
     blocks = {module.name.str(): combinational(module) for module in design.modules_.values()}
+    top_module = design.top_module()
+    sources = {
+        "places": {plain(wire.name): place(wire) for wire in top_module.wires_.values()},
+        "blocks": [place(process) for _, process in sorted(numbered(top_module.processes))],
+    }
     run("proc -norom -noopt")
     for module in design.modules_.values():
         hold_previous(module, blocks[module.name.str()])
@@ -104,7 +111,8 @@ def main(request: Path, reply: Path, written: Path) -> None:
     if not problems:
         for command in ("async2sync", "dffunmap", *_SIMPLER, f"write_btor -x {written}"):
             run(command)
-    reply.write_text(json.dumps({"problems": problems, "top": plain(module.name)}), encoding="utf-8")
+    told_all = {"problems": problems, "top": plain(module.name), "output": output, **sources}
+    reply.write_text(json.dumps(told_all), encoding="utf-8")
 
 
 def leads(path: str, name: str) -> bool:
@@ -115,6 +123,11 @@ def leads(path: str, name: str) -> bool:
 def plain(name: Any) -> str:
     """A name as the source has it."""
     return str(name.str()).removeprefix("\\")
+
+
+def numbered(processes: Any) -> list[tuple[int, Any]]:
+    """Processes, by the numbers in their names, which are in the order of the source."""
+    return [(int(plain(process.name).removeprefix("$")), process) for process in processes.values()]
 
 
 def place(cell: Any) -> str:
@@ -297,6 +310,9 @@ def latches(module: Any) -> list[str]:
             else:
                 fault = "a latch; only registers with a clock are supported"
             faults.append(f"{place(cell)}: {fault}")
+        elif "aldff" in cell.type.str() and not cell.getPort(ys.IdString("\\AD")).is_fully_const():
+            # simulators load it at the edge alone
+            faults.append(f"{place(cell)}: an asynchronous load of what is not constant is not supported")
     return [*dict.fromkeys(faults)][:_MOST]
 
 
@@ -325,6 +341,8 @@ def clocks(module: Any) -> list[str]:
         if "dff" in cell.type.str() and cell.hasPort(ys.IdString("\\CLK")):
             signal = cell.getPort(ys.IdString("\\CLK"))
             name = plain(signal.as_wire().name) if signal.is_wire() else "an expression"
+            if not (signal.is_wire() and signal.as_wire().port_input):
+                return [f"{place(cell)}: the clock, {name}, is not an input of the module"]
             edge = cell.getParam(ys.IdString("\\CLK_POLARITY")).as_bool()
             seen.setdefault(f"{'rising' if edge else 'falling'} {name}", place(cell))
     if len(seen) < 2:

@@ -37,7 +37,8 @@ def module(body: str, ports: str = "input clk, input [3:0] a, output logic [3:0]
 @needs_yosys
 def test_a_sound_design_is_written(tmp_path: Path) -> None:
     reply, text = ran(tmp_path, module("assign d = a + 4'd3;"))
-    assert reply == {"problems": [], "top": "t"}
+    assert (reply["problems"], reply["top"], reply["output"]) == ([], "t", "d")
+    assert reply["places"]["a"].endswith("x.sv:1") and reply["blocks"] == []
     assert " output " in text and " add " in text
 
 
