@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
@@ -66,13 +66,26 @@ NOT_IDENTIFIED = {
 }  # fmt: skip
 
 
+#: So many models of a kind are drawn at most.
+MOST = 600
+
+
 @cache
-def drawn(kind: type[Model]) -> list[Model]:
-    """Models of a kind, as the referees' tests draw them."""
+def _draws(kind: type[Model]) -> tuple[Random, list[Model]]:
+    """The numbers of which a kind's models are drawn, and those drawn so far."""
+    return Random(f"parameters {kind.kind}"), []
+
+
+def drawn(kind: type[Model]) -> Iterator[Model]:
+    """Models of a kind, as the referees' tests draw them; each is drawn when it is needed."""
     if kind is IntegerDotAdd:
-        return list(INTEGER_UNITS.values())
-    rng = Random(f"parameters {kind.kind}")
-    return [tiny.some_model(rng, kind) for _ in range(600)]
+        yield from INTEGER_UNITS.values()
+        return
+    rng, models = _draws(kind)
+    for place in range(MOST):
+        if place == len(models):
+            models.append(tiny.some_model(rng, kind))
+        yield models[place]
 
 
 def names(kind: type[Model]) -> list[str]:
@@ -101,6 +114,8 @@ def not_read(kind: type[Model]) -> set[str]:
     """By the exact oracle."""
     read: set[str] = set()
     for place, model in enumerate(drawn(kind)):
+        if read >= set(names(kind)):
+            break
         rng = Random(place)
         formats = model.input_formats
         rows = {
@@ -113,10 +128,14 @@ def not_read(kind: type[Model]) -> set[str]:
 def not_drawn(kind: type[Model]) -> set[str]:
     """By the draws, on which the oracles' tests rest: of one value only."""
     values: dict[str, set[str]] = defaultdict(set)
+    missing = set(names(kind))
     for model in drawn(kind):
-        for name in names(kind):
+        for name in missing:
             values[name].add(repr(getattr(model.parameters, name)))
-    return {name for name in names(kind) if len(values[name]) < 2}
+        missing = {name for name in missing if len(values[name]) < 2}
+        if not missing:
+            break
+    return missing
 
 
 def no_cause(kind: type[Model]) -> set[str]:
@@ -138,7 +157,7 @@ def not_identified(kind: type[Model]) -> set[str]:
 def no_neighbour(kind: type[Model]) -> set[str]:
     """In which no neighbour of a model differs from it."""
     missing = set(names(kind)) - WORDS
-    for model in drawn(kind)[:60]:
+    for model in islice(drawn(kind), 60):
         for neighbour in neighbours(model):
             missing.discard(neighbour.parameter)
             if not missing:
@@ -152,7 +171,10 @@ def no_sentence(kind: type[Model]) -> set[str]:
     return {name for name in names(kind) if not sentences.get(name)}
 
 
-REFEREES = (not_read, not_drawn, no_cause, not_identified, no_neighbour, no_sentence)
+REFEREES = (
+    not_read, not_drawn, no_cause, not_identified, pytest.param(no_neighbour, marks=pytest.mark.slow),
+    no_sentence,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
@@ -187,9 +209,9 @@ def test_every_referee_misses_a_parameter_that_it_does_not_know(
     """So that a new one cannot pass: its draws are those of the kind without it."""
     models = [
         WithOneMore.of(**{name: getattr(model.parameters, name) for name in names(FusedDotAdd)})
-        for model in drawn(FusedDotAdd)[:150]
+        for model in islice(drawn(FusedDotAdd), 8)
     ]
-    monkeypatch.setitem(globals(), "drawn", lambda kind: models)
+    monkeypatch.setitem(globals(), "drawn", lambda kind: iter(models))
     assert "extra_bits" in referee(WithOneMore)
 
 
@@ -202,7 +224,7 @@ def test_numbers_outside_of_their_declared_range_are_refused(kind: type[Model]) 
             continue
         for value in (ends[0] - 1, ends[1] + 1):
             with pytest.raises(TcsmtError, match=rf"{parameter.name} = {value}: must be .*from {ends[0]} to"):
-                drawn(kind)[0].varied(**{parameter.name: value})
+                next(drawn(kind)).varied(**{parameter.name: value})
 
 
 #: Features of a fused sum, and the parameters that have their defaults where a unit has one.
@@ -244,31 +266,34 @@ EXCLUDED: tuple[tuple[Callable[[FusedParameters], object], set[str]], ...] = (
 )
 
 
+@pytest.mark.slow
 def test_a_feature_excludes_parameters_of_others() -> None:
     """Each row of the table, on drawn models with its feature: other values than defaults are refused."""
     refused: dict[int, set[str]] = defaultdict(set)
     values = {name: _values(name) for name in names(FusedDotAdd)}
+    wanted = {row: others for row, (_, others) in enumerate(EXCLUDED)}
     for model in drawn(FusedDotAdd):
+        if refused == wanted:
+            break
         for row, (has_feature, others) in enumerate(EXCLUDED):
             for name in others - refused[row] if has_feature(model.parameters) else ():
                 for value in values[name] - {getattr(model.parameters, name)}:
                     with pytest.raises(TcsmtError):
                         model.varied(**{name: value})
                     refused[row].add(name)
-    assert {row: names for row, names in refused.items() if names} == {
-        row: others for row, (_, others) in enumerate(EXCLUDED)
-    }
+    assert {row: names for row, names in refused.items() if names} == wanted
 
 
 def _values(name: str) -> set[Any]:
     return {getattr(model.parameters, name) for model in drawn(FusedDotAdd)}
 
 
+@pytest.mark.slow
 def test_a_value_is_held_or_refused() -> None:
     """No part of a composed unit loses one: what is accepted is read back, and is the same unit again."""
     accepted = refused = 0
     held = [name for name in names(FusedDotAdd) if name not in FusedParameters.qualifiers]
-    for model, name in product(drawn(FusedDotAdd)[:60], held):
+    for model, name in product(islice(drawn(FusedDotAdd), 20), held):
         for value in sorted(_values(name), key=repr)[:4]:
             try:
                 changed = model.varied(**{name: value})
@@ -278,14 +303,13 @@ def test_a_value_is_held_or_refused() -> None:
                 accepted += 1
                 assert getattr(changed.parameters, name) == value
                 assert FusedDotAdd.of(**vars(changed.parameters)) == changed
-    assert accepted > 1000
-    assert refused > 1000
+    assert accepted > 300
+    assert refused > 300
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_each_is_a_key_of_model_files(kind: type[Model], tmp_path: Path) -> None:
-    rng, held = Random(f"files {kind.kind}"), drawn(kind)
-    for model in rng.sample(held, min(8, len(held))):
+    for model in islice(drawn(kind), 4):
         path = tmp_path / "mine.toml"
         path.write_text(f'name = "mine"\n{parameters_toml(model)}')
         read = read_model(path).model
