@@ -585,6 +585,7 @@ class Lying(GroupedDotAdd):
     parts = ((0, 5), (0, 5))
 
 
+@pytest.mark.slow_cases("instructions2-not proved")
 @pytest.mark.parametrize(
     ("instructions", "message"),
     [

@@ -130,6 +130,7 @@ def test_units_that_fall(arch: str) -> None:
     assert proof.stopped.endswith("4 other terms, the result moves as the number: not so for all words")
 
 
+@pytest.mark.slow
 def test_each_lemma_is_needed() -> None:
     """Nothing is proved where any one lemma that there is no other way round is refused."""
     algorithm, domain = fused(16, 1 << 13)

@@ -96,6 +96,7 @@ def test_cdna3_is_proved_never_to_fall(k: int, c_zero: bool) -> None:
     assert never_falls(proof, algorithm, replace(TYPE1, c_zero=c_zero))
 
 
+@pytest.mark.slow
 def test_each_lemma_is_needed() -> None:
     """Nothing is proved where any one lemma is refused."""
     algorithm, domain = drawn(7)

@@ -64,6 +64,7 @@ def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int,
     return not rest if digits is None else rest * 2**digits <= abs(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [(1, 5, 8, 10, 22), pytest.param(range(40), marks=pytest.mark.long)], ids=str
 )
@@ -92,6 +93,7 @@ def test_the_lemma_about_a_split_fails_exactly_where_it_is_wrong(seeds: Sequence
 # --- the sums ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_words_of_all_numbers() -> None:
     """What is known of words holds of them; and the exact sums, and the result, are those of the numbers."""
     for one in sums("words", 8):
@@ -153,6 +155,7 @@ def additions(title: str, number: int) -> Iterator[tuple[Sums, list[tuple[int, T
         yield one, addends
 
 
+@pytest.mark.slow
 def test_addends_outside_add_up_to_the_result() -> None:
     """In the order of the algorithm it adds up to the result, but for the sign of a zero."""
     counts: Counter[int] = Counter()

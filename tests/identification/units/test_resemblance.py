@@ -100,6 +100,7 @@ def quiet(function: Callable[..., Array]) -> Callable[[Words], Array]:
     return given_asked(VOLTA, run).run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "texts"),
     [

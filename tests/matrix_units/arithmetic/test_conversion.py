@@ -160,6 +160,7 @@ def test_neighbours_of_ties(source: str, target: str, rule: str) -> None:
     assert_converted(beside_ties(target, source), source, target, rule)
 
 
+@pytest.mark.slow
 @given(
     word=st.integers(0, (1 << 32) - 1), target=st.sampled_from(LISTED), rule=st.sampled_from([*OPERAND_RULES])
 )

@@ -52,6 +52,7 @@ def test_small_formats(operation: str, name: str, mode: str) -> None:
     assert ask(ieee_script(operation, small(name), mode)).answer == "unsat"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", mostly_long(MODES, ["RNE"]))
 @pytest.mark.parametrize("name", ["e3p3", pytest.param("e2p4", marks=pytest.mark.long)])
 def test_small_fma(name: str, mode: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def value_of(x: Integer, words: dict[str, int]) -> int:
     return word - (1 << x.word.width) * (word >> (x.word.width - 1))
 
 
+@pytest.mark.slow
 @given(made())
 def test_a_word_holds_its_number(found: tuple[Integer, int, dict[str, int]]) -> None:
     number, value, words = found
@@ -62,6 +64,7 @@ COMPARED: list[tuple[Callable[[Any, Any], Term], Callable[[int, int], bool]]] = 
 ]
 
 
+@pytest.mark.slow
 @given(made(), made(), st.integers(-2 * FURTHEST, 2 * FURTHEST))
 def test_comparisons(one: Any, two: Any, constant: int) -> None:
     words = one[2] | two[2]
@@ -70,6 +73,7 @@ def test_comparisons(one: Any, two: Any, constant: int) -> None:
         assert evaluate(goals, words) == [theirs(one[1], two[1]), theirs(one[1], constant), theirs(0, 0)]
 
 
+@pytest.mark.slow
 @given(made(), st.integers(1, 24))
 def test_unsigned_words(found: tuple[Integer, int, dict[str, int]], width: int) -> None:
     number, value, words = found

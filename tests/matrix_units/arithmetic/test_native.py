@@ -31,6 +31,7 @@ def word(number: Any) -> int:
     return int(np.float32(number).view(np.uint32))
 
 
+@pytest.mark.slow
 @given(WORDS, WORDS)
 def test_a_product_is_the_processors(x: int, y: int) -> None:
     with np.errstate(all="ignore"):
@@ -40,6 +41,7 @@ def test_a_product_is_the_processors(x: int, y: int) -> None:
     assert nan or result == word(product)
 
 
+@pytest.mark.slow
 @given(WORDS, WORDS)
 def test_a_sum_is_the_processors(x: int, y: int) -> None:
     with np.errstate(all="ignore"):
@@ -56,6 +58,7 @@ def doubles(*words: int) -> Any:
     return np.array(words, dtype=np.uint64).view(np.float64)
 
 
+@pytest.mark.slow
 @given(DOUBLES, DOUBLES)
 def test_a_sum_in_binary64_is_the_processors(v: int, w: int) -> None:
     with np.errstate(all="ignore"):

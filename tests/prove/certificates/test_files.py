@@ -37,6 +37,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow_cases("..-arguments0")
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [*((name, COMMANDS[0]) for name in NAMES), *product((NAMES[0], NAMES[7], NAMES[-1]), COMMANDS[1:])],

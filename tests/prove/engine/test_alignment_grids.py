@@ -80,6 +80,7 @@ def test_a_grid_with_just_enough_bits_is_proved_equal() -> None:
     assert isinstance(on_f16(e4m3_unit(2, 2, 0, 20)).verdict, Equivalent)
 
 
+@pytest.mark.slow
 def test_a_fact_holds_on_random_inputs() -> None:
     """What was proved of a result's last bit is so; one bit higher it is neither proved nor so."""
     unit = e4m3_unit(2, 2, 0, 25)

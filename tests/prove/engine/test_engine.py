@@ -70,6 +70,7 @@ def test_lanes_that_are_not_asked_about_are_zero(lanes: int) -> None:
             assert evaluate([question.domain], inside | {name: word ^ 1})[0] == (word != 0), name
 
 
+@pytest.mark.slow
 def test_every_row_equals_itself() -> None:
     """Another object with the same parameters: the same graph, and no solver."""
     for row in rows()[::29]:
@@ -151,6 +152,7 @@ def test_a_proof_holds_on_random_inputs() -> None:
     assert np.array_equal(one, two)
 
 
+@pytest.mark.slow_cases("hopper/mma.m16n8k16.f32.f16.f16.f32-cdna3/v_mfma_f32_16x16x16_f16")
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -224,6 +226,7 @@ def test_unconfirmed_answers_are_not_proofs(liars: Liars) -> None:
     assert re.fullmatch(r"bitwuzla \S+ alone", alone.by_whom)
 
 
+@pytest.mark.slow
 def test_an_empty_domain_is_confirmed_too(liars: Liars) -> None:
     """Where another solver has an input, the domain is not empty; where none agrees, nothing is said."""
     unit = fused(VOLTA, k=1, n_fma=1)

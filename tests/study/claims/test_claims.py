@@ -99,6 +99,7 @@ def test_a_unit_that_is_as_claimed() -> None:
         assert judge(claim, [data], Solving()).verdict == verdict
 
 
+@pytest.mark.slow
 def test_evidence_that_does_not_decide_is_reported() -> None:
     """The published run that supports two models of Blackwell's FP4 unit alike; a vector decides."""
     judgement = judge(CLAIMS["blackwell-nvfp4-groups-of-four"], [], Solving())

@@ -12,6 +12,7 @@ from tests.support.command_line import reproduced
 from tests.support.paths import DATA
 
 
+@pytest.mark.slow
 def test_printed_vectors() -> None:
     """Section IV: every vector gives what is printed, 2.25 + 2^-22 among them."""
     tests = khattak.feature_tests()

@@ -13,6 +13,7 @@ from tcsmt.study.papers import mmasim
 from tests.support.command_line import reproduced
 
 
+@pytest.mark.slow
 def test_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
     """2048 * 2048 - 2048 * 2048 - 0.000001, section IV-C."""
     some = ("cdna3", "hopper", "cdna1")
@@ -82,6 +83,7 @@ def test_flush() -> None:
     assert zero["1.5·2^-126 - 2^-126"] == {"cdna2"}
 
 
+@pytest.mark.slow
 def test_plots_are_deterministic(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     data = mmasim.bias(count=1000)

@@ -38,6 +38,7 @@ def failing(lemmas: Iterable[tuple[str, str]]) -> Iterator[str]:
     return (name for name, text in lemmas if answer(text) == "sat")
 
 
+@pytest.mark.slow
 def test_tiny() -> None:
     assert [*failing(TINY.multiplication()), *failing(TINY.multiply_add())] == []
 
@@ -74,6 +75,7 @@ def test_binary16_apart() -> None:
     assert list(failing(found)) == []
 
 
+@pytest.mark.slow
 def test_every_lemma_is_about_something() -> None:
     """What a lemma takes for granted holds for some inputs."""
     for lemmas in (TINY.multiplication(), TINY.multiply_add()):

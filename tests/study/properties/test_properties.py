@@ -100,6 +100,7 @@ def test_every_property_has_an_expectation() -> None:
     assert sorted(GOLDEN) == sorted(properties())
 
 
+@pytest.mark.slow_cases("carry-bits-volta")
 @pytest.mark.parametrize(
     ("name", "arch"),
     [
