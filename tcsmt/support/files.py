@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import lzma
 import os
+import stat
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
@@ -24,6 +27,8 @@ __all__ = [
 _WRITTEN: dict[Path, str] = {}
 #: So many are named.
 _NAMED = 3
+#: Of files that are written beside others, so that several threads of a process have names of their own.
+_numbers = count()
 
 
 def wrote(path: Path, holds: str = "") -> None:
@@ -61,20 +66,38 @@ def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
 
 
 def store_bytes(path: Path, content: bytes) -> None:
-    """:func:`replace_bytes` for a file that is not a result."""
-    import tempfile  # slow to load
+    """:func:`replace_bytes` for a file that is not a result.
 
-    temporary = ""
+    A link stays one, and what it names is written. A file that is replaced keeps its mode and its owner; a
+    new one has what the umask leaves. A device, a pipe and a file of several names are written in place.
+    """
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        target = Path(os.path.realpath(path))
+        before = target.stat() if target.exists() else None
+        if before is not None and not (stat.S_ISREG(before.st_mode) and before.st_nlink == 1):
+            target.write_bytes(content)
+        else:
+            _replace(target, content, before)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         raise TcsmtError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _replace(path: Path, content: bytes, before: os.stat_result | None) -> None:
+    """Write a file beside the one that it replaces, then give it that one's name."""
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.{next(_numbers)}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        if before is not None:
+            if hasattr(os, "chown") and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                with suppress(OSError):  # only the superuser may give files away
+                    os.chown(temporary, before.st_uid, before.st_gid)
+            os.chmod(temporary, stat.S_IMODE(before.st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def replace_text(path: Path, text: str, holds: str = "") -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import multiprocessing as mp
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -66,12 +66,9 @@ def test_a_full_disk_leaves_what_was_there(
     def fails(*arguments: Any, **options: Any) -> Any:
         raise full
 
-    made = tempfile.NamedTemporaryFile
-
-    def made_full(*arguments: Any, **options: Any) -> Any:
-        file = made(*arguments, **options)
-        file.write = fails  # type: ignore[method-assign]
-        return file
+    class Full(io.FileIO):
+        def write(self, content: Any) -> int:
+            raise full
 
     with Checkpoint(file, Layout()) as kept:
         kept.keep("one", {"value": 1})
@@ -79,9 +76,9 @@ def test_a_full_disk_leaves_what_was_there(
         with monkeypatch.context() as patched:
             match when:
                 case "opening":
-                    patched.setattr(tempfile, "NamedTemporaryFile", fails)
+                    patched.setattr(os, "open", fails)
                 case "writing":
-                    patched.setattr(tempfile, "NamedTemporaryFile", made_full)
+                    patched.setattr(os, "fdopen", Full)
                 case _:
                     patched.setattr(os, "replace", fails)
             with pytest.raises(TcsmtError, match="No space left on device; what was finished before is kept"):

@@ -29,7 +29,6 @@ def test_written_and_replaced(tmp_path: Path) -> None:
     assert path.read_bytes() == b"\xc2\xb5\n"
     replace_bytes(path, b"\x00")
     assert path.read_bytes() == b"\x00"
-    assert path.stat().st_mode & 0o777 == 0o644
     assert os.listdir(tmp_path) == ["a.txt"]
 
 
@@ -37,6 +36,56 @@ def test_text_is_compressed_where_the_name_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.json.xz"
     replace_text(path, "µ\n" * 1000)
     assert lzma.decompress(path.read_bytes()) == read_bytes(path) == "µ\n".encode() * 1000
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_what_the_umask_leaves(umask: int, mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    before = os.umask(umask)
+    try:
+        replace_text(path, "new")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_a_file_that_is_replaced_keeps_its_mode(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    replace_text(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
+
+
+def test_links_stay_links(tmp_path: Path) -> None:
+    """Of a link, what it names is written, there or not; of a file with two names, both."""
+    (tmp_path / "elsewhere").mkdir()
+    named = tmp_path / "elsewhere" / "a.txt"
+    link = tmp_path / "a.txt"
+    link.symlink_to(Path("elsewhere", "a.txt"))
+    for text in ("one", "two"):
+        replace_text(link, text)
+        assert link.is_symlink() and named.read_text() == link.read_text() == text
+        assert not named.is_symlink()
+    second = tmp_path / "second.txt"
+    second.hardlink_to(named)
+    replace_text(link, "three")
+    assert second.read_text() == named.read_text() == "three" and second.samefile(named)
+    assert sorted(os.listdir(tmp_path / "elsewhere")) == ["a.txt"]
+
+
+def test_a_pipe_and_a_device_are_written_where_they_are(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    replace_text(pipe, "new")
+    assert os.read(reading, 10) == b"new" and pipe.is_fifo()
+    os.close(reading)
+    link = tmp_path / "null"
+    link.symlink_to(os.devnull)
+    replace_text(link, "new")
+    assert Path(os.devnull).is_char_device() and link.is_symlink()
 
 
 @pytest.mark.parametrize("step", ["chmod", "replace"])

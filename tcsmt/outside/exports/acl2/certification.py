@@ -68,6 +68,8 @@ _WRITING_CLAUSES = r"""
 """
 
 
+#: How each of our books begins.
+_PACKAGE = '(in-package "ACL2")'
 #: How what a book includes is taken over by that session: its proofs are for the one that certifies.
 _AS_INCLUDED, _AS_PROVED = (f"(set-ld-skip-proofsp {mode} state)" for mode in ("'include-book", "nil"))
 
@@ -166,7 +168,10 @@ def write_book(book: Book, folder: Path) -> None:
     """The files of a book below a folder. One that is there with this content stays as it is."""
     for name, text in files_of(book).items():
         path = folder / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        there = path.read_text(encoding="utf-8", errors="replace") if path.exists() else text
+        if there.partition("\n")[0] != text.partition("\n")[0] and _PACKAGE not in there:
+            raise TcsmtError(f"{path} was not written by tcsmt: give a folder of its own for books")
+        if there != text or not path.exists():
             make_folder(path.parent)
             replace_text(path, text)
 
@@ -248,8 +253,8 @@ class Refuter:
         done, text = home / "refuted", hashlib.sha256(book.text.encode()).hexdigest()
         if done.exists() and done.read_text(encoding="utf-8") == text:
             return
-        shutil.rmtree(home, ignore_errors=True)
         make_folder(home)
+        _forget(home)
         try:
             prover = self._started()
             if self._refute(book, prover):
@@ -312,8 +317,18 @@ def _refuted(clauses: Path, target: Path, options: SolvingOptions) -> bool:
             replace_text(known, strict(found, lines))
         except NotRefuted:
             return False  # ACL2 says which lemma it is
-    target.hardlink_to(known)
+    try:
+        target.hardlink_to(known)
+    except OSError as error:
+        raise TcsmtError(f"cannot write {target}: {error.strerror}") from None
     return True
+
+
+def _forget(folder: Path) -> None:
+    """Delete a book's refutations, which are other names of files that are kept, and nothing else."""
+    for path in folder.iterdir():
+        if path.name == "refuted" or (path.suffix == ".lrat" and path.stat().st_nlink > 1):
+            path.unlink()
 
 
 def _session(folder: Path, forms: str = "") -> Prover:

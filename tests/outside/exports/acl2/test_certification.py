@@ -137,6 +137,35 @@ def books(unchanged: Books) -> Iterator[Books]:
             path.write_bytes(text)
 
 
+def test_a_folder_keeps_what_is_not_ours(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither refutations of another text nor books are written over, or deleted with, a user's files."""
+    book = book_of(certificates, "2 carry bits")
+    write_book(book, tmp_path)
+    home = tmp_path / "statements" / book.name
+    home.mkdir()
+    mine = [home / "notes.txt", home / "mine.lrat", tmp_path / "statements" / "other.lisp", tmp_path / "todo"]
+    for path in mine:
+        path.write_text("mine")
+    (tmp_path / "refutations").mkdir()
+    kept = tmp_path / "refutations" / "0.lrat"
+    kept.write_text("1 0 1 0")
+    old = home / "lemma.lrat"
+    old.hardlink_to(kept)
+    monkeypatch.setattr(Refuter, "_started", lambda self: self)
+    monkeypatch.setattr(Refuter, "_refute", lambda self, book, prover: True)
+    monkeypatch.setattr(Refuter, "megabytes", 0, raising=False)
+    with Refuter(tmp_path, SolvingOptions()) as refuter:
+        refuter.refute(book)
+    assert [path.read_text() for path in mine] == ["mine"] * 4
+    assert kept.is_file() and not old.exists() and (home / "refuted").is_file()
+    (tmp_path / "Makefile").write_text("all:\n\tmine\n")
+    with pytest.raises(TcsmtError, match="Makefile was not written by tcsmt"):
+        write_book(book, tmp_path)
+    assert (tmp_path / "Makefile").read_text() == "all:\n\tmine\n"
+
+
 @acl2
 @pytest.mark.long
 def test_three_statements(books: Books) -> None:
