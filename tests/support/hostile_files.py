@@ -387,11 +387,7 @@ _cases(
 _STORES = {"brackets": DEEP, "a list": "[]", "a long number": f'{{"verdicts": {LONG}}}', "not UTF-8": b"\xff"}
 _cases(_STORES, "store.json", "atlas", "volta", "--store", "FILE")
 _cases(_STORES, "data.json", "validate", "FILE")
-_LINES = {
-    name: b"\n".join([text if isinstance(text, bytes) else text.encode()] * 2)
-    for name, text in _STORES.items()
-}
-_cases(_LINES, "asked.jsonl", "identify", "--box", "volta", "--transcript", "FILE")
+_cases(_STORES, "asked.jsonl", "identify", "--box", "volta", "--transcript", "FILE")
 
 
 def main() -> None:

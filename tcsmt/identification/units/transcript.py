@@ -11,7 +11,7 @@ from pathlib import Path
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import wrote
+from tcsmt.support.files import replace_text, wrote
 from tcsmt.support.json_files import json_of
 from tcsmt.support.text import counted
 
@@ -91,6 +91,10 @@ class Transcript(Kept):
             raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
 
 
+#: How a line begins.
+_BEGINNING = '{"a": ["'
+
+
 def _read(path: Path, box: str) -> Iterator[Exchange]:
     """A transcript's exchanges; a last line that was cut off while it was written goes from the file.
 
@@ -106,9 +110,11 @@ def _read(path: Path, box: str) -> Iterator[Exchange]:
             a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
             exchange = Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
         except (ValueError, TypeError, KeyError):
-            if number < len(lines):
+            # a file without any answer is a transcript only if add() began to write it
+            begun = number > 1 or _BEGINNING.startswith(line[: len(_BEGINNING)])
+            if number < len(lines) or not begun:
                 raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
-            path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
+            replace_text(path, "".join(f"{line}\n" for line in lines[:-1]))
             return
         if box and data.get("box", box) != box:
             raise TcsmtError(

@@ -151,6 +151,15 @@ def test_a_line_that_is_no_answer(text, tmp_path):
     assert json.loads(good)["c"] == "0x00000000"
 
 
+@pytest.mark.parametrize("text", ["my notes", "[]", "[1, 2]\n", '{"rows": []}'])
+def test_another_file_is_not_emptied(text, tmp_path):
+    path = tmp_path / "notes"
+    path.write_text(text)
+    with pytest.raises(TcsmtError, match="notes:1: not a question with its answer"):
+        Transcript(family_like(VOLTA).formats, path)
+    assert path.read_text() == text
+
+
 def test_a_file_that_cannot_be_read_or_written(tmp_path):
     formats = family_like(VOLTA).formats
     path = tmp_path / "t.jsonl"
