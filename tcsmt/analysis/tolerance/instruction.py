@@ -33,7 +33,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["InstructionLoss", "Linear", "instruction_loss", "least_exponent"]
+__all__ = ["InstructionLoss", "Linear", "greatest_exponent", "instruction_loss", "least_exponent"]
 
 #: What is taken from the standard.
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
@@ -70,13 +70,14 @@ _NAMES = tuple(Linear.__dataclass_fields__)
 class InstructionLoss:
     """What an instruction loses, and below what every sum in it must stay, its error included.
 
-    k: its products. low: the least exponent of an operand that is not zero.
+    k: its products. low, high: the exponents of operands that are not zero.
     """
 
     k: int
     low: int
     loss: Linear
     limit: Fraction
+    high: int
 
     def growth(self, count: int) -> float:
         """By which so many instructions multiply an error that is there before them, at most."""
@@ -115,14 +116,22 @@ def least_exponent(unit: Model, low: int) -> int:
     return max(min(low // _ROUND, -1) * _ROUND, smallest)
 
 
-def instruction_loss(chain: StepwiseProof, unit: Model, low: int) -> InstructionLoss:
+def greatest_exponent(unit: Model, high: int) -> int:
+    """The same up to which operands are asked about, where none has an exponent above ``high``."""
+    largest = max(float_format(fmt).e_max for fmt in (unit.a_format, unit.b_format))
+    return min(max(-(-high // _ROUND), 1) * _ROUND, largest)
+
+
+def instruction_loss(chain: StepwiseProof, unit: Model, low: int, high: int | None = None) -> InstructionLoss:
     """The loss of an instruction on finite operands, none of which but zeros has an exponent below ``low``.
 
-    Its lemmas are added to the chain. Block scales are refused. Raises :class:`.Unbounded`, with the reason,
-    where no lemma covers a step.
+    high: the largest exponent of an operand, where products of larger ones are other numbers (as they
+    overflow); None: that of the formats. Its lemmas are added to the chain. Block scales are refused. Raises
+    :class:`.Unbounded`, with the reason, where no lemma covers a step.
     """
     _check_formats(unit)
-    high = max(float_format(fmt).e_max for fmt in (unit.a_format, unit.b_format))
+    if high is None:
+        high = max(float_format(fmt).e_max for fmt in (unit.a_format, unit.b_format))
     steps = steps_of(chain, unit, low, high)
     partials: list[_Partial] = []
     limits: list[Fraction] = []
@@ -143,7 +152,7 @@ def instruction_loss(chain: StepwiseProof, unit: Model, low: int) -> Instruction
     last = partials[-1]
     if last.content != Counter([C, *range(unit.k)]):
         raise Unbounded("an instruction does not add c and each lane's product once")
-    return InstructionLoss(unit.k, low, last.off, min(limits))
+    return InstructionLoss(unit.k, low, last.off, min(limits), high)
 
 
 def _check_formats(unit: Model) -> None:

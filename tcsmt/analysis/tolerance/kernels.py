@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +12,12 @@ import numpy as np
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureSteps, Summed, of_matrices, of_rows
-from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss, least_exponent
+from tcsmt.analysis.tolerance.instruction import (
+    InstructionLoss,
+    greatest_exponent,
+    instruction_loss,
+    least_exponent,
+)
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.schedule import FormattedWords
@@ -18,13 +25,14 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import InternalError, TcsmtError
 
 __all__ = [
     "ElementBounds",
     "MatrixWords",
     "bounds_of_elements",
     "bounds_of_product",
+    "greatest_operand",
     "least_operand",
     "loss_on",
 ]
@@ -55,7 +63,8 @@ class MatrixWords:
 class ElementBounds:
     """Of each element: what the kernel's result is off by at most, and the exact result.
 
-    atol: infinity where no bound holds, as a step may overflow. exact: in binary64, off by ``error`` at most.
+    atol: infinity where no bound holds, as a step may overflow, or as a number that the element is made of is
+    not finite; then exact is NaN. exact: in binary64, off by ``error`` at most.
     """
 
     atol: Array
@@ -63,23 +72,34 @@ class ElementBounds:
     error: Array
 
 
-def loss_on(chain: StepwiseProof, unit: Model, low: int) -> InstructionLoss:
+def loss_on(chain: StepwiseProof, unit: Model, low: int, high: int | None = None) -> InstructionLoss:
     """What an instruction loses on operands none of which but zeros has an exponent below ``low``
     (:func:`least_operand`); its lemmas are added to the chain.
 
+    high: none has a larger exponent (:func:`greatest_operand`), where no lemma covers all that there are.
     Raises :class:`.Unbounded` where no lemma covers a step.
     """
+    greatest = None if high is None else greatest_exponent(unit, high)
+    try:
+        return _loss_from(chain, unit, low)
+    except Unbounded:
+        if greatest is None or greatest == greatest_exponent(unit, sys.maxsize):
+            raise
+        return _loss_from(chain, unit, low, greatest)
+
+
+def _loss_from(chain: StepwiseProof, unit: Model, low: int, high: int | None = None) -> InstructionLoss:
     asked = least_exponent(unit, low)
     if asked < _LEAST:
         raise Unbounded(f"operands down to 2^{low}: their products may leave binary64")
     try:
-        return instruction_loss(chain, unit, asked)
+        return instruction_loss(chain, unit, asked, high)
     except Unbounded as why:
         if str(why).startswith("exponents of products"):
             raise Unbounded(f"{why} (A or B has a number below 2^{low + 1})") from None
         if asked == _smallest(unit) and asked < low:
             # of units that read subnormal numbers as zeros, where there are none
-            return instruction_loss(chain, unit, asked + 1)
+            return instruction_loss(chain, unit, asked + 1, high)
         raise
 
 
@@ -88,43 +108,97 @@ def _smallest(unit: Model) -> int:
 
 
 def least_operand(unit: Model, operands: MatrixWords) -> int:
-    """The least exponent of an operand that is not zero; 0 where all are zeros.
+    """The least exponent of an operand that is not zero, and finite; 0 where all are zeros.
 
-    Raises :class:`.Unbounded` for integers, and :class:`.TcsmtError` for numbers that are not finite.
+    Raises :class:`.Unbounded` for integers.
     """
-    ends = []
+    return min((max(_exponent(np.min, x), fmt.e_min) for fmt, x in _magnitudes(unit, operands)), default=0)
+
+
+def greatest_operand(unit: Model, operands: MatrixWords) -> int:
+    """The greatest exponent of such an operand; 0 where all are zeros. Raises :class:`.Unbounded`."""
+    return max((max(_exponent(np.max, x), fmt.e_min) for fmt, x in _magnitudes(unit, operands)), default=0)
+
+
+def _exponent(chosen: Callable[[Array], Any], values: Array) -> int:
+    return int(np.frexp(chosen(values))[1]) - 1
+
+
+def _magnitudes(unit: Model, operands: MatrixWords) -> Iterator[tuple[Format, Array]]:
+    """The finite numbers of A and of B that are not zero, where there are any."""
     for name, fmt, words in (("A", unit.a_format, operands.a), ("B", unit.b_format, operands.b)):
-        values = np.abs(_finite(name, fmt, words))
-        values = values[values > 0]
+        values = np.abs(_numbers(name, fmt, words))
+        values = values[(values > 0) & np.isfinite(values)]
         if values.size:
-            ends.append(max(int(np.frexp(values.min())[1]) - 1, float_format(fmt).e_min))
-    return min(ends, default=0)
+            yield float_format(fmt), values
 
 
-def _finite(name: str, fmt: AnyFormat, words: Array) -> Array:
-    """The words' values. Raises :class:`.Unbounded` for integers, and :class:`.TcsmtError` for the rest."""
+def _numbers(name: str, fmt: AnyFormat, words: Array) -> Array:
+    """The words' values. Raises :class:`.Unbounded` for integers."""
     if not isinstance(fmt, Format):
         raise Unbounded(
             f"{name} is {fmt.name}: integers are exact or wrap; `tcsmt accuracy exact` says which"
         )
-    values = floats(fmt, words)
-    if not np.isfinite(values).all():
-        place = [int(at) for at in np.argwhere(~np.isfinite(values))[0]]
-        raise TcsmtError(f"{name}{place} is {values[tuple(place)]}: a tolerance is one of finite numbers")
-    return values
+    return floats(fmt, words)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Operands with zeros in place of numbers that are not finite, and where there are any, by operand."""
+
+    operands: MatrixWords
+    unknown: dict[str, Array]
+    first: str
+
+    @classmethod
+    def of(cls, kernel: Kernel, operands: MatrixWords) -> _Known:
+        """C counts where the epilogue reads it."""
+        unit, working = kernel.unit.model, kernel.schedule.working_format
+        formats = {"a": unit.a_format, "b": unit.b_format, "c": unit.c_format, "bias": working}
+        words: dict[str, Any] = {}
+        unknown: dict[str, Array] = {}
+        first = ""
+        for name, fmt in formats.items():
+            own = getattr(operands, name)
+            if own is None or (name == "c" and kernel.epilogue.beta == 0):
+                continue
+            called = name if name == "bias" else name.upper()
+            values = _numbers(called, fmt, own)
+            unknown[name] = ~np.isfinite(values)
+            words[name] = np.where(unknown[name], own.dtype.type(0), own)
+            if unknown[name].any() and not first:
+                place = [int(at) for at in np.argwhere(unknown[name])[0]]
+                first = f"{called}{place} is {values[tuple(place)]}"
+        return cls(replace(operands, **words), unknown, first)
+
+    def without(self, bounds: ElementBounds, elements: Array) -> ElementBounds:
+        """No bound for some elements. Raises :class:`.TcsmtError` where none is left."""
+        if elements.size and elements.all():
+            raise TcsmtError(f"{self.first}: no element is made of finite numbers alone, and has a tolerance")
+        atol, exact = np.where(elements, np.inf, bounds.atol), np.where(elements, np.nan, bounds.exact)
+        return replace(bounds, atol=atol, exact=exact)
+
+
+def _check_sizes(loss: InstructionLoss, *sides: Array) -> None:
+    """Refuse numbers that the lemmas are not about: the loss is that of other operands."""
+    largest = max(float(np.abs(values).max(initial=0.0)) for values in sides)
+    if largest and int(np.frexp(largest)[1]) - 1 > loss.high:
+        raise InternalError(f"operands up to {largest:g}, and lemmas up to 2^{loss.high}")
 
 
 def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLoss) -> ElementBounds:
     """The bounds of every element of D, each an array (M, N). loss: of :func:`loss_on`.
 
-    Raises :class:`.Unbounded` for what is not covered, and :class:`.TcsmtError` for numbers that are not
-    finite.
+    Raises :class:`.Unbounded` for what is not covered, and :class:`.TcsmtError` where no element is made of
+    finite numbers alone.
     """
-    unit = kernel.unit.model
-    a, b = _finite("A", unit.a_format, operands.a), _finite("B", unit.b_format, operands.b)
+    unit, known = kernel.unit.model, _Known.of(kernel, operands)
+    operands, unknown = known.operands, known.unknown
+    a, b = _numbers("A", unit.a_format, operands.a), _numbers("B", unit.b_format, operands.b)
     (m, length), n = a.shape, b.shape[1]
     result = ElementBounds(*(np.empty((m, n)) for _ in range(3)))
     together = max(1, -(-(length // unit.k * m * n) // _WORK))
+    _check_sizes(loss, a, b)
     e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
     for rows, columns, reduction in kernel.reduction.on(m, n, length):
         for row in range(*rows.indices(m))[::_TILE]:
@@ -143,18 +217,26 @@ def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLo
                 )
                 for name in ("atol", "exact", "error"):
                     getattr(result, name)[tall, wide] = getattr(part, name)
-    return result
+    some = unknown["a"].any(axis=1)[:, None] | unknown["b"].any(axis=0)[None, :]
+    return known.without(result, some | unknown.get("c", False) | unknown.get("bias", False))
 
 
 def bounds_of_elements(
     kernel: Kernel, operands: MatrixWords, loss: InstructionLoss, reduction: Reduction | None = None
 ) -> ElementBounds:
     """The bounds of elements apart, each an array (elements,). reduction: theirs where tiles differ."""
-    unit = kernel.unit.model
-    a, b = _finite("A", unit.a_format, operands.a), _finite("B", unit.b_format, operands.b)
+    unit, known = kernel.unit.model, _Known.of(kernel, operands)
+    operands, unknown = known.operands, known.unknown
+    a, b = _numbers("A", unit.a_format, operands.a), _numbers("B", unit.b_format, operands.b)
+    _check_sizes(loss, a, b)
     e_min = float_format(unit.a_format).e_min, float_format(unit.b_format).e_min
     own = MatrixWords(a, b, operands.c, operands.bias)
-    return _bounded(kernel, reduction or kernel.reduction, of_rows(a, b, e_min), (len(a),), own, loss, 1)
+    result = _bounded(kernel, reduction or kernel.reduction, of_rows(a, b, e_min), (len(a),), own, loss, 1)
+    some = unknown["a"].any(axis=1) | unknown["b"].any(axis=1)
+    some = some | unknown.get("c", False) | unknown.get("bias", False)
+    return replace(
+        result, atol=np.where(some, np.inf, result.atol), exact=np.where(some, np.nan, result.exact)
+    )
 
 
 def _bounded(
@@ -192,10 +274,8 @@ def _in_order(
     steps = EnclosureSteps(shape, products, loss, together, wide)
     c = bias = random = None
     if operands.c is not None and epilogue.beta != 0:
-        _finite("C", schedule.unit.c_format, operands.c)
         c = steps.given(schedule.unit.c_format, operands.c)
     if operands.bias is not None:
-        _finite("bias", schedule.working_format, operands.bias)
         bias = steps.given(schedule.working_format, operands.bias)
     if epilogue.stochastic:
         random = steps.constant_zero()

@@ -16,11 +16,12 @@ import numpy as np
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.exact import exact_element, outside
-from tcsmt.analysis.tolerance.instruction import InstructionLoss
+from tcsmt.analysis.tolerance.instruction import InstructionLoss, greatest_exponent
 from tcsmt.analysis.tolerance.kernels import (
     ElementBounds,
     MatrixWords,
     bounds_of_product,
+    greatest_operand,
     least_operand,
     loss_on,
 )
@@ -131,8 +132,13 @@ class Tolerance(Result):
 
     @property
     def signal(self) -> float:
-        """The root mean square of the exact results."""
-        return float(np.sqrt(np.mean(self.exact**2)))
+        """The root mean square of the exact results that are numbers."""
+        return float(np.sqrt(np.mean(self.exact[~np.isnan(self.exact)] ** 2)))
+
+    @property
+    def _of_numbers(self) -> Array:
+        """``atol`` of the elements that are made of finite numbers."""
+        return self.atol[~np.isnan(self.exact)]
 
     @property
     def above_signal(self) -> int:
@@ -143,12 +149,12 @@ class Tolerance(Result):
     @property
     def vacuous(self) -> bool:
         """Whether the tolerance says next to nothing: the median bound is no less than the signal."""
-        atol = float(np.median(self.atol))
+        atol = float(np.median(self._of_numbers))
         return atol > 0 and not atol < self.signal
 
     @property
     def unbounded(self) -> int:
-        """Elements without a bound, as a step may overflow."""
+        """Elements without a bound: a step may overflow there, or an operand is not finite."""
         return int(np.isinf(self.atol).sum())
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -181,7 +187,7 @@ class Tolerance(Result):
             "against": self.against or None,
             "shape": list(self.exact.shape),
             "k": self._k,
-            "atol": _quantiles(self.atol),
+            "atol": _quantiles(self._of_numbers),
             "signal": self.signal,
             "above_signal": self.above_signal,
             "vacuous": self.vacuous,
@@ -204,13 +210,16 @@ class Tolerance(Result):
         size = " x ".join(map(str, self.exact.shape))
         names = f"{self.kernel} and {self.against}" if self.against else self.kernel
         yield f"{names}, D = {size}, K = {self._k}"
-        atol, apart = _quantiles(self.atol), "|D1 - D2|" if self.against else "|D - exact|"
+        atol, apart = _quantiles(self._of_numbers), "|D1 - D2|" if self.against else "|D - exact|"
         least, median, most = (atol[name] for name in ("least", "median", "largest"))
         yield f"{apart} <= atol for each element, proved for these matrices"
         yield f"atol is from {least:.4g} to {most:.4g}, and {median:.4g} in the median"
         yield f"one number for all elements: atol={most:.17g}, rtol=0"
-        if self.unbounded:
-            yield f"no bound for {counted(self.unbounded, 'element')}: a step may overflow there"
+        special = int(np.isnan(self.exact).sum())
+        if special:
+            yield f"no bound for {counted(special, 'element')}: a number that they are made of is not finite"
+        if self.unbounded > special:
+            yield f"no bound for {counted(self.unbounded - special, 'element')}: a step may overflow there"
         yield f"the signal: exact results of {self.signal:.4g} (root mean square)"
         if self.vacuous:
             yield _VACUOUS
@@ -238,7 +247,7 @@ class Tolerance(Result):
 
     @property
     def _title(self) -> str:
-        return f"of {self.kernel}: atol up to {float(self.atol.max(initial=0.0)):.4g}"
+        return f"of {self.kernel}: atol up to {float(self._of_numbers.max(initial=0.0)):.4g}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -406,9 +415,12 @@ def tolerance(
     for sums of the size that they have on these matrices, and half of the last bit for each addition and
     conversion outside.
 
-    Raises :class:`tcsmt.TcsmtError` for shapes and values that do not fit, for numbers that are not finite,
-    and, with the reason, where no lemma covers a step: block scales, integers, more than five parts that are
-    added in any order (of fewer, the bounds are the largest of all orders).
+    Elements that are made of a NaN or an infinity have no bound: ``atol`` is infinite there, and ``exact`` is
+    NaN.
+
+    Raises :class:`tcsmt.TcsmtError` for shapes and values that do not fit, where no element is made of finite
+    numbers alone, and, with the reason, where no lemma covers a step: block scales, integers, more than five
+    parts that are added in any order (of fewer, the bounds are the largest of all orders).
 
     >>> import numpy as np, tcsmt
     >>> a = np.ones((2, 64), np.float16)
@@ -472,7 +484,9 @@ def _side(
     stack = stack_of(**words)
     products = tuple(_product(words, stack, place) for place in np.ndindex(*stack))
     try:
-        loss, proof = _proved_loss(unit, min(least_operand(unit, product) for product in products), options)
+        low = min(least_operand(unit, product) for product in products)
+        high = max(greatest_operand(unit, product) for product in products)
+        loss, proof = _proved_loss(unit, low, greatest_exponent(unit, high), options)
         bounds = tuple(bounds_of_product(chosen, product, loss) for product in products)
     except Unbounded as why:
         raise TcsmtError(f"{refusal}: {why}") from None
@@ -500,10 +514,12 @@ def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[in
 
 
 @lru_cache(maxsize=64)
-def _proved_loss(unit: Model, low: int, options: SolvingOptions) -> tuple[InstructionLoss, Equivalent]:
+def _proved_loss(
+    unit: Model, low: int, high: int, options: SolvingOptions
+) -> tuple[InstructionLoss, Equivalent]:
     """What an instruction loses, and the proof; a test suite asks about the same one again and again."""
     start, chain = time.monotonic(), RememberedProof(options)
-    return loss_on(chain, unit, low), chain.verdict(time.monotonic() - start)
+    return loss_on(chain, unit, low, high), chain.verdict(time.monotonic() - start)
 
 
 def _values(kernel: Kernel, d: Any) -> Array:

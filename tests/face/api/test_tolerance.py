@@ -133,11 +133,49 @@ def test_refusals(arguments, message: str) -> None:
         tcsmt.tolerance(A, B, kernel=KERNEL, search=0).check(np.zeros((2, 2)))
 
 
-def test_infinite_numbers_are_refused_by_their_place() -> None:
+def test_elements_of_a_number_that_is_not_finite_have_no_bound() -> None:
+    """A row of A, a column of B, an element of C, a column's bias; the others have the bounds of before."""
+    kernel, c, bias = f"{KERNEL},bias", np.ones((len(A), B.shape[1]), np.float32), np.ones(B.shape[1], "f4")
+    plain = tcsmt.tolerance(A, B, c, bias=bias, kernel=kernel, search=0)
+    a, b, odd_c, odd_bias = A.copy(), B.copy(), c.copy(), bias.copy()
+    a[2, 5], b[7, 3], odd_c[0, 1], odd_bias[4] = np.inf, np.nan, -np.inf, np.nan
+    found = tcsmt.tolerance(a, b, odd_c, bias=odd_bias, kernel=kernel, search=0.05)
+    special = np.zeros(c.shape, bool)
+    special[2], special[:, 3], special[0, 1], special[:, 4] = True, True, True, True
+    assert np.isinf(found.atol[special]).all() and np.isnan(found.exact[special]).all()
+    assert np.array_equal(found.atol[~special], plain.atol[~special])
+    assert np.array_equal(found.exact[~special], plain.exact[~special])
+    assert np.isfinite(found.signal) and not found.vacuous and found.as_json()["atol"]["largest"] < 1
+    assert f"no bound for {special.sum()} elements: a number that they are made of is not finite" in str(
+        found
+    )
+    d = (A.astype(float) @ B.astype(float) + 2).astype(np.float32)
+    d[special] = np.nan
+    assert found.check(d).close
+    d[1, 0] += 1
+    assert not found.check(d).close and "D[1, 0]" in str(found.check(d))
+
+
+def test_where_no_element_is_of_finite_numbers_it_is_refused() -> None:
     a = A.copy()
-    a[2, 5] = np.inf
-    with pytest.raises(tcsmt.TcsmtError, match=r"A\[2, 5\] is inf"):
+    a[:, 5] = np.inf
+    with pytest.raises(tcsmt.TcsmtError, match=r"A\[0, 5\] is inf: no element is made of finite numbers"):
         tcsmt.tolerance(a, B, kernel=KERNEL, search=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("instruction", ["v_mfma_f32_32x32x8_bf16", "v_mfma_f32_32x32x4_xf32"])
+def test_products_that_may_overflow_have_a_tolerance_where_these_do_not(instruction: str) -> None:
+    """CDNA3's, whose products of the largest numbers are infinite: on normally distributed matrices."""
+    rng, unit = np.random.default_rng(3), f"cdna3/{instruction}"
+    dtype = ml_dtypes.bfloat16 if "bf16" in instruction else np.float32
+    a, b = (rng.standard_normal(shape).astype(dtype) for shape in ((16, 96), (96, 12)))
+    rule = None if "bf16" in instruction else "nearest-even"
+    found = tcsmt.tolerance(a, b, kernel=f"{unit}+split-k:2", operands=rule, search=0.3)
+    assert found.largest is not None and 0 < found.largest.share <= 1 and not found.vacuous
+    assert found.atol.max() < 1e-3
+    d = tcsmt.gemm(a, b, unit=unit, reduction="split-k:2", operands=rule)
+    assert found.check(d).close and not found.check(d + np.float32(0.01)).close
 
 
 def test_saved(tmp_path: Path) -> None:
