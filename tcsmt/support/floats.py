@@ -153,7 +153,7 @@ def guard_members(kind: type[T]) -> type[T]:
     for name, member in list(vars(kind).items()):
         if name.startswith("_") and not name.startswith("__"):
             continue
-        if isinstance(member, property):
+        if isinstance(member, property) and member.fget is not None:
             setattr(kind, name, property(ieee_floats(member.fget), doc=member.__doc__))
         elif isinstance(member, cached_property):
             member.func = ieee_floats(member.func)

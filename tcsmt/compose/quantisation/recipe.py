@@ -56,6 +56,11 @@ class OperandRecipe:
         return self.weights or self.scales if role == "weight" else self.scales
 
     @property
+    def depends_on_roles(self) -> bool:
+        """Whether it treats gradients or weights otherwise than activations."""
+        return bool(self.gradients) or self.weights is not None
+
+    @property
     def block_scales(self) -> str | None:
         """The format of scales that the unit itself takes; None: what surrounds it multiplies by them."""
         return None if self.scales is None or self.scales.format == "f32" else self.scales.format

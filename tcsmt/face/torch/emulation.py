@@ -111,6 +111,11 @@ class TorchEmulation:
             torch.backends.mha.set_fastpath_enabled(False)  # whose products are inside one operation
             contexts.callback(torch.backends.mha.set_fastpath_enabled, fast)
             contexts.enter_context(sdpa_kernel(SDPBackend.MATH))
+            if self._products.recipe is None:  # else attention of BF16 and FP16 multiplies in FP32
+                settings = torch.backends.cuda
+                narrow = settings.fp16_bf16_reduction_math_sdp_allowed()
+                settings.allow_fp16_bf16_reduction_math_sdp(True)
+                contexts.callback(settings.allow_fp16_bf16_reduction_math_sdp, narrow)
             self._products.layers.follow()
             contexts.callback(self._products.layers.end)
             contexts.enter_context(self._mode)
@@ -141,6 +146,12 @@ class TorchEmulation:
 
     def call(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """One operation below autograd."""
+        self._products.layers.begin()
+        result = self._computed(operation, arguments, named)
+        self._products.layers.computed((arguments, named), result)
+        return result
+
+    def _computed(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         name, _, overload = str(operation).removeprefix("aten.").partition(".")
         own = OPERATIONS.get(name.removesuffix("_"))
         why = ""

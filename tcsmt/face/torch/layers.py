@@ -11,6 +11,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from tcsmt.compose.quantisation.recipe import Role
+from tcsmt.face.torch.passes import Gradients, backward_pass
 
 __all__ = ["Layers", "ProductPlace"]
 
@@ -22,12 +23,13 @@ _REMEMBERED = 1 << 16
 
 @dataclass(frozen=True)
 class ProductPlace:
-    """Where a product stands. a, b: what its operands are."""
+    """Where a product stands. a, b: what its operands are. unknown: why that is not known; empty: it is."""
 
     layer: str
     run: str
     a: Role
     b: Role
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,18 @@ class _Forward:
         alike = [(side, gradient) for side, (formula, gradient) in enumerate(formulas) if formula == shapes]
         return alike[0] if len(alike) == 1 else None
 
+    def place_of_gradient(self, side: int | None, own: int) -> ProductPlace:
+        """Of the product that is the gradient of operand ``side`` (None: of either); ``own`` of it is one."""
+        weights = [role == "weight" for role in self.roles]
+        if side is None:  # of one tensor, which is both operands
+            name, kept = "weight" if all(weights) else "left or right", self.roles[0]
+        else:
+            name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
+            kept = self.roles[1 - side]
+        roles: list[Role] = [kept, kept]
+        roles[own] = "gradient"
+        return ProductPlace(self.layer, f"{name} gradient", *roles)
+
     def _formulas(self) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], int]]:
         """Of the gradients of A and of B: the shapes that autograd multiplies, and which one the gradient is.
 
@@ -98,16 +112,20 @@ class _Call:
 class Layers:
     """Follows modules as they are called, and products from the forward pass to the backward pass.
 
-    A backward product is that of the forward operation with its autograd node's sequence number.
+    A backward product is that of the forward operation with its autograd node's sequence number. numbers: of
+    the nodes that autograd has made for the operation that is computed now; none: it needs no gradient.
     """
 
     names: dict[int, tuple[str, Any]] = field(default_factory=dict)
     calls: list[_Call] = field(default_factory=list)
     forward: dict[int, _Forward] = field(default_factory=dict)
     handles: list[Any] = field(default_factory=list)
+    numbers: range = range(0)
+    gradients: Gradients = field(default_factory=Gradients)
 
     def follow(self) -> None:
         """From now on."""
+        self.numbers = range(torch.autograd._get_sequence_nr(), torch.autograd._get_sequence_nr())
         self.handles = [
             register_module_forward_pre_hook(self._enter),
             register_module_forward_hook(self._leave, always_call=True),
@@ -137,12 +155,31 @@ class Layers:
                 used[name] += 1
                 self.names[id(module)] = (name if used[name] == 1 else f"{name} #{used[name]}", module)
 
-    def place(self, a: Any, b: Any) -> ProductPlace:
-        """Of the product of two tensors that is computed now."""
-        node = torch._C._current_autograd_node()
-        if node is None or torch.is_grad_enabled():  # checkpoints run the forward pass again inside
+    def begin(self) -> None:
+        """An operation is computed: autograd has made its nodes since the last one."""
+        self.numbers = range(self.numbers.stop, torch.autograd._get_sequence_nr())
+
+    def computed(self, operands: Any, result: Any) -> None:
+        """It has been computed."""
+        inside = backward_pass()
+        if inside is not None and not inside.formula:
+            self.gradients.follow(inside, operands, result)
+
+    def place(self, a: Any, b: Any, gradient: int | None = None) -> ProductPlace:
+        """Of the product of two tensors that is computed now. gradient: which one is one; None: find out."""
+        inside = backward_pass()
+        if inside is None:
             return self._forward_place(a, b)
-        return self._backward_place(node._sequence_nr(), a, b)
+        if inside.formula:
+            return self._backward_place(inside.number, a, b, gradient)
+        found = self.gradients.among(inside, (a, b))
+        if found == [False, False]:  # it computes a forward product again
+            return self._forward_place(a, b)
+        roles = _role(a), _role(b)
+        if found is None:
+            return ProductPlace(_NOWHERE, "backward", *roles, "Python code computes it in the backward pass")
+        given: list[Role] = ["gradient" if one else role for one, role in zip(found, roles, strict=True)]
+        return ProductPlace(_NOWHERE, "backward", given[0], given[1])
 
     def next_product(self) -> str:
         """The module that runs, of whose products one more is computed; a number follows from the second."""
@@ -154,38 +191,39 @@ class Layers:
 
     def _forward_place(self, a: Any, b: Any) -> ProductPlace:
         layer = self.next_product()
-        roles: tuple[Role, Role] = _role(a), _role(b)
-        if torch.is_grad_enabled():
-            number = torch.autograd._get_sequence_nr() - 1
+        place = ProductPlace(layer, "forward", _role(a), _role(b))
+        self._remember(place, a, b)
+        return place
+
+    def _remember(self, place: ProductPlace, a: Any, b: Any) -> None:
+        """For the backward pass of the nodes that autograd has made for a product."""
+        if not torch.is_grad_enabled():  # a node is then that of a function around it
+            return
+        for number in self.numbers:
             self.forward[number] = _Forward(
-                layer,
+                place.layer,
                 (_Operand.of(a), _Operand.of(b)),
-                roles,
+                (place.a, place.b),
                 (tuple(a.shape), tuple(b.shape)),
                 (_by_columns(a), _by_columns(b)),
             )
             if len(self.forward) > _REMEMBERED:
                 del self.forward[next(iter(self.forward))]
-        return ProductPlace(layer, "forward", *roles)
 
-    def _backward_place(self, number: int, a: Any, b: Any) -> ProductPlace:
+    def _backward_place(self, number: int, a: Any, b: Any, known: int | None) -> ProductPlace:
         """An operand that the forward product had tells of which of its operands this is the gradient."""
         forward = self.forward.get(number)
         gradient = None if forward is None else forward.gradient(a, b)
         if forward is None or gradient is None:
-            return ProductPlace(
-                _NOWHERE if forward is None else forward.layer, "backward", "gradient", "activation"
-            )
-        side, own = gradient
-        weights = [role == "weight" for role in forward.roles]
-        if side is None:  # of one tensor, which is both operands
-            name, kept = "weight" if all(weights) else "left or right", forward.roles[0]
-        else:
-            name = "weight" if weights[side] else "input" if weights[1 - side] else ("left", "right")[side]
-            kept = forward.roles[1 - side]
-        roles: list[Role] = [kept, kept]
-        roles[own] = "gradient"
-        return ProductPlace(forward.layer, f"{name} gradient", *roles)
+            roles: list[Role] = [_role(a), _role(b)]
+            if known is not None:
+                roles[known] = "gradient"
+            layer = _NOWHERE if forward is None else forward.layer
+            unknown = "" if known is not None else "its forward product was not emulated, or does not tell"
+            return ProductPlace(layer, "backward", roles[0], roles[1], unknown)
+        place = forward.place_of_gradient(*gradient)
+        self._remember(place, a, b)  # with create_graph, it has a gradient, too
+        return place
 
 
 def _by_columns(matrix: Any) -> bool:

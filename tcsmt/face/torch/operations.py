@@ -127,7 +127,12 @@ def _convolution_backward(
     of_input = of_weight = of_bias = None
     if mask[0]:
         columns = products.multiply(
-            "conv2d", shape.weights(weight).transpose(-1, -2), flat, recipe, made_of=(weight, gradient)
+            "conv2d",
+            shape.weights(weight).transpose(-1, -2),
+            flat,
+            recipe,
+            made_of=(weight, gradient),
+            gradient=1,
         )
         of_input = torch.nn.functional.fold(
             columns.reshape(batch, -1, columns.shape[-1]),
@@ -140,9 +145,9 @@ def _convolution_backward(
     if mask[1]:
         left = flat.permute(1, 2, 0, 3).flatten(-2)
         right = shape.columns(x).permute(1, 0, 3, 2).flatten(1, 2)
-        of_weight = products.multiply("conv2d", left, right, recipe, made_of=(gradient, x)).reshape(
-            weight.shape
-        )
+        of_weight = products.multiply(
+            "conv2d", left, right, recipe, made_of=(gradient, x), gradient=0
+        ).reshape(weight.shape)
     if mask[2]:
         of_bias = gradient.sum((0, 2, 3))
     return of_input, of_weight, of_bias

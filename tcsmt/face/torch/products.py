@@ -104,15 +104,23 @@ class EmulatedProducts:
         beta: float = 1,
         out: Any = None,
         made_of: tuple[Any, Any] | None = None,
+        gradient: int | None = None,
     ) -> Any:
         """alpha·A·B + beta·C as the unit computes it: a tensor (..., M, N) of the dtype ``out``.
 
         a: (..., M, K). b: (..., K, N). c: what broadcasts to the result. out: that of A. made_of: the tensors
-        of which A and B were made, where they are others.
-        Raises :class:`.TcsmtError` for tensors of another device.
+        of which A and B were made, where they are others. gradient: which of these is one; None: find out.
+        Raises :class:`.TcsmtError` for tensors of another device, and where the recipe treats gradients or
+        weights otherwise and it is not known which operand is one.
         """
         left, right = array_of(a, "A"), array_of(b, "B").swapaxes(-1, -2)
-        place = self.layers.place(*(made_of or (a, b)))
+        place = self.layers.place(*(made_of or (a, b)), gradient)
+        if place.unknown and recipe.depends_on_roles:
+            raise TcsmtError(
+                f"{operation} in the backward pass: it is not known which operand is a gradient "
+                f"({place.unknown}), and recipe {recipe.name} treats gradients or weights otherwise: begin "
+                "the emulation before the forward pass, or use a recipe that treats all operands alike"
+            )
         if 0 in left.shape or 0 in right.shape:
             return self.nothing(a, b, c, beta, None, out or a.dtype)
         forms = recipe.formats_of(place.a)[0], recipe.formats_of(place.b)[0]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import tcsmt
+from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.torch.tensors import tensor_of
 from tests.support.tensors import BF16, functional, product, same, seeded, torch
 
 emulate = tcsmt.torch.emulate
@@ -96,6 +100,31 @@ def test_attention_is_its_two_products() -> None:
     assert same(result, product(torch.softmax(scores, -1), v))
     assert sum(entry.products for entry in emulation.report.losses.values()) == 6
     assert not emulation.report.skipped_products
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_attention_of_narrow_operands_is_in_their_format(dtype: Any, autocast: bool) -> None:
+    """Without a recipe, in models of that format and under autocast; PyTorch's setting is put back."""
+    allowed = torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed()
+    q, k, v = (seeded(2, 3, 8, 16, seed=seed) for seed in range(3))
+    narrow = [x.to(dtype) for x in (q, k, v)]
+    operands = [x.clone().requires_grad_() for x in ((q, k, v) if autocast else narrow)]
+    with emulate("h100") as emulation, torch.autocast("cpu", dtype, enabled=autocast):
+        result = functional.scaled_dot_product_attention(*operands, scale=0.25)
+        result.float().sum().backward()
+    left, right, last = (as_numpy(x, "x") for x in narrow)
+    one = type(left.flat[0])(0.5)
+    scores = tcsmt.gemm(left * one, (right * one).swapaxes(-1, -2), unit="h100", epilogue=f"out={OUT[dtype]}")
+    shares = torch.softmax(tensor_of(scores), -1)
+    wanted = tcsmt.gemm(as_numpy(shares, "x"), last, unit="h100", epilogue=f"out={OUT[dtype]}")
+    assert result.dtype == dtype and same(result.detach(), tensor_of(wanted))
+    assert sum(entry.products for entry in emulation.report.losses.values()) == 6
+    assert not emulation.report.skipped_products
+    assert torch.backends.cuda.fp16_bf16_reduction_math_sdp_allowed() == allowed
+
+
+OUT = {torch.bfloat16: "bf16", torch.float16: "f16"}
 
 
 def test_groups() -> None:
