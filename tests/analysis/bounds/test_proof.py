@@ -188,6 +188,7 @@ def test_a_c_of_zero_is_left_out_only_where_adding_zero_changes_nothing() -> Non
     assert counts["first"] and counts["last"], counts
 
 
+@pytest.mark.slow
 def test_the_last_addition_is_inexact_exactly_where_it_rounds() -> None:
     """It is called inexact exactly where its two numbers do not add up to the exact sum."""
     counts: Counter[bool] = Counter()
@@ -235,6 +236,7 @@ def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> Non
         assert not other or not what or what in OTHERWISE, what
 
 
+@pytest.mark.slow
 def test_words_of_two_splits_are_not_the_same() -> None:
     """Nothing is left over by either; on the same words they would be one algorithm, but words differ."""
     drawn = Drawn.of("two splits 60", 1 << 8)
@@ -259,6 +261,7 @@ def test_the_grid_holds_the_last_bit_of_the_last_words(low: int) -> None:
     assert Words(algorithm, domain, (2, 1)).grid.low == 2 * last + algorithm.split.scale
 
 
+@pytest.mark.slow
 def test_a_proof_is_refused_where_subnormal_words_lose_bits() -> None:
     """At 2^-15 a number of 11 bits is no f16 number: the split's lemma has a counterexample."""
     split = algorithm_named("markidis", "volta", 1)[0].split

@@ -72,6 +72,7 @@ def oracle(split: Split, x: Fraction) -> tuple[Fraction, str]:
     return rest * factor, kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", mostly_long(SPLITS, FEW), ids=name_of)
 @given(word=WORDS)
 def test_terms_against_rationals(split: Split, word: int) -> None:
@@ -86,6 +87,7 @@ def test_terms_against_rationals(split: Split, word: int) -> None:
     assert (error, CLASSES[kind]) == (abs(left) / ulp, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", mostly_long(SPLITS, FEW), ids=name_of)
 @given(word=WORDS)
 def test_the_statement_holds(split: Split, word: int) -> None:
@@ -225,6 +227,7 @@ def test_all_inputs(split: Split) -> None:
         assert closed is None or closed == tally
 
 
+@pytest.mark.slow
 def test_roundings_of_both_words_count() -> None:
     split = replace(F16, rounding=ROUNDINGS["RTZ"], residual=ROUNDINGS["RNE"])
     assert counted(split, 127) == binade(split, 127) != counted(F16, 127)

@@ -75,6 +75,7 @@ def test_words_of_a_unit_that_flushes(chain: StepwiseProof) -> None:
         steps_of(chain, row.model, -126, 0)  # subnormal operands are read as zero
 
 
+@pytest.mark.slow
 def test_operations_that_flush_by_themselves(chain: StepwiseProof) -> None:
     """As the words of a unit that flushes: of the operands that count, none is subnormal."""
     flushed = {"flush_inputs": True, "flush_outputs": True, "tininess": "after"}

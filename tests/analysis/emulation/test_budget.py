@@ -52,6 +52,7 @@ def judged(seed: int) -> str:
     return "within 4" if float(spent.total) <= 4 * reached else "looser"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 240), marks=pytest.mark.long)], ids=str)
 def test_bounds_hold_for_all_inputs(seeds: range) -> None:
     counts = Counter(judged(seed) for seed in seeds)

@@ -23,6 +23,7 @@ def proof() -> StepwiseProof:
     return StepwiseProof(Solving())
 
 
+@pytest.mark.slow_cases("RNE-2-2")
 @pytest.mark.parametrize(("rounding", "bits", "count"), [("RTZ", 2, 2), ("RNE", 2, 2)])
 def test_every_number_keeps_what_the_lemma_says(rounding: str, bits: int, count: int) -> None:
     """And some number loses nearly as much as is said."""

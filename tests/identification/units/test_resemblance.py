@@ -129,6 +129,7 @@ def test_usual_ways_to_write_a_dot_product_are_named(
     assert found.more == 0 and found.near is None
 
 
+@pytest.mark.slow
 def test_fused_multiply_adds_are_told_from_rounded_products() -> None:
     row = row_named("cdna3/v_mfma_f32_16x16x4_f32")
     rows = edges(row, 1, 1000).inputs
@@ -144,6 +145,7 @@ def test_fused_multiply_adds_are_told_from_rounded_products() -> None:
         assert found.nans
 
 
+@pytest.mark.slow
 def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
     m = VOLTA.model
     box = chain(m,
@@ -155,6 +157,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
     assert "subnormal results flushed to zero" in found.texts[0]
 
 
+@pytest.mark.slow
 def test_two_changed_parameters_are_named() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
     box = VOLTA.model.varied(fraction_bits=24, rounding=ROUNDINGS["RNE"])

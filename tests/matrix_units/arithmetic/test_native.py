@@ -70,6 +70,7 @@ def test_a_sum_in_binary64_is_the_processors(v: int, w: int) -> None:
     assert np.isnan(whole) or result == other
 
 
+@pytest.mark.slow
 @given(WORDS, DOUBLES)
 def test_conversions_are_the_processors(x: int, v: int) -> None:
     (single,), (double,) = floats(x), doubles(v)

@@ -83,6 +83,7 @@ def some_rows(name: str, seed: int, count: int) -> tuple[Array, Array, Array]:
     return a, b, c
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(NAMES), seed=st.integers(0, 1 << 32))
 def test_random_rows(name: str, seed: int) -> None:
@@ -166,6 +167,7 @@ def test_the_engine_tells_them_apart() -> None:
     assert words[0] != words[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [2, pytest.param(None, marks=pytest.mark.long)])
 def test_positive_terms_cannot_sum_to_minus_one_unit(lanes: int | None) -> None:
     """There the engine proves them equal."""

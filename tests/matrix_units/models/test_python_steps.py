@@ -23,6 +23,7 @@ def kinds() -> list[str]:
     return list(found.values())
 
 
+@pytest.mark.slow_cases("x86/tdpfp16ps@guide")
 @pytest.mark.parametrize("name", kinds())
 def test_steps_of_a_unit_give_its_words(name: str) -> None:
     assert agree(row_named(name).model, 1, 24) >= 6

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,7 +94,7 @@ def test_missing_compilers_and_emulators_are_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("TCSMT_AARCH64_CC", "no-such-compiler")
     given = ("probe", "arm/fmlal", "--vectors", rows, "--run", "--output", tmp_path / "out.json")
     assert "TCSMT_AARCH64_CC = 'no-such-compiler' is not a program" in refused(*given)
-    monkeypatch.setenv("TCSMT_AARCH64_CC", shutil.which("true") or os.devnull)
+    monkeypatch.setenv("TCSMT_AARCH64_CC", sys.executable)  # some program
     monkeypatch.setenv("TCSMT_QEMU_AARCH64", "no-such-emulator")
     assert "--run needs an emulator: TCSMT_QEMU_AARCH64 = 'no-such-emulator'" in refused(*given)
     monkeypatch.setattr("platform.machine", lambda: "aarch64")

@@ -117,6 +117,7 @@ class Refusing:
 # --- two grids -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_cases("pair0")
 @pytest.mark.parametrize("pair", PAIRS)
 def test_every_lemma_about_two_grids_is_needed(pair: Pair) -> None:
     every = Refusing()
@@ -158,6 +159,7 @@ def some_planted(rng: Random, pair: Pair) -> Pair:
     return replace(pair, traces=(changed, pair.traces[1]) if side == 0 else (pair.traces[0], changed))
 
 
+@pytest.mark.slow
 def test_planted_differences_on_two_grids() -> None:
     counts: Counter[str] = Counter()
     for seed in range(18):
@@ -187,6 +189,7 @@ def test_wrong_guesses_about_lemmas_prove_nothing() -> None:
     assert not cutting.equal() and not cutting.same(satisfiable=guessing(rng, False))
 
 
+@pytest.mark.slow
 def test_infinities_and_nans_of_one_side_alone() -> None:
     """Terms that only one side reads as special, and special results that differ."""
     one, two = (unit(zero, IEEE, 7) for zero in (-2, 1))
@@ -250,6 +253,7 @@ def test_a_fact_about_multiples_holds_or_is_refused() -> None:
     assert counts[True] >= 5 and counts[False] >= 5
 
 
+@pytest.mark.slow
 def test_results_of_a_chain_are_merged_where_they_are_multiples() -> None:
     """The second fused sum's c is the first one's result, of which only the fact is known."""
     one, two = (unit(zero, bits=10, k=2, n=1) for zero in (-2, 0))

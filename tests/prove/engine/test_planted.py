@@ -133,6 +133,7 @@ def compared(kind: str, seeds: range, most: int, sweeps: list[StageByStage]) -> 
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "seeds"),
     [

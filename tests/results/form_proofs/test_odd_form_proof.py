@@ -118,6 +118,7 @@ def test_products_that_lie_farther_apart_are_refused() -> None:
     assert refused(replace(with_guard(unsure, own), numbers=numbers))
 
 
+@pytest.mark.slow_cases("['word 0']")
 @pytest.mark.parametrize("names", [["word 0"], ["cut 0"], ["word 0", "cut 0"]], ids=str)
 def test_a_form_of_words_that_the_proof_leaves_free_is_refused(names: list[str]) -> None:
     """It gives the right result where the first word that is added is one of these."""

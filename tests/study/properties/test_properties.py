@@ -288,6 +288,7 @@ def test_carry_bits_are_enough_only_by_a_proof(kinds: str, conclusion: str) -> N
     assert told("carry-bits", row_named("volta"), kinds)[0] == conclusion
 
 
+@pytest.mark.slow
 def test_final_rounding_against_its_own_evidence() -> None:
     """A pair that was proved the same, and is told apart by the input for another one."""
     row = row_named("volta")

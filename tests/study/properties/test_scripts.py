@@ -45,6 +45,7 @@ def texts() -> dict[str, str]:
     return dict(scripts())
 
 
+@pytest.mark.slow_cases("product-normalization-volta-bitwuzla", "zero-exponent-volta-131-126-others-cvc5")
 @pytest.mark.parametrize(
     ("name", "solver"),
     [

@@ -30,6 +30,7 @@ def test_groups_take_and_give_the_same_words() -> None:
         assert len({unit.model for unit in group.units}) == len(group.units)
 
 
+@pytest.mark.slow
 def test_resumes_after_an_interruption(tmp_path: Path) -> None:
     """What was finished is kept; only what is missing is asked."""
     file = tmp_path / "a.json"
@@ -67,6 +68,7 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
     assert [r["sure"] for r in sure.records.values() if r["verdict"] == "equivalent"] == [True]
 
 
+@pytest.mark.slow
 def test_a_kept_witness_is_explained_by_todays_code(tmp_path: Path) -> None:
     """The store of an earlier version has other keys, and may name a stage whose values do not differ."""
     file = tmp_path / "a.json"
@@ -94,6 +96,7 @@ def unmarked(made: Atlas) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_proofs_make_classes(tmp_path: Path) -> None:
     with verdicts_in(tmp_path / "a.json") as store:
         made = run(small(), Domain(), store, ASKING)
@@ -103,6 +106,7 @@ def test_proofs_make_classes(tmp_path: Path) -> None:
     assert len(Atlas(made.groups, made.domain, unknown).classes(group)) == 3
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_work", die)
     with verdicts_in(tmp_path / "a.json") as store:

@@ -81,6 +81,7 @@ def test_gaps_are_closed_or_equal(tmp_path: Path) -> None:
     assert not {gap.pair for gap in found if gap.verdict == "equal"} & told
 
 
+@pytest.mark.slow
 def test_pairs_without_a_verdict_are_tried_on_known_inputs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def test_a_chain_of_instructions_is_one_unit() -> None:
     assert (c == run_words(wide, Operands(a, b, columns["c"]))).all()
 
 
+@pytest.mark.slow
 def test_recorded_vectors(measured_data: Path) -> None:
     """Random data tell neither carry bits nor zeros, subnormals, NaNs: what shared/hardware/README says."""
     path = measured_data / "v100_f16_f32.npz"
@@ -146,6 +148,7 @@ CAPTURED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("captured", "unit", "about", "count"),
     [CAPTURED[0], *(pytest.param(*case, marks=pytest.mark.long) for case in CAPTURED[1:])],

@@ -74,6 +74,7 @@ def test_every_kernel_gives_the_words_that_separate() -> None:
     assert checked >= len(known) / 2
 
 
+@pytest.mark.slow
 def test_zero_exponents_are_proved_equal_and_rdna4_differs() -> None:
     """A zero exponent of -126 and one of -131 cannot be told apart; the RDNA4 unit rounds otherwise."""
     (group,), (known,) = chained_atlas().groups, chained_atlas().known

@@ -11,6 +11,7 @@ from tests.support.sampling import mostly_long
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     mostly_long(
