@@ -12,7 +12,7 @@ import lzma
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ __all__ = ["MAKERS", "main"]
 
 #: By name: makes a file or a folder in a folder, and says which command reads it.
 MAKERS: dict[str, Callable[[Path], list[object]]] = {}
+
+#: What files hold, by what is wrong with them.
+Files = dict[str, str | bytes]
 
 DEEP = "[" * 100_000
 LONG = "9" * 5000
@@ -42,7 +45,7 @@ def _case(maker: Callable[[Path], list[object]]) -> Callable[[Path], list[object
     return maker
 
 
-def _cases(contents: dict[str, str | bytes], name: str, *command: object) -> None:
+def _cases(contents: Mapping[str, str | bytes], name: str, *command: object) -> None:
     """Files of these contents, each read by one command; FILE stands for its path."""
 
     def maker(content: str | bytes, file: str) -> Callable[[Path], list[object]]:
@@ -172,7 +175,7 @@ def a_refutation_that_unpacks_to_anything(folder: Path) -> list[object]:
     return command
 
 
-_STATEMENTS = {
+_STATEMENTS: Files = {
     "brackets": DEEP,
     "no JSON": "{",
     "a list": "[]",
@@ -201,7 +204,7 @@ MAKERS |= {f"a statement: {label}": _statement(content) for label, content in _S
 
 # --- TOML
 
-_TOML = {
+_TOML: Files = {
     "brackets": f"kind = {DEEP}",
     "tables in tables": "[" + ".".join(["a"] * 20_000) + "]\n",
     "a long number": MODEL.replace("k = 1", f"k = {LONG}"),
@@ -222,7 +225,7 @@ _cases(_TOML, "recipe.toml", "accuracy", "bound", "FILE", "--arch", "volta")
 
 _NUMBERS = ("1e999999999", "0x1p999999999", "1e-999999999", "0x" + "f" * 100_000, LONG, "1/0", "nan nan")
 _ROW = '{"a": [1, 1, 1, 1], "b": [1, 1, 1, 1], "c": %s}'
-_JSON = {
+_JSON: Files = {
     "brackets": DEEP,
     "a key twice": '[{"a": [1, 1, 1, 1], "a": [2, 2, 2, 2], "b": [1, 1, 1, 1], "c": 0}]',
     "an object": "{}",
@@ -235,7 +238,7 @@ _JSON = {
 _cases(_JSON, "rows.json", "run", UNIT, "--input", "FILE")
 _cases({"brackets": DEEP, "a long number": _ROW % LONG}, "rows.jsonl", "run", UNIT, "--input", "FILE")
 _HEAD = "a0,a1,a2,a3,b0,b1,b2,b3,c\n"
-_CSV = {
+_CSV: Files = {
     "a column twice": "a0,a0,a1,a2,a3,b0,b1,b2,b3,c\n1,2,1,1,1,1,1,1,1,0\n",
     "a field": _HEAD + "1" * 200_000,
     "zeros": b"\0" * 1000,
@@ -360,7 +363,7 @@ _cases(_NPZ, "rows.npz", "run", UNIT, "--input", "FILE")
 
 # --- designs, stores, transcripts
 
-_BTOR2 = {
+_BTOR2: Files = {
     "a wide word": "1 sort bitvec 1000000000\n2 input 1 a\n3 output 2 d\n",
     "a long constant": f"1 sort bitvec 64\n2 constd 1 {LONG}\n3 output 2 d\n",
     "a cycle": "1 sort bitvec 8\n2 not 1 2\n",
@@ -384,7 +387,12 @@ _cases(
     "--format",
     "d=u8",
 )
-_STORES = {"brackets": DEEP, "a list": "[]", "a long number": f'{{"verdicts": {LONG}}}', "not UTF-8": b"\xff"}
+_STORES: Files = {
+    "brackets": DEEP,
+    "a list": "[]",
+    "a long number": f'{{"verdicts": {LONG}}}',
+    "not UTF-8": b"\xff",
+}
 _cases(_STORES, "store.json", "atlas", "volta", "--store", "FILE")
 _cases(_STORES, "data.json", "validate", "FILE")
 _cases(_STORES, "asked.jsonl", "identify", "--box", "volta", "--transcript", "FILE")

@@ -190,7 +190,7 @@ def read_npz(path: Path) -> dict[str, Array]:
     content = io.BytesIO(read_bytes(path))
     try:
         loaded = np.load(content, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
+        if not isinstance(loaded, np.lib.npyio.NpzFile) or loaded.zip is None:
             raise ValueError("a single array")
         sizes = [member.file_size for member in loaded.zip.infolist()]
         if sum(sizes) > most_unpacked(len(content.getbuffer())):
