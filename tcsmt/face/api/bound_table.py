@@ -18,6 +18,7 @@ from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.escaping import latex_text, markdown_cell
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result, json_text
@@ -67,7 +68,7 @@ class BoundTable(Result):
             yield [*map(str, shown), cell["certificate"]]
 
     def _lines(self) -> Iterator[str]:
-        yield from markdown(_HEAD, self._rows())
+        yield from markdown(_HEAD, (map(markdown_cell, row) for row in self._rows()))
         yield ""
         yield "Errors relative to |c| + Σ|a·b|, in units of 2^-24."
         for cell in self.cells:
@@ -160,12 +161,6 @@ def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
     yield rf"\begin{{tabular}}{{{'l' * 2 + 'r' + 'l' + 'r' * 2 + 'l'}}}"
     yield r"\hline"
     for number, row in enumerate((list(_HEAD), *rows)):
-        yield " & ".join(map(_escaped, row)) + r" \\" + (r" \hline" if not number else "")
+        yield " & ".join(map(latex_text, row)) + r" \\" + (r" \hline" if not number else "")
     yield r"\hline"
     yield r"\end{tabular}"
-
-
-def _escaped(text: str) -> str:
-    for character in "&%$#_{}":
-        text = text.replace(character, "\\" + character)
-    return text

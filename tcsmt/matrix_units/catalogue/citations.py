@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.matrix_units.catalogue.row import Row
+from tcsmt.support.escaping import bibtex_comment
 from tcsmt.support.results import Result
 
 __all__ = ["Citation", "Citations", "citations"]
@@ -46,8 +47,8 @@ class Citations(Result):
         return f"of {self.unit}: {', '.join(entry.key for entry in self.entries)}"
 
     def _lines(self) -> Iterator[str]:
-        yield f"% {self.unit}: {self.source or 'a model without a source'}"
-        yield from (f"% not in this bibliography: {part}" for part in self.missing)
+        yield bibtex_comment(f"{self.unit}: {self.source or 'a model without a source'}")
+        yield from (bibtex_comment(f"not in this bibliography: {part}") for part in self.missing)
         yield from map(str, self.entries)
 
     def _facts(self) -> dict[str, Any]:

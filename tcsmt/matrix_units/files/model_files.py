@@ -23,6 +23,8 @@ from tcsmt.matrix_units.models import (
 from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_toml, toml_value
 from tcsmt.matrix_units.models.files import ABOUT, NONE, ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import comment
+from tcsmt.support.text import one_line
 from tcsmt.support.toml_files import read_toml
 
 __all__ = [
@@ -49,7 +51,9 @@ def read_model(path: Path) -> Row:
     model = _changed(file, about) if "base" in about else complete_model(file, ABOUT, _suggested)
     changed = ", ".join(file.parameters) or "nothing"
     note = f"{about['base']}, changed: {changed}" if "base" in about else ""
-    made = row_of_model(model, about.get("name", path.stem), about.get("source", str(path)))
+    made = row_of_model(
+        model, about.get("name", one_line(path.stem)), about.get("source", one_line(str(path)))
+    )
     year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
     return replace(made, date=year, note=about.get("note", note))
 
@@ -68,8 +72,8 @@ def model_toml(row: Row) -> str:
     """
     if not has_file(row.model):
         raise TcsmtError(f"{row.name}: a model file cannot hold {row.model.title}")
-    about = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}", ""]
-    return "\n".join(about) + parameters_toml(row.model)
+    about = [f"{row.name}", f"source: {row.source} ({row.date}); evidence: {row.evidence}"]
+    return "".join(f"# {comment(line)}\n" for line in about) + parameters_toml(row.model)
 
 
 def _suggested(kind: type[Model], name: str, table: Mapping[str, Any]) -> str:

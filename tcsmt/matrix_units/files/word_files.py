@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import one_line
 
 __all__ = ["SUFFIXES", "as_hex", "as_readmemh", "named", "rows_of_text"]
 
@@ -32,7 +33,7 @@ def as_hex(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
     """Rows of words, the result last."""
     formats = _fields(model)
     digits = [fmt.hex_digits for fmt in formats.values()]
-    head = [f"# rows of {name}"] if name else []
+    head = [f"# rows of {one_line(name)}"] if name else []
     head.append(f"# columns: {' '.join(formats)}")
     lines = (" ".join(f"{w:0{n}x}" for w, n in zip(row, digits, strict=True)) for row in rows)
     return "\n".join([*head, *lines]) + "\n"
@@ -42,7 +43,7 @@ def as_readmemh(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
     """The same, each row one number."""
     formats = _fields(model)
     widths = [fmt.width for fmt in formats.values()]
-    head = [f"// rows of {name}"] if name else []
+    head = [f"// rows of {one_line(name)}"] if name else []
     places, high = [], sum(widths)
     for field, width in zip(formats, widths, strict=True):
         places.append(f"{field} [{high - 1}:{high - width}]")

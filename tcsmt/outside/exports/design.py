@@ -16,6 +16,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.kernel_source import OperandArray, lanes, operands
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import comment
 from tcsmt.support.version import __version__
 
 __all__ = ["Design"]
@@ -103,7 +104,7 @@ class Design:
 
     def comment(self, write: Callable[[str], str]) -> list[str]:
         """The lines of :meth:`about` as comments. write: makes a line one."""
-        plain = (" ".join(line.splitlines()).replace("*/", "* /") for line in self.about())
+        plain = (comment(" ".join(line.splitlines())) for line in self.about())
         return [write(line).rstrip() for line in plain]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from tcsmt.language.write.lean import bindings
 from tcsmt.outside.exports.statement_smtlib import StageNames, asserted
 from tcsmt.prove.certificates.statement import Statement
+from tcsmt.support.escaping import comment
 
 __all__ = ["statement_theorem"]
 
@@ -28,7 +29,7 @@ def statement_theorem(statement: Statement, about: Iterable[str]) -> str:
     return "\n".join(
         [
             "-- NOT RUN: no Lean has read this file.",
-            *(f"-- {line}".rstrip() for line in about),
+            *(f"-- {comment(line)}".rstrip() for line in about),
             "import Std.Tactic.BVDecide",
             "",
             "open BitVec",

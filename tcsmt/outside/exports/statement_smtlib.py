@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,6 +14,8 @@ from tcsmt.outside.exports.refuted_formulas import Refuted, steps_of
 from tcsmt.prove.certificates.derivation import Proof, conjuncts
 from tcsmt.prove.certificates.lemma_files import lemma_of
 from tcsmt.prove.certificates.statement import Statement, input_words
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import comment
 
 __all__ = ["StageNames", "asserted", "lemma_script", "statement_script"]
 
@@ -46,6 +49,8 @@ class StageNames(dict[Term, str]):
         super().__init__(distinct(chosen, [*statement.widths, *_OURS]))
 
 
+#: Names of inputs that no language has for anything else, nor do we.
+_PLAIN = re.compile(r"[A-Za-z]|(?!umax)[A-Za-z]+[0-9]+")
 #: What scripts define beside stages, some with numbers, which no stage has behind such a word.
 _OURS = ("in_domain", "results_differ")
 
@@ -101,18 +106,28 @@ def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[st
     called = distinct(texts, [str(word.data) for word in words if word not in texts])
     renamed = {word: var(called.get(word, str(word.data)), word.width) for word in words}
     (formula,) = substitute([refuted.formula], renamed)
-    comment = [f"x{number} is {renamed[word].data}" for number, word in enumerate(words)]
+    notes = [f"x{number} is {renamed[word].data}" for number, word in enumerate(words)]
     free = [str(renamed[word].data) for word in words if word in texts]
     if free:
-        comment.append(f"may have any value: {', '.join(free)}")
-    comment = [f"lemmas/{lemma_of(refuted.formula).name}.smt2, where", *(f"  {text}" for text in comment)]
+        notes.append(f"may have any value: {', '.join(free)}")
+    notes = [f"lemmas/{lemma_of(refuted.formula).name}.smt2, where", *(f"  {text}" for text in notes)]
     return "\n".join(
-        [*(f"; {line}" for line in (*about, *comment)), script(formula, info=_INFO, values=False)]
+        [*(f"; {comment(line)}" for line in (*about, *notes)), script(formula, info=_INFO, values=False)]
     )
 
 
 def asserted(statement: Statement) -> list[tuple[str, Term]]:
-    """The conditions that no input satisfies together, by their names."""
+    """The conditions that no input satisfies together, by their names.
+
+    Raises :class:`.TcsmtError` for inputs with names that a script could have for something else: a word of
+    the language, or one of our own definitions, which would change what the script says.
+    """
+    for name in statement.widths:
+        if not _PLAIN.fullmatch(name):
+            raise TcsmtError(
+                f"{name!r:.80} is not exported as the name of an input, which must be a letter, or letters "
+                "and then a number"
+            )
     if statement.domain is None:
         parts = sorted(
             conjuncts([statement.goal]), key=lambda part: (len(operands_first([part])), part.digest)
@@ -132,5 +147,5 @@ def _variables(roots: Sequence[Term]) -> list[Term]:
 
 def _head(about: Iterable[str]) -> list[str]:
     (first, *others) = _INFO
-    lines = [f"(set-info :{first[0]} {first[1]})", *(f"; {line}".rstrip() for line in about)]
+    lines = [f"(set-info :{first[0]} {first[1]})", *(f"; {comment(line)}".rstrip() for line in about)]
     return [*lines, *(f"(set-info :{key} {value})" for key, value in others)]

@@ -14,7 +14,8 @@ from tcsmt.outside.hardware.instructions import TARGETS, HardwareInstruction, in
 from tcsmt.outside.hardware.layouts import RegisterOperand
 from tcsmt.outside.hardware.vectors import Vector, members
 from tcsmt.support.errors import InternalError, TcsmtError
-from tcsmt.support.text import counted
+from tcsmt.support.escaping import c_string, comment
+from tcsmt.support.text import counted, one_line
 from tcsmt.support.version import __version__
 
 __all__ = ["build_command", "program"]
@@ -82,8 +83,8 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
     """What every program says."""
     model, name = row.model, row.name.partition("@")[0]
     return {
-        "title": f"Probe of {name}: {counted(len(vectors), 'vector')}",
-        "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
+        "title": comment(f"Probe of {name}: {counted(len(vectors), 'vector')}"),
+        "made_by": f"tcsmt {__version__}: {comment(made_by)}",
         "build": " ".join(build_command(row)) + _toolkits(row),
         "k": model.k,
         "vectors": len(vectors),
@@ -95,8 +96,8 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
         "table": "".join(_table_line(number, row, vector) for number, vector in enumerate(vectors)),
         "about": "".join(f"{_about(row, vector)},\n" for vector in vectors),
         **_predictions(vectors),
-        "model_text": _literal(json.dumps(name)),
-        "program_text": _literal(json.dumps(f"tcsmt {__version__}: {made_by}")),
+        "model_text": c_string(json.dumps(name)),
+        "program_text": c_string(json.dumps(f"tcsmt {__version__}: {made_by}")),
     }
 
 
@@ -109,7 +110,7 @@ def _predictions(vectors: Sequence[Vector]) -> dict[str, str]:
         for name, word in vector.predictions.items()
     ]
     return {
-        "hypotheses": "".join(f"{_literal(name)},\n" for name in names),
+        "hypotheses": "".join(f"{c_string(one_line(name))},\n" for name in names),
         "hypothesis_count": str(len(names)),
         "predictions": "".join(lines),
     }
@@ -152,26 +153,15 @@ def _toolkits(row: Row) -> str:
     return "".join(text for part, text in _TOOLKITS.items() if any(name.endswith(part) for name in of))
 
 
-def _literal(text: str) -> str:
-    """A C string literal."""
-    ascii_text = text.encode("ascii", "backslashreplace").decode()
-    return '"' + ascii_text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _comment(text: str) -> str:
-    """Text for the rest of a comment's line."""
-    return " ".join(text.split()).replace("\\", "/")
-
-
 def _about(row: Row, vector: Vector) -> str:
-    return _literal(json.dumps(members(row.model, vector))[1:-1])
+    return c_string(json.dumps(members(row.model, vector))[1:-1])
 
 
 def _table_line(number: int, row: Row, vector: Vector) -> str:
     names = members(row.model, vector)
     words = ", ".join(f"{word:#x}" for word in vector.words)
-    predictions = (f"//      {word}  {_comment(name)}\n" for name, word in names["predictions"].items())
-    return f"// {number}: {_comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
+    predictions = (f"//      {word}  {comment(name)}\n" for name, word in names["predictions"].items())
+    return f"// {number}: {comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
 
 
 def _fragment(name: str, operand: RegisterOperand) -> str:

@@ -27,6 +27,7 @@ from tcsmt.outside.implementations.reading_time import ReadingTime
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.escaping import file_operand
 from tcsmt.support.progress import ProgressCallback, unseen
 
 __all__ = ["CFunction", "available"]
@@ -116,7 +117,7 @@ class CFunction:
         macros = [f"-D{macro}" for macro in self.define]
         try:
             done = subprocess.run(
-                ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", str(self.file)],
+                ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", file_operand(self.file)],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

@@ -25,6 +25,7 @@ from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.reading import read_bytes
+from tcsmt.support.text import one_line
 
 __all__ = ["DesignFiles", "read_design"]
 
@@ -200,9 +201,9 @@ def read_design(design: DesignFiles) -> Row:
         raise TcsmtError(f"{design.top or file}: {why}") from None
     return Row(
         architecture="design",
-        instruction=design.top or design.function or file.stem,
+        instruction=one_line(design.top or design.function or file.stem),
         model=model,
-        source=str(file),
+        source=one_line(str(file)),
         date=datetime.fromtimestamp(file.stat().st_mtime, UTC).year,
         evidence="conjectured",
         note=_readers.get(file.suffix.lower(), ""),

@@ -17,6 +17,8 @@ from tcsmt.outside.implementations.verilog_meaning import Sources, check_meaning
 from tcsmt.outside.implementations.verilog_tree import VerilogTree, read_verilog_tree, tree_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.escaping import file_operand
+from tcsmt.support.text import one_line
 
 __all__ = ["RtlDesign", "available", "read_rtl"]
 
@@ -64,14 +66,13 @@ def read_rtl(
             raise TcsmtError(f"{name!r}: must be a name of Verilog")
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
         here = Path(folder)
-        options = ["--single-unit"] if define else []
-        options += [f"--top {top}"] if top else []
-        options += [f"-I {_quoted(path)}" for path in include]
-        options += [f"-D {_quoted(macro)}" for macro in define]
-        options += [f"-G {_quoted(f'{name}={value}')}" for name, value in (parameters or {}).items()]
-        lines = [*options, *map(_quoted, sources)]
-        (here / "arguments").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        request = {"arguments": str(here / "arguments"), "top": top, "output": output, "cut": list(cut)}
+        words = ["--single-unit"] if define else []
+        words += ["--top", top] if top else []
+        words += [word for path in include for word in ("-I", _path(path))]
+        words += [word for macro in define for word in ("-D", macro)]
+        words += [word for name, value in (parameters or {}).items() for word in ("-G", f"{name}={value}")]
+        words += [_path(path) for path in sources]
+        request = {"arguments": words, "top": top, "output": output, "cut": list(cut)}
         (here / "request").write_text(json.dumps(request), encoding="utf-8")
         reply, tree = _asked(here, timeout)
         if "outputs" in reply:
@@ -106,8 +107,11 @@ def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:
     return reply, tree
 
 
-def _quoted(text: object) -> str:
-    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _path(path: Path) -> str:
+    """A file or folder as a word for Yosys's reader, which takes some names for patterns of several."""
+    if re.search(r"[*?]|\.\.\.", str(path)):
+        raise TcsmtError(f"{one_line(str(path))}: *, ? and ... in the name of a file of RTL are not allowed")
+    return file_operand(path)
 
 
 def _error(log: str) -> str:

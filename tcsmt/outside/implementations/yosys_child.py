@@ -1,6 +1,6 @@
 """The process in which Yosys reads a design: ``python yosys_child.py REQUEST REPLY BTOR2``.
 
-REQUEST is a JSON file: ``arguments`` (the file of arguments for the reader), ``top``, ``output``. REPLY
+REQUEST is a JSON file: ``arguments`` (words for the reader), ``top``, ``output``. REPLY
 becomes a JSON file with what is wrong with the design (``problems``), BTOR2 the design if nothing is.
 An error of Yosys ends the process, so that it has one of its own. It is run as a file, so that it imports
 pyosys and nothing of this package.
@@ -54,12 +54,13 @@ def main(request: Path, reply: Path, written: Path) -> None:
     options = json.loads(request.read_text(encoding="utf-8"))
     design = ys.Design()
 
-    def run(command: str) -> None:
-        ys.run_pass(command, design)
+    def run(command: str, *words: str) -> None:
+        """Run a pass on words, so that no name of a file is read as a part of a script."""
+        ys.Pass.call(design, [*command.split(), *words])
 
-    run(f"read_slang {_READING} -f {options['arguments']}")
+    run(f"read_slang {_READING}", *options["arguments"])
     top = options["top"]
-    run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
+    run("hierarchy -check", *(("-top", top) if top else ("-auto-top",)))
     problems = black_boxes(design)
     if problems:
         reply.write_text(json.dumps({"problems": problems}), encoding="utf-8")
@@ -76,7 +77,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     run("flatten")
     beyond = reply.with_suffix(".v")
     beyond.write_text(_BEYOND, encoding="utf-8")
-    run(f"techmap -autoproc -map {beyond}")
+    run("techmap -autoproc -map", str(beyond))
     module = design.top_module()
     ports = [wire for wire in module.wires_.values() if wire.port_output]
     names = [plain(wire.name) for wire in ports]
@@ -106,11 +107,12 @@ def main(request: Path, reply: Path, written: Path) -> None:
     for command in ("memory_map", *_SIMPLER):
         run(command)
     told = reply.with_suffix(".check")
-    run(f"tee -q -o {told} check")
+    run("tee -q -o", str(told), "check")
     problems = [*latches(module), *loops(told.read_text(encoding="utf-8")), *clocks(module)]
     if not problems:
-        for command in ("async2sync", "dffunmap", *_SIMPLER, f"write_btor -x {written}"):
+        for command in ("async2sync", "dffunmap", *_SIMPLER):
             run(command)
+        run("write_btor -x", str(written))
     told_all = {"problems": problems, "top": plain(module.name), "output": output, **sources}
     reply.write_text(json.dumps(told_all), encoding="utf-8")
 

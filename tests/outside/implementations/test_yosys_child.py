@@ -18,8 +18,7 @@ needs_yosys = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (p
 def ran(folder: Path, text: str, output: str = "d") -> tuple[dict[str, Any], str]:
     """The reply, and the BTOR2 text where it has no problems."""
     (folder / "x.sv").write_text(text)
-    (folder / "arguments").write_text(f'"{folder / "x.sv"}"\n')
-    request = {"arguments": str(folder / "arguments"), "top": "t", "output": output, "cut": []}
+    request = {"arguments": [str(folder / "x.sv")], "top": "t", "output": output, "cut": []}
     (folder / "request").write_text(json.dumps(request))
     paths = [str(folder / name) for name in ("request", "reply", "btor2")]
     done = subprocess.run(

@@ -24,6 +24,7 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.stated import stated
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import lisp_symbol
 from tcsmt.support.text import one_line, quotation
 
 __all__ = ["error_book"]
@@ -124,8 +125,7 @@ def _recipe(text: str, unit: Model, k: int, file: str, mark: str = "") -> Recipe
         raise InvalidProof(f"{text} has other instructions than {file}")
     if k > unit.k:
         raise InvalidProof(f"K = {k} is more than one instruction takes, {unit.k}")
-    name = "".join(letter if letter.isalnum() else "-" for letter in text.lower())
-    return RecipeFunctions(f"recipe.{name}{mark}", algorithm, unit_book(unit, file))
+    return RecipeFunctions(f"recipe.{lisp_symbol(text)}{mark}", algorithm, unit_book(unit, file))
 
 
 def _words(recipe: RecipeFunctions, values: Mapping[str, Any]) -> RecipeWords:

@@ -24,6 +24,7 @@ from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.outside.exports.acl2.derivation import BookEvent, simulated
 from tcsmt.outside.exports.acl2.units import StageCall, UnitBook, unit_book
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.escaping import comment
 
 __all__ = ["SpecificationBook", "SpecifiedNumbers", "pages", "specification_book", "specified_numbers"]
 
@@ -123,7 +124,7 @@ class SpecificationBook:
         books = [f'(include-book "../units/{unit.name}")' for unit in self.units]
         events = [event.in_book(self.name) for event in self.events]
         head = [
-            f"; {self.title}",
+            f"; {comment(self.title)}",
             "; Written by tcsmt from the model's parameters.",
             "",
             '(in-package "ACL2")',

@@ -17,6 +17,7 @@ from tcsmt.prove.certificates.stated import stated
 from tcsmt.prove.certificates.statement import Statement, input_words
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.prove.engine.inhabitants import inhabitant
+from tcsmt.support.escaping import comment
 from tcsmt.support.text import quotation
 
 __all__ = ["StatementBook", "statement_book"]
@@ -42,7 +43,7 @@ class StatementBook:
     @property
     def text(self) -> str:
         """What the file holds."""
-        head = [f"; {_plain(line)}".rstrip() for line in self.head]
+        head = [f"; {_plain(comment(line))}".rstrip() for line in self.head]
         books = [f'(include-book "../units/{unit.name}")' for unit in self.units]
         lines = [*head, "", '(in-package "ACL2")', *books]
         if not books:

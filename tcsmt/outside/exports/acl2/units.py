@@ -10,6 +10,7 @@ from tcsmt.language.terms import Term, expand, operands_first
 from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.stages import Stage
+from tcsmt.support.escaping import comment
 
 __all__ = ["StageCall", "UnitBook", "unit_book"]
 
@@ -84,7 +85,7 @@ def unit_book(model: Model, file: str) -> UnitBook:
     texts.append(defined(function, list(inputs.values()), lines, value))
     parameters = [f"; {line}" for line in ("", f"{model.kind}, model {file}", f"graph {model.digest}")]
     head = [
-        f"; A unit written by tcsmt from its model: {model.title}.",
+        f"; A unit written by tcsmt from its model: {comment(model.title)}.",
         *parameters,
         "",
         '(in-package "ACL2")',
