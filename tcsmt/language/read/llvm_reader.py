@@ -97,7 +97,10 @@ class _File:
                 if words.peek() == "...":
                     raise ValueError("a variable number of arguments is not supported")
                 kind = self.read.type(words)
-                restricted = "noalias" in words.attributes()
+                said = words.attributes()
+                if "sret" not in said and {"dereferenceable", "nonnull"} & {*said}:
+                    raise ValueError("a parameter with [static N], or that is not null, is not supported")
+                restricted = "noalias" in said
                 parameters.append((plain(words.take()), kind))
                 alone |= {parameters[-1][0]} if restricted else set()
                 words.skip(",")

@@ -1,4 +1,4 @@
-"""C that reads an object as what it is not: casts of pointers, addresses into unions.
+"""C that reads an object as what it is not, or where it is not: casts, addresses into unions, ended objects.
 
 An optimiser takes it that pointers to different types lead to different objects, and that what is const does
 not change; an intermediate language without optimisation shows neither. So a pointer may only be made one to
@@ -34,11 +34,19 @@ def check_pointers(tree: CTree, name: str) -> None:
 
     Raises :class:`.TcsmtError`, with file and line, where that is not so, or cannot be told.
     """
+    named = sorted(tree.labelled & set(tree.functions))
+    if named:
+        raise TcsmtError(f"{tree.functions[named[0]].place}: {named[0]}: an asm label is not supported")
     for function in tree.called_from(name):
-        for attribute in function.inner:
-            if attribute.kind.endswith("Attr") and attribute.kind not in _HARMLESS:
-                kind = attribute.kind.removesuffix("Attr").lower()
-                raise TcsmtError(f"{function.place}: {function.name}: the attribute {kind} is not supported")
+        for declared in (function, *(part for part in function.walk() if part.kind.endswith("Decl"))):
+            for attribute in declared.inner:
+                if attribute.kind.endswith("Attr") and attribute.kind not in _HARMLESS:
+                    kind = attribute.kind.removesuffix("Attr").lower()
+                    raise TcsmtError(
+                        f"{declared.place}: {declared.name}: the attribute {kind} is not supported"
+                    )
+        _check_restrict(tree, function)
+        _check_objects(function)
         indexed = {
             _plain(part)
             for node in function.walk()
@@ -54,8 +62,18 @@ def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
         why = _converted(tree, node)
     elif node.kind == "MemberExpr" and str(node.data.get("referencedMemberDecl")) in tree.unions:
         why = "a union with a pointer is not supported" if _holds_pointer(tree, node.type) else ""
-    elif node.kind == "VarDecl" and re.search(r"\*\s*(const )?restrict\b", node.type):
+    elif node.kind == "VarDecl" and "restrict" in _written(node):
         why = f"restrict on the variable {node.name} is not supported"
+    elif str(node.declared.get("name", "")) in tree.labelled:
+        why = f"{node.declared['name']} has an asm label, which is not supported"
+    elif node.kind == "CallExpr" and _lacks_prototype(tree, node):
+        why = "a function is called without a prototype, so that its arguments are not converted"
+    elif _is_variable_array(node):
+        why = "an array whose size is not constant is not supported"
+    elif node.kind == "MemberExpr" and str(node.data.get("referencedMemberDecl")) in tree.wide:
+        why = f"the bit-field {node.name}, whose type is wider than int, is not supported"
+    elif node.kind == "MemberExpr" and "restrict" in node.type:
+        why = f"restrict on the member {node.name} is not supported"
     elif (node.kind == "UnaryOperator" and node.opcode == "&") or (
         node.cast == "ArrayToPointerDecay" and node not in indexed
     ):
@@ -66,6 +84,93 @@ def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
         why = ""
     if why:
         raise TcsmtError(f"{node.place}: {why}")
+
+
+def _written(node: CNode) -> str:
+    """A type as it is written, and what the names in it stand for."""
+    kind = node.data.get("type", {})
+    return f"{kind.get('qualType', '')} {kind.get('desugaredQualType', '')}"
+
+
+def _lacks_prototype(tree: CTree, call: CNode) -> bool:
+    """Whether a call passes arguments, or leaves some out, with no declaration of what the function takes."""
+    if not call.inner[0].type.endswith("()"):
+        return False
+    name = next((str(part.declared.get("name", "")) for part in call.inner[0].walk() if part.declared), "")
+    if name.startswith("__builtin_"):
+        return False
+    function = tree.functions.get(name)
+    takes_none = function is not None and all(part.kind != "ParmVarDecl" for part in function.inner)
+    return len(call.inner) > 1 or not takes_none
+
+
+def _is_variable_array(node: CNode) -> bool:
+    """Whether a declaration, or what sizeof measures, has an array whose size is computed."""
+    texts = (
+        [_written(node)] if node.kind in ("VarDecl", "ParmVarDecl", "CStyleCastExpr", "TypedefDecl") else []
+    )
+    if node.kind == "UnaryExprOrTypeTraitExpr":
+        texts = [*map(str, node.data.get("argType", {}).values()), *map(_written, node.inner)]
+    return any(re.search(r"\[[^\]\d]", text) for text in texts)
+
+
+def _check_restrict(tree: CTree, function: CNode) -> None:
+    """That what a restrict parameter leads to is not reached through a pointer that memory holds.
+
+    What pointers in parameters lead to is compared; pointers that lie behind them, or in variables of the
+    file, are not.
+    """
+    parameters = [part for part in function.inner if part.kind == "ParmVarDecl"]
+    restricted = [part for part in parameters if "restrict" in _written(part)]
+    for part in restricted:
+        plain = str(part.data.get("type", {}).get("desugaredQualType", part.type)) or part.type
+        if plain.count("restrict") > 1 or not plain.rstrip().endswith("restrict"):
+            raise TcsmtError(f"{part.place}: {part.name}: restrict behind a pointer is not supported")
+    if not restricted:
+        return
+    inside = [part for part in parameters if _leads_to_pointer(tree, part)]
+    own = {str(part.data.get("id")) for part in function.walk()}
+    shared = [
+        node
+        for node in function.walk()
+        if node.declared.get("kind") == "VarDecl"
+        and str(node.declared.get("id")) not in own
+        and _holds_pointer(tree, node.type)
+    ]
+    if inside or shared:
+        other = inside[0].name if inside else str(shared[0].declared.get("name", ""))
+        why = f"{restricted[0].name} is restrict, but {other} leads to a pointer: not supported"
+        raise TcsmtError(f"{restricted[0].place}: {why}")
+
+
+def _leads_to_pointer(tree: CTree, parameter: CNode) -> bool:
+    """Whether a parameter holds a pointer beside itself, or leads to one."""
+    pointee = _pointee(parameter.type, tree.types)
+    return _holds_pointer(tree, parameter.type if pointee is None else pointee[0])
+
+
+def _check_objects(function: CNode) -> None:
+    """That no pointer is made to an object that ends before its function: a compound literal or a result."""
+    indexed = {
+        _plain(part) for node in function.walk() if node.kind == "ArraySubscriptExpr" for part in node.inner
+    }
+    for node in function.walk():
+        made = (node.cast == "ArrayToPointerDecay" and node not in indexed) or (
+            node.kind == "UnaryOperator" and node.opcode == "&"
+        )
+        if not made:
+            continue
+        inner = _plain(node.inner[0])
+        while (
+            (inner.kind == "MemberExpr" and not inner.data.get("isArrow"))
+            or inner.kind in ("ArraySubscriptExpr", "MaterializeTemporaryExpr")
+            or inner.cast in ("ArrayToPointerDecay", "NoOp")
+        ):
+            inner = _plain(inner.inner[0])
+        if inner.kind == "CompoundLiteralExpr":
+            raise TcsmtError(f"{node.place}: a pointer to a compound literal is not supported")
+        if inner.kind == "CallExpr" and "*" not in inner.type:
+            raise TcsmtError(f"{node.place}: a pointer into the result of a function is not supported")
 
 
 def _converted(tree: CTree, node: CNode) -> str:

@@ -65,13 +65,16 @@ class CNode:
 class CTree:
     """A file. functions: those that have a body, by name. types: what names of types stand for.
 
-    unions: the members of unions, by their identity. records: the types of the members of structures and
-    unions, by their names; under "" those of all that have none.
+    unions: the members of unions, by their identity. labelled: functions and variables whose declaration has
+    another name for the assembler. wide: bit-fields whose types are wider than int. records: the types of the
+    members of structures and unions, by their names; under "" those of all that have none.
     """
 
     functions: dict[str, CNode] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     unions: frozenset[str] = frozenset()
+    labelled: frozenset[str] = frozenset()
+    wide: frozenset[str] = frozenset()
     records: dict[str, list[str]] = field(default_factory=dict)
 
     def called_from(self, name: str) -> list[CNode]:
@@ -94,9 +97,11 @@ def read_tree(text: str) -> CTree:
     """The tree that ``clang -Xclang -ast-dump=json`` prints. Raises :class:`.TcsmtError`."""
     try:
         root = _Places().node(json.loads(text))
-        tree, unions = CTree(), set()
+        tree, unions, labelled, wide = CTree(), set(), set(), set()
         nameless: dict[str, list[str]] = {}  # structures that a typedef names
         for node in root.walk():
+            if any(part.kind == "AsmLabelAttr" for part in node.inner):
+                labelled.add(node.name)
             if node.kind == "FunctionDecl" and any(part.kind == "CompoundStmt" for part in node.inner):
                 tree.functions[node.name] = node
             elif node.kind == "TypedefDecl":
@@ -108,6 +113,7 @@ def read_tree(text: str) -> CTree:
             elif node.kind == "RecordDecl" and node.data.get("completeDefinition"):
                 members = [part for part in node.inner if part.kind == "FieldDecl"]
                 types = [part.type for part in members]
+                wide |= {str(part.data["id"]) for part in members if _is_wide(part)}
                 if node.name:
                     tree.records[node.name] = types
                 else:
@@ -117,8 +123,14 @@ def read_tree(text: str) -> CTree:
                     unions |= {str(part.data["id"]) for part in members}
     except RecursionError:
         raise TcsmtError("C whose expressions or statements are nested too deeply") from None
-    tree.unions = frozenset(unions)
+    tree.unions, tree.labelled, tree.wide = map(frozenset, (unions, labelled, wide))
     return tree
+
+
+def _is_wide(member: CNode) -> bool:
+    """Whether it is a bit-field of a type that C leaves to the compiler, and which is wider than int."""
+    kind = str(member.data.get("type", {}).get("desugaredQualType", member.type))
+    return bool(member.data.get("isBitfield")) and "long" in kind
 
 
 class _Places:

@@ -76,3 +76,65 @@ def test_code_that_c_leaves_undefined_is_refused(tmp_path: Path, body: str, said
 )
 def test_code_that_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
     same_as_compiled(G % body, tmp_path)
+
+
+F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) "
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (F + "{ const uint32_t *p; { p = (const uint32_t[]){a, a}; } return *p; }", "to a compound literal"),
+        (F + "{ uint32_t *p; { p = &(uint32_t){a}; } return *p; }", "to a compound literal"),
+        (F + "{ uint32_t *p; { p = &(struct pair){a, b}.x; } return *p; }", "to a compound literal"),
+        ("struct s { uint32_t x[4]; }; static struct s g(uint32_t v) { struct s t = {{v}}; return t; }\n" + F
+         + "{ const uint32_t *p = g(a).x; return p[0]; }", "a pointer into the result of a function"),
+        ("struct s { uint32_t *restrict p; };\n" + F + "{ struct s x = {&a}; return *x.p; }",
+         "restrict on the member p"),
+        ("typedef uint32_t *restrict alone;\n" + F + "{ alone p = &a; return *p; }",
+         "restrict on the variable"),
+        ("static uint32_t g(uint32_t *restrict *p) { return **p; }\n" + F
+         + "{ uint32_t *q = &a; return g(&q); }", "is made uint32_t *restrict *"),
+        ("static uint32_t g(uint32_t *restrict p, uint32_t **q) { *p = 1; **q = 2; return *p; }\n" + F
+         + "{ uint32_t *q = &a; return g(&a, &q); }", "p is restrict, but q leads to a pointer"),
+        ("struct s { uint32_t *q; }; static uint32_t g(uint32_t *restrict p, struct s q) { *p = 1; *q.q = 2;"
+         " return *p; }\n" + F + "{ struct s q = {&a}; return g(&a, q); }", "p is restrict, but q leads to"),
+        ("static uint32_t g(x) uint64_t x; { return x >> 32; }\n" + F + "{ return g((int)a); }",
+         "called without a prototype"),
+        ("static uint32_t g(x) uint64_t x; { return x >> 32; }\n" + F
+         + "{ uint32_t (*h)() = g; return h((int)a); }", "called without a prototype"),
+        ("extern uint32_t g(uint32_t) __asm__(\"h\"); uint32_t h(uint32_t x) { return x; }\n" + F
+         + "{ return g(a); }", "g has an asm label"),
+        ("static uint32_t g(uint32_t) __asm__(\"k\"); static uint32_t g(uint32_t x) { return x; }\n" + F
+         + "{ return a; }", "g: an asm label"),
+        (F + "{ uint32_t n = a; return n + (uint32_t)sizeof(char[n++]); }", "whose size is not constant"),
+        (F + "{ uint32_t t[(a & 3) + 1]; t[0] = a; return t[0]; }", "whose size is not constant"),
+        ("union u { struct { uint64_t x : 40; } s; uint64_t w; };\n" + F
+         + "{ union u u; u.w = a; return (uint32_t)(u.s.x << 8 >> 40); }", "the bit-field x, whose type is"),
+        ("static uint32_t g(const uint32_t p[static 1]) { return p == 0; }\n" + F + "{ return g(0); }",
+         "a parameter with [static N]"),
+        ("static uint32_t g(const uint32_t *p __attribute__((nonnull))) { return p == 0; }\n" + F
+         + "{ return g(0); }", "not null"),
+    ],
+)  # fmt: skip
+def test_files_that_c_leaves_open_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    """By line and name, where gcc and clang, or their levels of optimisation, need not agree."""
+    with pytest.raises(TcsmtError) as refused:
+        read(HELPERS + text, tmp_path, function="f")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        F + "{ return ((const uint32_t[]){a, b, 5})[c & 1]; }",
+        F + "{ struct pair p = (struct pair){a, b}; return p.x + (struct pair){b, c}.y; }",
+        "static uint32_t g() { return 3; }\n" + F + "{ return a + g(); }",
+        "static void g(uint32_t *restrict p, const uint32_t *restrict q) { *p += *q; }\n" + F
+        + "{ g(&a, &b); return a; }",
+        "static uint32_t g(const uint32_t p[2]) { return p[0] + p[1]; }\n" + F
+        + "{ uint32_t t[2] = {a, b}; return g(t) + sizeof t; }",
+    ],
+)  # fmt: skip
+def test_files_that_c_defines_are_as_compiled(tmp_path: Path, text: str) -> None:
+    same_as_compiled(HELPERS + text, tmp_path)
