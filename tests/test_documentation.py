@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -122,6 +123,8 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def files_of_git() -> list[str]:
     """What git holds. An unpacked source distribution is no repository: the test is skipped there."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listed.returncode or not (ROOT / ".git").exists():
         pytest.skip("not a repository of git")
