@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 from tcsmt.support.version import __version__ as __version__
 
+#: What reads kernels' names, programs, designs and recorded answers; loaded when a text is first resolved.
+READERS = ("tcsmt.compose.names", "tcsmt.outside.implementations.sides")
+
 if TYPE_CHECKING:
     from tcsmt import testing
     from tcsmt import torch as torch

@@ -109,6 +109,24 @@ def test_a_name_is_that_of_one_class() -> None:
     assert not {name: where for name, where in homes.items() if len(where) > 1}
 
 
+def test_prose_does_not_begin_with_the_name_of_a_class() -> None:
+    """A class that is renamed leaves such words where a plain noun stood: "LongRows of a domain"."""
+    modules = sorted((ROOT / "tcsmt").rglob("*.py"))
+    classes = {
+        node.name for path in modules for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)
+    }
+    names = {name for name in classes if re.match("[A-Z][a-z]+[A-Z]", name)}
+    assert len(names) > 300
+    first = re.compile(r'(?:"""|#:? )(\w+) ')
+    wrong = [
+        f"{path}: {line.strip()}"
+        for path in modules
+        for line in path.read_text().splitlines()
+        if (found := first.match(line.strip())) and found[1] in names
+    ]
+    assert not wrong
+
+
 def test_every_module_has_the_test_of_its_name() -> None:
     """``tcsmt/ROOM/MODULE.py`` is tested by ``tests/ROOM/test_MODULE.py``, without a leading underscore."""
     missing = set()

@@ -10,8 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
+import tcsmt
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model
@@ -84,6 +87,16 @@ def register_spelling(takes: Callable[[str], bool], reader: Reader) -> None:
     _SPELLINGS.append((takes, reader))
 
 
+@cache
+def _load_readers() -> None:
+    """Load what wings above register, so that a text means the same whatever was imported before.
+
+    The package names these modules, which import this one: nothing here imports upward.
+    """
+    for module in tcsmt.READERS:
+        import_module(module)
+
+
 def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSide:
     """The side that a text means.
 
@@ -94,6 +107,7 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
     'hopper/mma.m16n8k8.f32.f16.f16.f32'
     """
     name = os.fspath(text)
+    _load_readers()
     for takes, reader in _SPELLINGS:
         if takes(name):
             return reader(name, like)
@@ -145,6 +159,7 @@ def file_of(text: str) -> str:
 
 
 def _registered(file: str) -> tuple[Reader, WholePaths] | None:
+    _load_readers()
     lower = file.lower()
     return next((registered for suffix, registered in _FILES.items() if lower.endswith(suffix)), None)
 

@@ -142,6 +142,7 @@ def ieee_floats(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def guarded(*arguments: P.args, **options: P.kwargs) -> T:
+        __tracebackhide__ = True  # pytest shows the caller's own line
         with IeeeFloats():
             return function(*arguments, **options)
 

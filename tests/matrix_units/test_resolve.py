@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,19 @@ def test_errors_name_the_nearest() -> None:
 def test_a_side_of_a_row_is_named_by_it() -> None:
     row = row_named("volta")
     assert NamedSide.of_row(row) == NamedSide(row.name, (row,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "before", ["import tcsmt", "import tcsmt.compose.kernels.gemm", "import tcsmt.face.api.units"]
+)
+def test_a_text_means_the_same_whatever_was_imported_before(before: str) -> None:
+    """In a fresh interpreter: kernels, IEEE operations and designs are read by wings above."""
+    texts = ("h100+split-k:2@64", "ieee/fma.f32", "ieee/fma.f32+chained+out=f16@8")
+    program = f"{before}\nfrom tcsmt.matrix_units.resolve import file_of, resolve\n"
+    program += f"for text in {texts}: print(resolve(text).row.name)\nprint(file_of('dot.sv,k=4'))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second, third, file = done.stdout.splitlines()
+    assert first == "hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2@64" and second == "ieee/fma.f32"
+    assert third == "ieee/fma.f32+chained+out=f16@8" and file == "dot.sv"

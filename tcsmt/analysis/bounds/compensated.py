@@ -66,7 +66,7 @@ class CompensatedSum:
     scaling: Fraction
 
     def limits(self, compensated: str) -> SumLimits:
-        """SumLimits that hold after every summand. Raises :class:`.Unbounded` where none are found."""
+        """Limits that hold after every summand. Raises :class:`.Unbounded` where none are found."""
         if self.count * self.u > Fraction(1, 4):
             raise Unbounded(f"{self.count} summands outside the unit: too many for a compensated sum")
         step = _NEXT[compensated]

@@ -30,7 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Products of a row that are drawn; in longer rows the last one is repeated, or zeros follow.
 LANES = 12
-#: LongRows that are computed at once, and those that are kept; fewer where rows are long.
+#: Rows that are computed at once, and those that are kept; fewer where rows are long.
 _ROWS, _KEPT, _MOST = 192, 24, 1 << 16
 #: Slices are searched with so many products, and zeros after them: each of their products is a chain.
 _SLICED = 64
@@ -64,7 +64,7 @@ class LongRows(Batch):
 
 
 def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> LongRows:
-    """LongRows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
+    """Rows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
     lanes = min(k, LANES)
     shape = (rows, lanes)
     of_a, of_b = domain.bits_in(F64)

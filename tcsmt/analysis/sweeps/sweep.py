@@ -81,7 +81,7 @@ def shared(signs: bool) -> Entries:
 
 
 def uniform(low: float, high: float) -> Entries:
-    """CandidateEqualities between two numbers, rounded to FP32."""
+    """Numbers between two numbers, all as likely, rounded to FP32: float32."""
     return lambda rng, shape: rng.uniform(low, high, shape).astype(np.float32)
 
 
@@ -91,7 +91,7 @@ def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def powers(axis: int) -> Entries:
-    """CandidateEqualities in the logarithm within ±[1e-10, 1e10].
+    """Numbers whose logarithms are all as likely, within ±[1e-10, 1e10].
 
     Along ``axis`` scaled by a power of two to at most FP16's largest number, as the experiment's
     code does with the rows of A and the columns of B (:mod:`tcsmt.study.papers.multiword`).

@@ -41,7 +41,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rows and columns of D that are bounded at once; elements times groups of instructions that are, in all.
 _TILE, _WORK = 128, 50_000_000
-#: MatrixWords below this might have products that binary64 has no normal number for.
+#: Operands below this might have products that binary64 has no normal number for.
 _LEAST = -500
 
 

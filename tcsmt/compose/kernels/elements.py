@@ -121,7 +121,7 @@ def _are_nan(fmt: AnyFormat, words: Array) -> Array:
 class SampledElements:
     """Some elements of a product.
 
-    a, b: words (elements, K), of the rows of A and the columns of B. c: words (elements,), or None.
+    a, b: words (elements, K), of the rows of A and the columns of B. c, bias: words (elements,), or None.
     places: row and column of each, (elements, 2), in a product of ``shape`` (M, N, K); not needed by
     reductions that are the same for all elements.
     """
@@ -131,6 +131,7 @@ class SampledElements:
     c: Array | None = None
     places: Array | None = None
     shape: tuple[int, int, int] = (0, 0, 0)
+    bias: Array | None = None
 
     @classmethod
     def of(cls, product: Product, places: Array) -> SampledElements:
@@ -183,7 +184,7 @@ def on_elements(
             reductions, own = ways[member.reduction]
             schedule = member.schedule
             totals = [held[schedule.sum_format, candidate] for candidate in reductions]
-            words = np.stack([schedule.end(steps, total, c).words for total in totals])
+            words = np.stack([schedule.end(steps, total, c, elements.bias).words for total in totals])
             yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
 
 

@@ -1,6 +1,9 @@
 """Inputs with few products that are not zero, on which reductions are told apart by simulation.
 
-A long dot product has its few products anywhere along K, so that they fall into different parts.
+A long dot product has its few products anywhere along K, so that they fall into different parts. Where the
+results have a narrower format than the sums, few inputs show how a sum was made: those whose sum lies next to
+the middle between two results. So some rows are made of a result, half the distance to the next one, and
+products around the last place of the sum, which each order of additions keeps or loses.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from tcsmt.compose.kernels.elements import SampledElements, on_elements
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const, substitute, var
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.engine.shorten import cost, shorten
@@ -26,6 +31,10 @@ __all__ = ["FewProducts"]
 Array = np.ndarray[Any, np.dtype[Any]]
 _ROWS = 4096
 _MOST = 4
+#: Words of a and of b that are drawn for inputs without zeros.
+_WORDS = 1 << 19
+#: Powers of two, from a sum's last place on, of what orders of additions keep or lose.
+_LAST = (-4, 3)
 #: Rows that are made short, and rows that are held against a domain to find them.
 _STARTS, _TRIED = 4, 256
 
@@ -46,8 +55,34 @@ class FewProducts:
         formats = {f"{side}{n}": getattr(model, f"{side}_format") for side in "ab" for n in range(count)}
         words = rows(formats | {"c": model.c_format}, _ROWS, rng)
         words["c"][::2] = 0
+        self._aim(words, rng)
         places = np.argsort(rng.random((_ROWS, self.k)), axis=1)[:, :count]
         return places, words
+
+    def _aim(self, words: dict[str, Array], rng: np.random.Generator) -> None:
+        """Put the sums of every other pair of rows next to the middle between two results."""
+        model, schedule = self.unit.model, self.kernels[0].schedule
+        formats = model.a_format, model.b_format, schedule.sum_format, schedule.d_format
+        if self.k < _MOST or not all(isinstance(fmt, Format) and fmt.signed for fmt in formats):
+            return
+        left, right, sums, results = map(float_format, formats)
+        if results.precision >= sums.precision:
+            return
+        chosen = np.flatnonzero(np.arange(_ROWS) // 2 % 2)
+        count = len(chosen)
+        first = rng.integers(max(results.e_min, -2), min(results.e_max, 8), count)
+        tails = [first - sums.fraction_bits + rng.integers(*_LAST, count, endpoint=True) for _ in range(2)]
+        for lane, exponent in enumerate((first, first - results.precision, *tails)):
+            one = np.clip(exponent, left.e_min, left.e_max)
+            other = np.clip(exponent - one, right.e_min, right.e_max)
+            odd = rng.integers(0, 2, count) * (lane > 1)  # 1, or 1.5, so that sums of two differ
+            sign = rng.integers(0, 2, count) * (lane > 0)
+            for name, fmt, power, half in (("a", left, one, odd), ("b", right, other, odd * 0)):
+                fraction = half << max(fmt.fraction_bits - 1, 0) if fmt.fraction_bits else half * 0
+                stored = (power + fmt.bias << fmt.fraction_bits) + fraction << fmt.ignored_low_bits
+                word = stored | (sign << fmt.sign_bit if name == "a" else 0)
+                words[f"{name}{lane}"][chosen] = word.astype(words[f"{name}{lane}"].dtype)
+        words["c"][chosen[: count // 2]] = 0
 
     @cached_property
     def _results(self) -> list[Array]:
@@ -64,6 +99,75 @@ class FewProducts:
 
     def witness(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
         """A short input of the domain at which the question's goal holds, replayed; None: none is found."""
+        found = self._of_few(first, second, domain, question)
+        return (
+            self._of_many((self.kernels[first], self.kernels[second]), domain, question)
+            if found is None
+            else found
+        )
+
+    def _of_many(
+        self, kernels: tuple[Kernel, Kernel], domain: Domain, question: Question
+    ) -> dict[str, int] | None:
+        """Of random inputs of the domain, with as few products as keep the difference."""
+        count = max(_TRIED, min(_ROWS, _WORDS // self.k))
+        columns = self._drawn(domain, count)
+        differing = np.flatnonzero(self._differ(kernels, *columns))
+        if not differing.size:
+            return None
+        a, b, c = (words[differing[0]].copy() for words in columns)
+        size = self.k
+        while size:
+            lanes = np.flatnonzero(a | b)
+            blocks = [lanes[at : at + size] for at in range(0, len(lanes), size)]
+            tries = [np.repeat(side[None], len(blocks), axis=0) for side in (a, b)]
+            for number, block in enumerate(blocks):
+                for side in tries:
+                    side[number, block] = 0
+            still = np.flatnonzero(self._differ(kernels, tries[0], tries[1], np.repeat(c, len(blocks))))
+            if still.size:
+                a, b = (side[still[0]] for side in tries)
+            else:
+                size //= 2
+        values = {"c": int(c)}
+        for lane in np.flatnonzero(a | b):
+            values |= {f"a{lane}": int(a[lane]), f"b{lane}": int(b[lane])}
+        if not domain.contains({name: question.formats[name] for name in values}, values):
+            return None
+        short = dict.fromkeys(question.formats, 0) | _short(question, values)
+        return short if evaluate([question.goal], short)[0] else None
+
+    def _drawn(self, domain: Domain, count: int) -> tuple[Array, Array, Array]:
+        """Words of a and b (count, K), and of c: normal numbers of the domain near 1."""
+        rng, model = np.random.default_rng(20250102), self.unit.model
+        sides = []
+        for name, shape in (("a", (count, self.k)), ("b", (count, self.k)), ("c", (count,))):
+            fmt = getattr(model, f"{name}_format")
+            words = np.zeros(shape, unsigned(fmt))
+            if isinstance(fmt, Format) and not (name == "c" and domain.c_zero):
+                low, high = domain.exponents or (fmt.e_min, fmt.e_max)
+                low, high = max(low, fmt.e_min), min(high, fmt.e_max)
+                ends = min(max(low, -2), high), max(min(high, 2), low)
+                bits = dict(zip("ab", domain.bits_in(fmt), strict=True)).get(name, fmt.precision)
+                fraction = rng.integers(0, 1 << fmt.fraction_bits, shape)
+                dropped = fmt.precision - min(bits, fmt.precision)
+                stored = rng.integers(ends[0], ends[1], shape, endpoint=True) + fmt.bias << fmt.fraction_bits
+                limit = fmt.largest_finite_word >> fmt.ignored_low_bits
+                stored = np.minimum(stored | fraction >> dropped << dropped, limit) << fmt.ignored_low_bits
+                sign = rng.integers(0, 2, shape) * (fmt.signed and not domain.positive)
+                words = (stored | sign << fmt.sign_bit).astype(words.dtype)
+            sides.append(words)
+        return sides[0], sides[1], sides[2]
+
+    @staticmethod
+    def _differ(kernels: tuple[Kernel, Kernel], a: Array, b: Array, c: Array) -> Array:
+        """Where both kernels give other words."""
+        results = dict(on_elements(kernels, SampledElements(a, b, c)))
+        different: Array = results[kernels[0]] != results[kernels[1]]
+        return different
+
+    def _of_few(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
+        """Of the rows with few products."""
         results = self._results
         differing = np.flatnonzero(results[first] != results[second])
         _, words = self._rows

@@ -315,7 +315,7 @@ _C, _OTHERS = "C", ""
 
 
 class _Noted:
-    """SumSteps on nothing, which note what chains take."""
+    """Steps on nothing, which note what chains take."""
 
     def __init__(self) -> None:
         self.chains: list[tuple[Indices, bool]] = []

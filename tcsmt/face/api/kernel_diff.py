@@ -12,6 +12,7 @@ import numpy as np
 from tcsmt.compose.kernels.chain_steps import Elements, walk
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.compose.kernels.units import ieee_rows
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.pictures import sheet_of, view_of
 from tcsmt.face.api.taking import formats_of, kernel_taking
@@ -20,11 +21,16 @@ from tcsmt.face.api.views import View
 from tcsmt.face.pictures.difference_page import as_page
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.text import as_text
+from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
+from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.differences import Differences
 from tcsmt.identification.kernels.two_chains import TwoChains, two_chains
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
+from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
@@ -57,6 +63,7 @@ class KernelDiff(Result):
     differences: the two matrices of words. first, worst, shown: elements.
     tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of
     them it gives what was recorded.
+    diagnoses: of each side that no kernel that is known gives, what explains it; None of the others.
     chains: both kernels on the element shown, instruction by instruction; None without two kernels.
     sheet: the first instruction that differs, bit by bit. view: what a page shows of it.
     """
@@ -67,6 +74,7 @@ class KernelDiff(Result):
     shown: _Element | None
     tried: int
     reproduced: tuple[tuple[str, int] | None, tuple[str, int] | None]
+    diagnoses: tuple[Diagnosis | None, Diagnosis | None]
     chains: TwoChains | None
     sheet: Sheet | None
     view: View | None = None
@@ -91,10 +99,15 @@ class KernelDiff(Result):
             "format": self.differences.format.name,
             "different": self.differences.count,
             "nan_words": self.differences.nan_words,
+            "block": self.differences.block.as_json() if self.differences.count else None,
             "bands": [{"distance": band.text, "elements": band.count} for band in self.differences.bands()],
             "first": self._element_json(self.first),
             "worst": self._element_json(self.worst),
             "kernels": {"left": kernels[0], "right": kernels[1]},
+            "diagnosis": {
+                side: None if found is None else found.as_json()
+                for side, found in zip(("left", "right"), self.diagnoses, strict=True)
+            },
             "explained": None
             if self.chains is None or self.shown is None
             else {
@@ -116,6 +129,7 @@ class KernelDiff(Result):
             "ulps": element.ulps,
             "words": [fmt.hex(word) for word in element.words],
             "values": [fmt.describe(word) for word in element.words],
+            "decimals": [shown(fmt, word)["decimal"] for word in element.words],
             "errors_ulps": [None if error is None else float(error) for error in errors],
         }
 
@@ -136,11 +150,18 @@ class KernelDiff(Result):
         most = max(band.count for band in bands)
         table = [(b.text, f"{b.count:>8}", "#" * -(-30 * b.count // most)) for b in bands]
         text += [f"  {line}" for line in columns(table)]
+        block = diff.block
+        if block.elements < size:
+            every = "all elements of" if block.elements == diff.count else "some of"
+            text.append(f"they are {every} {block} ({counted(block.elements, 'element')})")
         text += [self._line("first", self.first), self._line("worst", self.worst)]
-        for side, match in zip(("left", "right"), self.reproduced, strict=True):
+        for side, match, found in zip(("left", "right"), self.reproduced, self.diagnoses, strict=True):
             if match is not None:
                 name, count = match
                 text.append(f"{side}: {name} gives {count} of the {self.tried} elements that were tried")
+            if found is not None:
+                first, *rest = found.lines()
+                text += [f"{side}: {first}", *(f"  {line}" for line in rest)]
         if self.chains is not None and self.shown is not None:
             text += ["", f"[{self.shown.row}, {self.shown.column}]: {self.chains.sentence()}"]
             text += [f"  in that instruction {self.why}"] if self.why else []
@@ -154,7 +175,9 @@ class KernelDiff(Result):
     def _line(self, name: str, element: _Element | None) -> str:
         assert element is not None
         fmt = self.differences.format
-        words = " | ".join(f"{fmt.hex(word)} ({fmt.describe(word)})" for word in element.words)
+        words = " | ".join(
+            "{word} = {decimal} ({value})".format(**shown(fmt, word)) for word in element.words
+        )
         apart = "" if element.ulps is None else f", {counted(element.ulps, 'ulp')} apart"
         errors = [_error(fmt, word, element.exact) for word in element.words]
         texts = [f"{float(error):.4g}" for error in errors if error is not None]
@@ -331,7 +354,34 @@ class _Problem:
                 sheet = sheet_of(left.unit, right.unit, chains.values)
                 view = view_of(left.unit, right.unit, chains.values)
         gives = (reproduced[0], reproduced[1])
-        return KernelDiff(diff, first, worst, shown, len(some), gives, chains, sheet, view)
+        diagnoses = self.diagnosis(kernels, 0), self.diagnosis(kernels, 1)
+        return KernelDiff(diff, first, worst, shown, len(some), gives, diagnoses, chains, sheet, view)
+
+    def diagnosis(self, kernels: tuple[Kernel | None, Kernel | None], side: int) -> Diagnosis | None:
+        """What explains one side, where its kernel does not give it; without one, where the other's does not.
+
+        Where no kernel is known, those of IEEE operations on these operands are supposed.
+        """
+        fmt, diff = self.differences.format, self.differences
+        own = kernels[side] or kernels[1 - side]
+        if not diff.count or not isinstance(fmt, Format):
+            return None
+        supposed = [own] if own else [Kernel(row) for row in self.usual_units()]
+        words = {name.lower(): array for name, array in self.words.items() if name in ("A", "B", "C", "bias")}
+        values = floats(fmt, (diff.left, diff.right)[side])
+        if not supposed or (supposed[0].epilogue.bias and "bias" not in words):
+            return None
+        recorded = RecordedResult.of(supposed[0], words, values, fmt)
+        return None if recorded is None else diagnose(recorded, supposed)
+
+    def usual_units(self) -> list[Row]:
+        """Units of IEEE operations that take the operands and give such results."""
+        return [
+            row
+            for row in ieee_rows()
+            if (row.model.a_format, row.model.b_format) == (self.formats["A"], self.formats["B"])
+            and row.model.c_format in (self.formats.get("C", row.model.c_format),)
+        ]
 
     def element(self, place: tuple[int, int]) -> _Element:
         row, column = place

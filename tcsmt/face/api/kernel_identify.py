@@ -18,13 +18,15 @@ from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.taking import rows_taking
 from tcsmt.face.api.units import UnitLike
+from tcsmt.identification.diagnosis.diagnose import Cause, Diagnosis, diagnose
+from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.hypotheses import same_function
 from tcsmt.identification.kernels.identify import Explained, Watch
 from tcsmt.identification.kernels.identify import explain as explained_by
-from tcsmt.identification.kernels.missing_step import StepSign
 from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, from_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
@@ -48,15 +50,16 @@ _FEW = 4
 class KernelIdentified(Result):
     """Which kernels give every element of a product: see ``kernels``, or print it.
 
-    found: everything that was found.
+    found: everything that was found. diagnosis: where no kernel explains the product, what does besides.
     """
 
     found: Explained
+    diagnosis: Diagnosis | None = None
 
     @property
-    def signs(self) -> tuple[StepSign, ...]:
-        """Where no kernel explains the product: which kind of step it looks as if it had besides."""
-        return self.found.signs
+    def signs(self) -> tuple[Cause, ...]:
+        """Where no kernel explains the product: what was done besides, the best explanation first."""
+        return () if self.diagnosis is None else self.diagnosis.explanations
 
     @property
     def stopped(self) -> str:
@@ -132,7 +135,7 @@ class KernelIdentified(Result):
                 }
                 for miss in answer.missed
             ],
-            "signs": [{"kind": sign.kind, "text": sign.text} for sign in answer.signs],
+            "signs": [sign.as_json() for sign in self.signs],
             "regions": [
                 {
                     "rows": [region.rows[0], region.rows[-1]],
@@ -166,10 +169,7 @@ class KernelIdentified(Result):
                 lines.append(f"    its elements differ from D's by {miss.far:.2g} of their size on average")
             lines += self._open()
             lines += self._by_region()
-            if answer.signs:
-                lines.append("WHAT IS MISSING, as it looks:")
-                lines += [f"  {sign.text}" for sign in answer.signs]
-            return lines
+            return lines + ([] if self.diagnosis is None else [*self.diagnosis.lines()])
         lines.append(f"EXPLAINED bit for bit by {counted(len(answer.kernels), 'kernel')}:")
         for kernel in answer.kernels[:_LISTED]:
             lines.append(f"  {kernel.name}")
@@ -357,7 +357,18 @@ def kernel_identify(
         raise TcsmtError(f"time_limit = {time_limit}: must be a positive number of seconds")
     watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)
     ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
-    return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, watch=watch))
+    found = explained_by(product, rows, ends=ends, seed=seed, watch=watch)
+    return KernelIdentified(found, None if found.kernels or found.stopped else _diagnosis(found))
+
+
+def _diagnosis(found: Explained) -> Diagnosis | None:
+    """What explains a product that no kernel gives, of those numbers that are held against it."""
+    product, kernels = found.product, found.simplest
+    words = {"a": product.a, "b": product.b, "c": product.c}
+    if not kernels or not isinstance(product.d_format, Format):
+        return None
+    recorded = RecordedResult.of(kernels[0], words, floats(product.d_format, product.d), product.d_format)
+    return None if recorded is None else diagnose(recorded, kernels)
 
 
 def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], rule: str | None) -> list[Row]:

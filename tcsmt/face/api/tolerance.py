@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,18 @@ from tcsmt.analysis.tolerance.kernels import (
     loss_on,
 )
 from tcsmt.analysis.tolerance.remembered import RememberedProof
-from tcsmt.analysis.tolerance.resemblance import looks_like
 from tcsmt.analysis.tolerance.search import LargestError, largest_errors
 from tcsmt.compose.kernels.batched import stack_of
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.taking import formats_of, kernel_taking
-from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
+from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
+from tcsmt.identification.diagnosis.recorded import RecordedResult
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import converted, floats
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import Equivalent
@@ -168,17 +171,20 @@ class Tolerance(Result):
     def check(self, d: Any) -> Closeness:
         """Whether each element of a result, of shape (..., M, N), lies within its bound of the exact one.
 
-        d: an array of any floating-point dtype, or words of the kernel's format. Of two kernels' tolerance,
-        d is the first one's result. Raises :class:`tcsmt.TcsmtError` for another shape.
+        d: an array of any floating-point dtype, or words of the kernel's format. A value that this format
+        does not have is wrong, however near. Of two kernels' tolerance, d is the first one's result. Raises
+        :class:`tcsmt.TcsmtError` for another shape.
         """
         side = self.sides[0]
-        values, shape = _values(side.kernel, d), side.every("exact").shape
+        values, fmt = _values(side.kernel, d)
+        shape = side.every("exact").shape
         if values.shape != shape:
             raise TcsmtError(f"D has shape {values.shape}: must be {shape}, the shape of A·B")
         each = values.reshape(-1, *shape[-2:])
         products = zip(side.operands, side.bounds, each, strict=True)
         wrong = [outside(side.kernel, operands, bounds, d) for operands, bounds, d in products]
-        return Closeness(self, values, np.stack(wrong).reshape(shape))
+        foreign = _foreign(float_format(side.kernel.schedule.d_format), values)
+        return Closeness(self, values, np.stack(wrong).reshape(shape) | foreign, foreign, fmt)
 
     def _facts(self) -> dict[str, Any]:
         largest = self.largest
@@ -255,12 +261,14 @@ class Closeness(Result):
     """Whether a result lies within a kernel's proved tolerance, and what it looks like where it does not.
 
     values: D in float64, (..., M, N). wrong: booleans (..., M, N): the elements that are off by more than
-    their bound.
+    their bound, and those that are ``foreign``: not values of the kernel's format. format: D's own.
     """
 
     tolerance: Tolerance
     values: Array
     wrong: Array
+    foreign: Array
+    format: AnyFormat
 
     @property
     def close(self) -> bool:
@@ -285,17 +293,24 @@ class Closeness(Result):
 
     @property
     def looks_like(self) -> list[str]:
-        """Kinds of bugs that give such errors, the most specific first; empty where none is known.
+        """Kinds of bugs that give such a result, the best explanation first; empty where none is known."""
+        found = self.diagnosis
+        return [] if found is None else [one.text for one in found.explanations]
 
-        Of a stack, in the product that has the worst element.
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What explains the result; None where every element is within its bound.
+
+        Of a stack, of the product that has the worst element.
         """
         side = self.tolerance.sides[0]
         if self.close:
-            return []
+            return None
         place = self.worst
-        number, own = side.number(place), place[:-2]
-        operands, bounds = side.operands[number], side.bounds[number]
-        return looks_like(side.kernel, operands, bounds, self.values[own], self.wrong[own], side.loss)
+        operands = side.operands[side.number(place)]
+        words = {name: getattr(operands, name) for name in ("a", "b", "c", "bias")}
+        recorded = RecordedResult.of(side.kernel, words, self.values[place[:-2]], self.format)
+        return None if recorded is None else diagnose(recorded, [side.kernel])
 
     def _errors(self) -> Array:
         with np.errstate(invalid="ignore"):
@@ -308,7 +323,9 @@ class Closeness(Result):
             "close": self.close,
             "outside": int(self.wrong.sum()),
             "worst": {"element": list(self.worst), "error": error, "atol": atol, "exact": exact},
+            "foreign": int(self.foreign.sum()),
             "looks_like": self.looks_like,
+            "diagnosis": [] if self.diagnosis is None else self.diagnosis.as_json(),
             "tolerance": self.tolerance.as_json(),
         }
 
@@ -337,9 +354,12 @@ class Closeness(Result):
                 f"worst: D[{place}] = {self.values[worst]:.9g}, exact {exact:.9g}: "
                 f"off by {error:.4g}, at most {atol:.4g}{times}"
             )
-            kinds = self.looks_like
-            yield f"it looks like: {kinds[0]}" if kinds else "it looks like no bug that is known here"
-            yield from (f"  or like: {text}" for text in kinds[1:])
+            if self.foreign.any():
+                given, fmt = self.format.name, self.tolerance.sides[0].kernel.schedule.d_format.name
+                many = counted(int(self.foreign.sum()), "element")
+                yield f"D has values in {given}; {name} gives {fmt}, which does not have those of {many}"
+            if self.diagnosis is not None:
+                yield from self.diagnosis.lines()
         if self.tolerance.vacuous:
             yield _VACUOUS
 
@@ -368,21 +388,26 @@ def assert_close(
 
     actual: D, (..., M, N), of any floating-point dtype and library, or words of the kernel's format. The
     other arguments as for :func:`tcsmt.tolerance`. The message names the worst element, its bound, its error,
-    and what kind of bug looks like that: a term left out, a narrow partial sum, FP16 in place of FP32. A
-    tolerance that exceeds the signal is warned of (:class:`VacuousTolerance`): the assertion then says next
-    to nothing. Raises :class:`tcsmt.TcsmtError` as :func:`tcsmt.tolerance` does.
+    and what explains the result, bit for bit if something does: operands rounded to TF32, partial sums in
+    BF16, a term left out. A tolerance that exceeds the signal is warned of (:class:`VacuousTolerance`): the
+    assertion then says next to nothing. Raises :class:`tcsmt.TcsmtError` as :func:`tcsmt.tolerance` does.
 
     >>> import numpy as np
     >>> from tcsmt.testing import assert_close
     >>> a = np.arange(64, dtype=np.float16).reshape(2, 32)
     >>> assert_close(a.astype("f4") @ a.T.astype("f4"), a, a.T, kernel="ieee/fma.f32.f16")
     """
-    bounds = tolerance(a, b, c, kernel=kernel, bias=bias, operands=operands, search=0, options=options)
-    closeness = bounds.check(actual)
-    if not closeness.close:
-        raise AssertionError(str(closeness))
+    __tracebackhide__ = True  # pytest shows the test's own line, and the message
+    try:
+        bounds = tolerance(a, b, c, kernel=kernel, bias=bias, operands=operands, search=0, options=options)
+        closeness = bounds.check(actual)
+        failure = "" if closeness.close else str(closeness)
+    except TcsmtError as error:
+        raise error.with_traceback(None) from None
+    if failure:
+        raise AssertionError(failure)
     if bounds.vacuous:
-        warnings.warn(f"{bounds.kernel}: {_VACUOUS}", VacuousTolerance, stacklevel=2)
+        warnings.warn(f"{bounds.kernel}: {_VACUOUS}", VacuousTolerance, stacklevel=3)
 
 
 @ieee_floats
@@ -522,13 +547,18 @@ def _proved_loss(
     return loss_on(chain, unit, low, high), chain.verdict(time.monotonic() - start)
 
 
-def _values(kernel: Kernel, d: Any) -> Array:
+def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
     """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
-    array = np.asarray(as_numpy(d, "D"))
+    array, fmt = np.asarray(as_numpy(d, "D")), float_format(kernel.schedule.d_format)
     if array.dtype.kind in "fV":
-        return array.astype(np.float64)
-    fmt = float_format(kernel.schedule.d_format)
-    return floats(fmt, to_words(fmt, array, "D"))
+        return array.astype(np.float64), format_of(array.dtype) or fmt
+    return floats(fmt, to_words(fmt, array, "D")), fmt
+
+
+def _foreign(fmt: Format, values: Array) -> Array:
+    """Which numbers a format does not have."""
+    numbers = np.where(np.isfinite(values), values, 0.0)
+    return converted(numbers.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact
 
 
 def _quantiles(atol: Array) -> dict[str, float]:

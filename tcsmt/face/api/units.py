@@ -9,7 +9,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeAlias
 
-from tcsmt.compose import names
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.catalogue import Row, rows
@@ -20,7 +19,6 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.proved_forms import simulation
 from tcsmt.matrix_units.models.python_steps import names_used, python_steps
 from tcsmt.matrix_units.resolve import NamedSide, resolve
-from tcsmt.outside.implementations import sides
 from tcsmt.simulate.rows import simulate
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
@@ -196,8 +194,6 @@ class Unit(Result):
         return description(self.row).split("\n")
 
 
-#: What the names of kernels and IEEE operations mean, and the files of designs, C and programs: registered.
-_KNOWN = (names, sides)
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
 UnitLike: TypeAlias = "Unit | Row | Model | NamedSide | str | os.PathLike[str]"
 

@@ -200,7 +200,7 @@ class _Unfolded:
 def _grouped_mm(
     products: EmulatedProducts, a: Any, b: Any, offsets: Any = None, bias: Any = None, out_dtype: Any = None
 ) -> Any:
-    """EmulatedProducts side by side: groups of A's rows, of B's columns, or of K, that end at the offsets."""
+    """Products side by side: groups of A's rows, of B's columns, or of K, that end at the offsets."""
     if bias is not None:
         raise Unsupported("a bias")
     recipe = _recipe(products, a, b)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.identification.kernels.blocks import MatrixBlock
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError
@@ -84,6 +85,13 @@ class Differences:
             Band("NaN on one side", int(unordered.sum())),
         ]
         return [band for band in bands if band.count]
+
+    @property
+    def block(self) -> MatrixBlock:
+        """The smallest block that has all elements that differ, of which there is one at least."""
+        sides = (np.flatnonzero(self.differ.any(axis=axis)) for axis in (1, 0))
+        rows, columns = (range(int(places[0]), int(places[-1]) + 1) for places in sides)
+        return MatrixBlock(rows, columns)
 
     @property
     def first(self) -> tuple[int, int]:

@@ -19,7 +19,6 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.units import of_one_function, units_for
 from tcsmt.identification.kernels.hypotheses import hypotheses, varying_hypotheses
-from tcsmt.identification.kernels.missing_step import StepSign, signs
 from tcsmt.identification.kernels.regions import Region, regions
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError
@@ -94,8 +93,8 @@ class Explained:
     open: others that give the elements that were looked at, of which there are so many, and were not held
         against all. deciding: elements (row, column) that exclude all that were excluded.
     missed: where none explains D, the hypotheses that miss the fewest elements. regions: where none explains
-        D, and some explain parts of it, these parts and what is left. signs: where none explains D, of the
-        step that is missing. stopped: why the search ended before all were tested; "": it did not.
+        D, and some explain parts of it, these parts and what is left. simplest: of each unit and epilogue,
+        those of the nearest ones first. stopped: why the search ended before all were tested; "": it did not.
     """
 
     product: Product
@@ -108,7 +107,7 @@ class Explained:
     deciding: tuple[tuple[int, int], ...]
     missed: tuple[Missed, ...]
     regions: tuple[Region, ...] = ()
-    signs: tuple[StepSign, ...] = ()
+    simplest: tuple[Kernel, ...] = ()
     stopped: str = ""
 
 
@@ -226,21 +225,14 @@ def explain(
     if not explained.kernels and not explained.stopped:
         parts, stopped = _regions(tried, product, watch)
         explained = replace(explained, regions=parts, stopped=stopped)
-    if not explained.kernels:
-        explained = replace(explained, signs=signs(product, _words_of_nearest(explained)))
+    near = [missed.kernel.unit for missed in explained.missed]
+    simplest = sorted(_rounds(tried)[0], key=lambda kernel: kernel.unit not in near)
     alike = {first.name: tuple(row.name for row in others) for first, *others in groups}
-    return replace(explained, alike=alike)
+    return replace(explained, alike=alike, simplest=tuple(simplest))
 
 
 def _by_nearness(missed: Missed) -> tuple[int, float]:
     return missed.count, missed.far
-
-
-def _words_of_nearest(explained: Explained) -> Array | None:
-    """D by the nearest kernel that gives it in one way."""
-    product = explained.product
-    ordered = [missed.kernel for missed in explained.missed if not missed.kernel.reduction.unordered]
-    return _words(ordered[0], product) if ordered else None
 
 
 def _words(kernel: Kernel, product: Product) -> Array:

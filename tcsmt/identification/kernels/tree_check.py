@@ -24,7 +24,7 @@ _PORTION, _AT_ONCE = 1 << 15, 1 << 15
 #: Products, and elements of each, that choose among trees.
 _FEW = 64
 #: Why results of matrices that were multiplied before are refused.
-CHANGES = "the same matrices give other results when they are multiplied again"
+CHANGES = "the function is not repeatable: two calls on the same input differ"
 #: A result is rarely another one in fewer than one of so many.
 _RARE = 100
 

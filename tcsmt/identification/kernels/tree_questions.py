@@ -33,6 +33,7 @@ class MatrixProduct:
         self.fmt, self.k, self.shape = fmt, k, shape
         self.calls = 0
         self._d_format: Format | None = None
+        self._last: tuple[Array, Array, Array] | None = None
 
     @property
     def d_format(self) -> Format:
@@ -52,7 +53,17 @@ class MatrixProduct:
         if self._d_format not in (None, fmt):
             raise TcsmtError(f"the product has dtype {result.dtype}, and another one before")
         self._d_format = fmt
+        self._last = a.copy(), b.copy(), result.copy()
         return result
+
+    def repeats_last(self, times: int) -> bool:
+        """Whether the matrices that were multiplied last give the same words so many times again."""
+        if self._last is None:
+            return True
+        a, b, before = self._last
+        return all(
+            np.array_equal(self.words_of(self.of_words(a, b)), self.words_of(before)) for _ in range(times)
+        )
 
     def words_of(self, d: Array) -> Array:
         """The words of results, floating-point numbers of any shape: unsigned integers of that shape."""

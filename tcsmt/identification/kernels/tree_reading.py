@@ -41,6 +41,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _MOST, _TELLING, _FORGIVEN = 12, 32, 1
 #: Seeds of the products that tell elements apart, that choose a tree, and that trees are held against.
 _APART, _CHOOSING, _HOLDING = 0, 1, 2
+#: How often matrices are multiplied again where what they give fits no tree.
+_AGAIN = 8
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,8 @@ class _Reader:
             try:
                 parts.append(Summed(elements, self._tree(elements)))
             except TcsmtError as error:
-                parts.append(TreeRegion(blocks_of(elements), None, str(error)))
+                why = str(error) if self.product.repeats_last(_AGAIN) else CHANGES
+                parts.append(TreeRegion(blocks_of(elements), None, why))
         trees = [part for part in parts if isinstance(part, Summed)]
         held = iter(self._held(trees))
         regions = [part if isinstance(part, TreeRegion) else self._judged(part, next(held)) for part in parts]

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     r"|-?\d+|[A-Za-z_][\w.$]*|\.\.\.|.)"
 )
 _FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
-#: LineWords before a type that change nothing here.
+#: Words before a type that change nothing here.
 ATTRIBUTES = frozenset(
     (
         "noundef", "zeroext", "signext", "nonnull", "noalias", "nocapture", "readonly", "writeonly",

@@ -325,7 +325,7 @@ def test_what_no_lemma_covers_is_refused() -> None:
 
 @pytest.mark.long
 def test_tiny_numbers() -> None:
-    """SizedProducts far below all normal numbers of the result: the bound is tiny, and holds."""
+    """Products far below all normal numbers of the result: the bound is tiny, and holds."""
     unit = side_of("hopper/mma.m16n8k16.f32.bf16.bf16.f32").row
     kernel = Kernel(unit, reduction_named("chained"), epilogue_named(""))
     rng = np.random.default_rng(2)

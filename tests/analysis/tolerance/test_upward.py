@@ -1,4 +1,4 @@
-"""ElementBounds are rounded upward, never below the exact result."""
+"""Bounds are rounded upward, never below the exact result."""
 
 from fractions import Fraction
 

@@ -7,12 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import PLAIN
+from tcsmt.compose.kernels.epilogue import PLAIN, epilogue_named
 from tcsmt.compose.kernels.few_products import FewProducts
 from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.model import KernelModel
 from tcsmt.compose.kernels.reduction import reduction_named
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
@@ -72,3 +73,49 @@ def test_no_witness_outside_of_the_domain(few: FewProducts) -> None:
     """Numbers so coarse that every sum is exact."""
     domain = Domain(exponents=(0, 0), bits=(1, 1), c_zero=True)
     assert few.witness(0, 1, domain, asked("chained", "split-k:2", domain)) is None
+
+
+@pytest.mark.parametrize(
+    ("unit", "last"),
+    [("h100/mma.m16n8k16.f32.f16.f16.f32", "f16"), ("volta/mma.m8n8k4.f32.f16.f16.f32", "bf16")],
+)
+@pytest.mark.slow
+def test_narrow_results_are_told_apart_by_few_products(unit: str, last: str) -> None:
+    """A conversion hides most differences of sums; K = 116 took a solver more than 13 minutes."""
+    row, end, k = side_of(unit).row, epilogue_named(f"out={last}"), 116
+    kernels = [
+        Kernel(row, reduction_named(text), end)
+        for text in ("chained", "split-k:2", "split-k:4", "split-k:4,pairs")
+    ]
+    several, domain = FewProducts(row, tuple(kernels), k), Domain(c_zero=True)
+    for one, two in ((0, 1), (2, 3)):
+        sides = [
+            KernelModel(unit=row.model, reduction=kernels[n].reduction, epilogue=end, k=k) for n in (one, two)
+        ]
+        values = several.witness(one, two, domain, difference("", ("x", sides[0]), ("y", sides[1]), domain))
+        assert values is not None
+        a, b = (np.array([values[f"{s}{n}"] for n in range(k)], np.uint16).view(np.float16) for s in "ab")
+        c = np.zeros((1, 1), np.float32)
+        results = [
+            gemm(a[None], b[:, None], c, model=row.model, reduction=kernels[n].reduction, epilogue=end)
+            for n in (one, two)
+        ]
+        assert results[0] != results[1]
+        assert sum(bool(x) for x in a) <= 4
+
+
+def test_without_few_products_random_ones_are_reduced() -> None:
+    """Exponents so near to each other that few products are summed exactly."""
+    texts, k = ("chained", "split-k:2"), 64
+    several = FewProducts(VOLTA, tuple(Kernel(VOLTA, reduction_named(text), PLAIN) for text in texts), k)
+    domain = Domain(exponents=(0, 0), positive=True, c_zero=True)
+    sides = [KernelModel(unit=VOLTA.model, reduction=reduction_named(t), epilogue=PLAIN, k=k) for t in texts]
+    question = difference("", (texts[0], sides[0]), (texts[1], sides[1]), domain)
+    values = several.witness(0, 1, domain, question)
+    assert values is not None and domain.contains(question.formats, values)
+    lanes = [n for n in range(k) if values[f"a{n}"]]
+    assert 4 < len(lanes) < 32  # more than the few that are tried first, fewer than all
+    a, b = (np.array([values[f"{s}{n}"] for n in range(k)], np.uint16).view(np.float16) for s in "ab")
+    c = np.zeros((1, 1), np.float32)
+    d = [gemm(a[None], b[:, None], c, model=VOLTA.model, reduction=reduction_named(text)) for text in texts]
+    assert d[0] != d[1]

@@ -109,3 +109,31 @@ def test_recorded_products_of_a_library() -> None:
     a = np.zeros((len(wide), 512), np.float16)
     found = tcsmt.kernel_diff(a, np.zeros((512, wide.shape[1]), np.float16), wide, narrow)
     assert found.differences.count == (wide.view(np.uint16) != narrow.view(np.uint16)).sum()
+
+
+def test_numbers_have_decimals_and_what_differs_has_a_place() -> None:
+    a, b, one, _ = product()
+    two = one.copy()
+    two[1:4, 2:5] += 1
+    found = tcsmt.kernel_diff(a, b, one, two)
+    text, data = str(found), found.as_json()
+    assert "they are all elements of rows 1 to 3, columns 2 to 4 (9 elements)" in text
+    assert data["block"] == {"rows": [1, 3], "columns": [2, 4]}
+    first = f"first [1, 2]: {one[1, 2].view('u4'):#010x} = {float(one[1, 2]):.9g} ("
+    assert first in text and f" | {two[1, 2].view('u4'):#010x} = {float(two[1, 2]):.9g} (" in text
+    assert [float(x) for x in data["first"]["decimals"]] == pytest.approx([one[1, 2], two[1, 2]])
+    two[2, 3] = one[2, 3]
+    assert "they are some of rows 1 to 3, columns 2 to 4" in str(tcsmt.kernel_diff(a, b, one, two))
+    assert "they are" not in str(tcsmt.kernel_diff(a, b, one, one + 1))
+
+
+@pytest.mark.slow
+def test_a_side_that_its_kernel_does_not_give_is_diagnosed() -> None:
+    """Against the other side's kernel where it has none; an own one that gives it leaves nothing to say."""
+    a, b, one, _ = product()
+    two = tcsmt.gemm(a[:, :-1], b[:-1], unit="h100")
+    for right in ("h100", None):
+        found = tcsmt.kernel_diff(a, b, one, two, left_kernel="h100", right_kernel=right)
+        assert found.diagnoses[0] is None and found.diagnoses[1] is not None
+        assert "right: it looks like: a term left out: k = 95" in str(found)
+        assert found.as_json()["diagnosis"]["right"][0]["kind"] == "terms"

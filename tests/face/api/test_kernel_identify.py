@@ -110,7 +110,7 @@ def test_missing_steps_are_named() -> None:
     assert [one.kind for one in found.signs] == ["scaling"]
     assert found.as_json()["signs"][0]["text"] == found.signs[0].text
     text = str(found)
-    assert "WHAT IS MISSING, as it looks:\n  D is 4 times A·B, " in text
+    assert "it looks like: alpha, or a scale: every element is 4 times the exact result" in text
     assert "its elements differ from D's by 0.75 of their size on average" in text
     assert found.as_json()["missed"][0]["far"] == pytest.approx(0.75, rel=1e-3)
     bias = tcsmt.kernel_identify(a, b, d + np.arange(1, 6, dtype=np.float32), units=[UNIT])

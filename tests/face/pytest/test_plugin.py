@@ -100,3 +100,29 @@ def test_the_entry_point_names_it() -> None:
 
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     assert points == {"pytest11": {"tcsmt": "tcsmt.face.pytest.plugin"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("assert_close(np.zeros((2, 2)), a, a.T, kernel='ieee/fma.f32.f16')", "never computed"),
+        ("assert_close(np.zeros((2, 2)), a, a.T, kernel='ieee/fma.f32.f1')", "unknown unit"),
+        ("assert_close(np.zeros((3, 2)), a, a.T, kernel='ieee/fma.f32.f16')", "D has shape"),
+        ("assert_close(a, a * np.inf, a.T, kernel='ieee/fma.f32.f16')", "A*finite"),
+    ],
+)
+def test_a_failure_shows_the_test_and_no_line_of_tcsmt(
+    pytester: pytest.Pytester, call: str, message: str
+) -> None:
+    pytester.syspathinsert(ROOT)
+    pytester.makepyfile(
+        f"import numpy as np\nfrom tcsmt.testing import assert_close\n\n"
+        f"def test_close():\n    a = np.ones((2, 32), np.float16)\n    {call}\n"
+    )
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    done.assert_outcomes(failed=1)
+    text = done.stdout.str()
+    done.stdout.fnmatch_lines([f"*{message}*"])
+    assert call in text
+    assert not [line for line in text.splitlines() if "tcsmt/face" in line or "tcsmt/analysis" in line]

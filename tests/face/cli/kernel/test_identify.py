@@ -132,6 +132,6 @@ def test_missing_steps_are_printed(files: list[Any]) -> None:
     d = files[files.index("--d") + 1]
     np.save(d, np.float32(3) * np.load(d))
     text = done("kernel", "identify", *files, "--unit", "hopper", code=1)
-    assert "WHAT IS MISSING, as it looks:\n  D is 3 times A·B, " in text
+    assert "it looks like: alpha, or a scale: every element is 3 times the exact result" in text
     data = json.loads(done("kernel", "identify", *files, "--unit", "hopper", "--json", code=1))
     assert data["signs"][0]["kind"] == "scaling" and data["stopped"] == ""

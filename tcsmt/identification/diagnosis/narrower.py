@@ -1,0 +1,187 @@
+"""Kernels that round elsewhere than a given one: in other formats of results, parts, totals, accumulators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.epilogue import Epilogue
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import Level, Reduction
+from tcsmt.compose.kernels.units import units_for
+from tcsmt.identification.diagnosis.change import Change, Way
+from tcsmt.identification.diagnosis.recorded import RecordedResult
+from tcsmt.identification.kernels.hypotheses import hypotheses, reductions
+from tcsmt.matrix_units.arithmetic.conversion import converted
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["other_reductions", "other_roundings", "other_units"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Formats of sums that are narrower than binary32, and of results.
+_SUMS = ("bf16", "f16")
+_RESULTS = ("f32", "tf32", "bf16", "f16", "e4m3", "e5m2")
+#: How results are rounded, the most usual first.
+_ROUNDINGS = ("RNE", "RTZ", "RNA")
+#: Products after which an accumulator is rounded, beside one and the instruction's.
+_BLOCKS = (4, 8, 16, 32, 64, 128)
+#: Kind, phrase and cost of a change, and the kernel that has it.
+Tried = tuple[str, str, float, Kernel]
+
+
+def other_roundings(kernel: Kernel, recorded: RecordedResult) -> list[Change]:
+    """The kernel with other formats of its results and sums, each as a change."""
+    return _changes(kernel, (*_results(kernel, recorded), *_sums(kernel, recorded)))
+
+
+def other_units(kernel: Kernel, recorded: RecordedResult) -> list[Change]:
+    """The kernel on other units of the same operands, those with narrow accumulators among them."""
+    return _changes(kernel, _units(kernel, recorded))
+
+
+def _changes(kernel: Kernel, tried: Iterable[Tried]) -> list[Change]:
+    found: dict[Kernel, Change] = {}
+    for kind, what, cost, other in tried:
+        if other != kernel and other not in found:
+            found[other] = Change(kind=kind, what=what, cost=cost, ways=(Way(kernels=_always(other)),))
+    return list(found.values())
+
+
+def other_reductions(
+    kernels: Sequence[Kernel], recorded: RecordedResult, ends: Sequence[Epilogue]
+) -> Iterator[Change]:
+    """All reductions that are tried on these kernels' units, with narrow parts and totals, too."""
+    for kernel in dict.fromkeys(replace(kernel, reduction=kernels[0].reduction) for kernel in kernels):
+        unit, length = kernel.unit, recorded.shape[2]
+        tried = hypotheses(unit, recorded.d_format, length, ends, c=recorded.inputs.c is not None)
+        usual = tried or hypotheses(unit, unit.model.d_format, length, ends)
+        for other in usual:
+            yield _reduced(kernel, other.reduction, "order", "another order of sums", 7)
+        for name in _SUMS:
+            every = reductions(unit.model.k, length, ordinary=unit.model.k <= 2, narrow=FORMATS[name])
+            for reduction in every:
+                if any(level.parts or level.total for level in reduction.levels):
+                    yield _reduced(kernel, reduction, "format", f"{_told(reduction)} in {name}", 6)
+
+
+def _reduced(kernel: Kernel, reduction: Reduction, kind: str, what: str, cost: float) -> Change:
+    other = replace(kernel, reduction=reduction)
+    return Change(kind=kind, what=f"{what}: {reduction}", cost=cost, ways=(Way(kernels=_always(other)),))
+
+
+def _told(reduction: Reduction) -> str:
+    first = reduction.levels[0]
+    return "partial sums" if first.parts else "a running total"
+
+
+def _always(other: Kernel) -> Any:
+    return lambda kernel: [other]
+
+
+def _results(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
+    """Results in the formats that have all of D, and as the sum is."""
+    schedule, epilogue = kernel.schedule, kernel.epilogue
+    wide = schedule.sum_format
+    plain = replace(epilogue, out=(), rounding=ROUNDINGS["RNE"], saturate=False, stochastic=0)
+    if epilogue.out and isinstance(wide, Format):
+        yield "result", f"results in {wide.name}: without out={_out(epilogue)}", 2.0, _ended(kernel, plain)
+    own = recorded.d_format.name
+    for place, name in enumerate([own] if own in _RESULTS and own != wide.name else _RESULTS):
+        fmt = FORMATS[name]
+        if not isinstance(wide, Format) or not wide.holds(fmt) or wide == fmt or not _has(fmt, recorded.d):
+            continue
+        for number, rounding in enumerate(_ROUNDINGS):
+            saturate = not fmt.has_infinity or bool((np.abs(recorded.d) == float(fmt.largest_finite)).any())
+            other = _out_in(plain, fmt, ROUNDINGS[rounding], saturate)
+            how = f" ({ROUNDINGS[rounding].title})" if number else ""
+            cost = 2 + place / 100 + number / 10
+            yield "result", f"results in {name}{how}: +{other}", cost, _ended(kernel, other)
+
+
+def _out(epilogue: Epilogue) -> str:
+    return ":".join(fmt.name for fmt in epilogue.out)
+
+
+def _out_in(plain: Epilogue, fmt: Format, rounding: Rounding, saturate: bool) -> Epilogue:
+    return replace(plain, out=(fmt,), rounding=rounding, saturate=saturate)
+
+
+def _ended(kernel: Kernel, epilogue: Epilogue) -> Kernel:
+    return replace(kernel, epilogue=epilogue)
+
+
+def _has(fmt: Format, values: Array) -> bool:
+    """Whether a format has every value that is finite."""
+    finite = np.where(np.isfinite(values), values, 0.0)
+    return not converted(finite.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact.any()
+
+
+def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
+    """Partial sums, running totals and accumulators in narrower formats."""
+    levels, wide = kernel.reduction.levels, kernel.unit.model.d_format
+    if kernel.reduction.tiled or not isinstance(wide, Format):
+        return
+    ends = [kernel]
+    if recorded.inputs.c is not None and kernel.epilogue.c_first:
+        ends.append(_ended(kernel, replace(kernel.epilogue, c="epilogue")))
+    for place, name in enumerate(_SUMS):
+        fmt = FORMATS[name]
+        if not wide.holds(fmt) or wide == fmt:
+            continue
+        for number, level in enumerate(levels):
+            for cost, text, names in (
+                (2.4, "partial sums", ("parts",)),
+                (2.5, "a running total", ("total",)),
+                (2.6, "partial sums and their total", ("parts", "total")),
+                (2.7, "additions of partial sums", ("sum",)),
+            ):
+                own = dict.fromkeys(names, fmt)
+                yield from _with_level(kernel, number, level, own, f"{text} in {name}", cost + place / 100)
+        for inner in dict.fromkeys((1, kernel.unit.model.k, *_BLOCKS)):
+            for cost, own in ((2.8, {"total": fmt}), (2.9, {"parts": fmt, "total": fmt})):
+                level = Level(kind="promote", number=inner, **own)  # type: ignore[arg-type]
+                for outer in dict.fromkeys((levels, ())):
+                    reduction = Reduction((*outer, level))
+                    for end in ends:
+                        other = replace(end, reduction=reduction)
+                        text = f"accumulation in {name}: {reduction}"
+                        yield "format", text, cost + place / 100 + (inner > 1) / 1000, other
+
+
+def _with_level(
+    kernel: Kernel, number: int, level: Level, own: dict[str, Format], text: str, cost: float
+) -> Iterator[Tried]:
+    """One level with other formats; none where it cannot have them."""
+    levels = kernel.reduction.levels
+    try:
+        reduction = Reduction((*levels[:number], replace(level, **own), *levels[number + 1 :]))  # type: ignore[arg-type]
+        replace(kernel, reduction=reduction).schedule  # noqa: B018
+    except TcsmtError:
+        return
+    yield "format", f"{text}: {reduction}", cost, replace(kernel, reduction=reduction)
+
+
+def _units(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
+    """Other units of the same operands, those with narrow accumulators among them."""
+    a, b = recorded.formats[:2]
+    own = kernel.unit.model
+    for place, (row, *_) in enumerate(units_for(a, b)):
+        model = row.model
+        if model.digest == own.digest or (recorded.inputs.c is not None and model.c_format != own.c_format):
+            continue
+        for reduction in dict.fromkeys((kernel.reduction, Reduction())):
+            other = replace(kernel, unit=row, reduction=reduction)
+            narrow = isinstance(model.d_format, Format) and model.d_format != own.d_format
+            what = f"accumulation in {model.d_format.name}" if narrow else "another unit"
+            yield (
+                "format" if narrow else "unit",
+                f"{what}: {other.name}",
+                (3.0 if narrow else 5.0) + place / 1000,
+                other,
+            )
