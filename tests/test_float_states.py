@@ -153,11 +153,13 @@ import sys
 from tests.support.float_states import STATES
 with STATES[sys.argv[1]]():
     import tcsmt.testing
-    from tests.support.public_calls import CALLS
-    from tests.test_float_states import plain
-    from pathlib import Path
-    for name in sys.argv[2:]:
-        print(name, plain(CALLS[name](Path("."))))
+    for name in tcsmt.__all__:
+        getattr(tcsmt, name)
+from pathlib import Path
+from tests.support.public_calls import CALLS
+from tests.test_float_states import plain
+for name in sys.argv[2:]:
+    print(name, plain(CALLS[name](Path("."))))
 """
     names = [
         "tcsmt.gemm",

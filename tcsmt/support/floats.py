@@ -8,6 +8,7 @@ default state, and the caller's is restored after them. A caller's function runs
 from __future__ import annotations
 
 import ctypes
+import struct
 import sys
 import threading
 from collections.abc import Callable
@@ -25,8 +26,10 @@ T = TypeVar("T")
 
 #: Bytes that hold any platform's ``fenv_t``; 32 on x86-64 with glibc is the largest known.
 _SIZE = 64
-#: By name, as Python adds literals up when it compiles, in whatever state the thread is in then.
-_ONE, _TINY, _LEAST = 1.0, float.fromhex("0x1p-60"), float.fromhex("0x1p-1074")
+#: By name, as Python adds literals up when it compiles; the least subnormal by its bits, as ``float.fromhex``
+#: computes it. A module is compiled and imported in whatever state its importer is in.
+_ONE, _TINY = 1.0, float.fromhex("0x1p-60")
+(_LEAST,) = struct.unpack("<d", bytes([1, 0, 0, 0, 0, 0, 0, 0]))
 
 
 def usual_floats() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import threading
 import warnings
 from functools import cached_property
@@ -188,6 +189,17 @@ def test_a_task_runs_in_the_default_state() -> None:
 
 def seen_by_a_task() -> dict[str, int]:
     return {"state": control_word()}
+
+
+@needs_a_known_unit
+@pytest.mark.parametrize("state", ["up", "down", "toward zero, flushing"])
+def test_the_module_may_be_imported_in_any_state(state: str) -> None:
+    """Its own constants are right then."""
+    with STATES[state]():
+        module = runpy.run_path(floats.__file__)
+        with module["IeeeFloats"]():
+            assert control_word() == 0
+    assert module["usual_floats"]()
 
 
 def test_nothing_is_warned_of() -> None:
