@@ -179,6 +179,7 @@ def test_verilator_says_the_same(tmp_path: Path) -> None:
         assert words == expected(), style
 
 
+@pytest.mark.slow
 def test_the_mapping_is_shown_with_every_verdict(tmp_path: Path) -> None:
     unit = tmp_path / "chain.toml"
     unit.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in CHAIN.items()))
