@@ -102,7 +102,13 @@ def _reduced(folder: Path, other: bool) -> Any:
     options = tcsmt.SolvingOptions(jobs=0)
     units = "ampere" if other else "volta"
     return tcsmt.accuracy.reduced(
-        "one-by-one", units, widths=2, inputs=8 if other else 14, output=folder / "r.json", options=options
+        "one-by-one",
+        units,
+        widths=2,
+        inputs=8 if other else 14,
+        seconds=1e9,
+        output=folder / "r.json",
+        options=options,
     ).as_json()
 
 

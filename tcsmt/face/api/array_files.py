@@ -25,8 +25,8 @@ _TENSORS = re.compile(r"(?P<file>.+\.(?P<kind>safetensors|pt|pth))(?::(?P<name>.
 def read_array(path: Path) -> Array:
     """The array of an .npy file, or a tensor: ``layer.safetensors:NAME``, ``layer.pt:NAME``.
 
-    Without ``:NAME``, the file has one tensor. NumPy's files lose the names of BF16 and FP8; the others keep
-    them. A ``.pt`` file needs PyTorch; nothing but tensors is unpickled.
+    Without ``:NAME``, the file has one tensor. Files of ``np.save`` lose the names of BF16 and FP8; those of
+    tcsmt and the others keep them. A ``.pt`` file needs PyTorch; nothing but tensors is unpickled.
     Raises :class:`tcsmt.TcsmtError`, which names the file, and for an unknown name the nearest ones.
     """
     named = _TENSORS.fullmatch(str(path))

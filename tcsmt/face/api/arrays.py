@@ -17,6 +17,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.packing import unpack
 from tcsmt.matrix_units.arithmetic.words import dtype_of
+from tcsmt.matrix_units.files.arrays import restored
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Library", "as_numpy", "library_of"]
@@ -46,6 +47,8 @@ def as_numpy(values: Any, name: str, *, pairs: int = -1) -> Any:
     masked = sys.modules.get("numpy.ma")  # slow to load; without it, nobody has such an array
     if masked is not None and isinstance(values, masked.MaskedArray):
         raise TcsmtError(f"{name} is a masked array: a unit has no masked operands; fill it first")
+    if isinstance(values, np.ndarray) and values.dtype.names is not None:  # as tcsmt's files have them
+        return restored(values, name)
     try:
         if _is_tensor(values):
             return _from_tensor(values, name, pairs)

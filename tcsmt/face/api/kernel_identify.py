@@ -29,6 +29,7 @@ from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.matrix_units.arithmetic.words import format_of, from_words
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.files.arrays import stored_form
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
@@ -246,7 +247,7 @@ class KernelPlan(Result):
         """Write ``A.npy`` and ``B.npy`` into a folder, which is made."""
         make_folder(Path(folder))
         for name, matrix in (("A", self.a), ("B", self.b)):
-            np.save(Path(folder, f"{name}.npy"), np.ascontiguousarray(matrix))
+            np.save(Path(folder, f"{name}.npy"), stored_form(matrix))
 
     @staticmethod
     def _filled(inputs: Any, like: Any, fmt: AnyFormat) -> Any:

@@ -14,6 +14,7 @@ from tcsmt.compose.quantisation.quantise import quantise as on_arrays
 from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe, Role, recipe_named
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.files.arrays import stored_form
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
@@ -62,7 +63,7 @@ class QuantisedMatrix(Result):
             if path.suffix != ".npy":
                 raise TcsmtError(f"{path}: the name must end in .npy")
             try:
-                np.save(path, array)
+                np.save(path, stored_form(array))
             except OSError as error:
                 raise TcsmtError(f"cannot write {path}: {error.strerror or error}") from None
 

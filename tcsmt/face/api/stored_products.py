@@ -20,6 +20,7 @@ from tcsmt.face.api.kernels import after_rows
 from tcsmt.face.api.taking import formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
+from tcsmt.matrix_units.files.arrays import stored_dtype
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -165,7 +166,7 @@ class _PartialFile:
     ) -> None:
         self.output, self.job, self.portion, self.shape = output, job, portion, shape
         self.path = output.with_name(f"{output.name}.partial")
-        self.dtype = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
+        self.dtype = stored_dtype(dtype)
         self.checkpoint = Checkpoint(output.with_name(f"{output.name}.partial.json"), Layout())
         self.columns, self._digest = 0, hashlib.sha256()
         try:

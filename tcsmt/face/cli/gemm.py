@@ -86,9 +86,9 @@ def gemm(
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
     UNIT without an instruction is the most used one that takes A and B in the formats of their dtypes; with
-    --operands, one whose formats have the range of the dtypes, such as TF32 for float32. NumPy stores
-    bfloat16 and 8-bit floats without their names: give --a-format and --b-format. Tensors in .safetensors and
-    PyTorch's .pt files, by name after a colon, keep them.
+    --operands, one whose formats have the range of the dtypes, such as TF32 for float32. np.save
+    writes bfloat16 and 8-bit floats without their names: give --a-format and --b-format. Files of tcsmt, and
+    tensors in .safetensors and PyTorch's .pt files, by name after a colon, keep them.
 
     Arrays have the dtype of their format, or hold unsigned words, or values of another floating-point dtype
     that the format can represent; --operands rounds values that it cannot. Stacks of matrices (A of shape

@@ -39,8 +39,8 @@ def quantise(
 
     RECIPE is one of bf16, fp16, tf32, fp8-tensor, fp8-row, fp8-block, fp8-block-torchao, mxfp8, mxfp8-up,
     mxfp4, nvfp4. MATRIX is .npy, or a tensor .safetensors:NAME or .pt:NAME, of float32 or narrower.
-    Blocks lie along K: `tcsmt gemm` takes the values, and block scales as they are. NumPy stores 8-bit
-    floats without their names: give --a-format and --b-format there.
+    Blocks lie along K: `tcsmt gemm` takes the values, and block scales as they are.
+    The files say their formats.
 
     \b
     Examples:

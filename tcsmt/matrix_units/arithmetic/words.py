@@ -22,6 +22,7 @@ from tcsmt.matrix_units.arithmetic.integer_words import (
 )
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["dtype_of", "format_of", "from_words", "operand_words", "to_word", "to_words", "unsigned"]
 
@@ -48,7 +49,15 @@ _NAME_A_RULE = "name how operands are rounded, operands={}, {} or {} (--operands
 _LARGEST_EXPONENT = 5000
 #: What is a number, too, where it may be a word: 1000, 1e20.
 _DECIMAL = re.compile(r"[0-9]+(?:e[0-9]+)?")
-_HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
+#: Numbers as the page ``docs/reference/formats.md`` has them; ``numbers.js`` reads the same.
+_DECIMAL_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e([+-]?[0-9]+))?")
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+")
+_POWER_OF_TWO = re.compile(r"([+-]?)(?:([0-9]+\.?[0-9]*)[·*])?2\^([+-]?[0-9]+)")
+_HEX_FLOAT = re.compile(r"([+-]?)0x(?=\.?[0-9a-f])([0-9a-f]*)(?:\.([0-9a-f]*))?(?:p([+-]?[0-9]+))?")
+#: A minus sign as texts are set with it.
+_MINUS_SIGN = "\u2212"
+#: A longer text is no number: Python, and a page, would take seconds for it.
+_LONGEST = 4000
 
 
 def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
@@ -93,8 +102,9 @@ def to_words(
 ) -> Array:
     """Raw words of an array: the format's own dtype, words, or values of another floating-point dtype.
 
-    Words are unsigned integers, or signed ones of the format's size, which are read as their bits; for
-    integer formats signed integers are numbers. Values of another floating-point dtype, and Python numbers,
+    Words are unsigned integers of the smallest size that holds the format's, or signed ones of that size,
+    which are read as their bits; for integer formats signed integers are numbers. Words of another size are
+    those of another format, and refused. Values of another floating-point dtype, and Python numbers,
     must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
     of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
     say to do with a value that is not exact.
@@ -111,6 +121,8 @@ def to_words(
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
     if array.dtype.kind == "u":
+        if array.dtype.itemsize != unsigned(fmt).itemsize:
+            raise TcsmtError(f"{name} has dtype {array.dtype}: {_of_another_width(fmt, array.dtype)}")
         if array.size and int(array.max()) >> fmt.width:
             element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
             packed = (
@@ -129,6 +141,14 @@ def to_words(
         return _rounded(fmt, array, source, name, rounding, advice)
     allowed = f"{dtype_of(fmt).name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
+
+
+def _of_another_width(fmt: AnyFormat, dtype: np.dtype[Any]) -> str:
+    """Return what words of a format have, and which formats have words of a dtype's size."""
+    formats = {**FORMATS, **INTEGERS}
+    others = [name for name, other in formats.items() if unsigned(other).itemsize == dtype.itemsize]
+    own = f"words of {fmt.name} have {fmt.width} bits ({unsigned(fmt).name})"
+    return f"{own}; those of {8 * dtype.itemsize} bits are of {', '.join(others)}"
 
 
 def _numbers(array: Array, name: str) -> Array:
@@ -198,21 +218,22 @@ def to_word(
 ) -> int:
     """The word that a text stands for.
 
-    ``0x3c00`` or, of a floating-point format, exactly its number of hex digits (two or more): the word
-    itself. A decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
-    exactly. ``inf``, ``nan``. What is a number as well as digits of another word is refused (``1e20``,
-    ``1000``).
+    ``0x3c00``, with all hexadecimal digits of the format, or, of a floating-point format with two or more,
+    these digits alone: the word itself. A decimal number, a ratio (``1/3``), a C99 hexadecimal number
+    (``0x1.8p-3``), or ``1.5·2^-3``: that value, which the format must hold exactly. ``inf``, ``nan``. What is
+    a number as well as digits of another word is refused (``1e20``, ``1000``). The whole grammar is in
+    ``docs/reference/formats.md``.
     rounded: takes decimal numbers that the format does not hold as its nearest value, or as another
     ``rounding`` has it, and is told so.
     Raises :class:`.TcsmtError`.
     """
     content = text.strip()
-    lower = content.lower()
+    lower = content.replace(_MINUS_SIGN, "-").lower()
     word = _word_in_digits(fmt, content)
     if word is not None:
         return word
     negative = lower.startswith("-")
-    magnitude = lower.removeprefix("-" if negative else "+")
+    magnitude = lower[1:] if lower[:1] in ("+", "-") else lower
     if magnitude in ("inf", "infinity") and fmt.has_infinity:
         return fmt.infinity_word | negative << fmt.sign_bit
     if magnitude == "nan" and fmt.nan_word is not None:
@@ -235,7 +256,7 @@ def to_word(
 
 
 def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
-    """The word whose hexadecimal digits a text is; None where it is none. Raises :class:`.TcsmtError`."""
+    """Return the word whose hexadecimal digits a text is, if it is one. Raises :class:`.TcsmtError`."""
     lower = content.lower()
     # digits alone are a number where integers are written
     digits = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
@@ -243,10 +264,12 @@ def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
     prefixed = lower.startswith("0x") and "p" not in lower and "." not in lower
     if not prefixed and not (bare and len(lower) > 1):
         return None
-    try:
-        word = int(lower, 16)
-    except ValueError:
-        raise TcsmtError(f"{content!r} is not a hexadecimal word") from None
+    given = lower.removeprefix("0x")
+    if not given or any(ch not in "0123456789abcdef" for ch in given):
+        raise TcsmtError(f"{content!r} is not a hexadecimal word")
+    if len(given) != fmt.hex_digits:
+        raise TcsmtError(f"{content!r} has {counted(len(given), 'hexadecimal digit')}: {_digits_of(fmt)}")
+    word = int(given, 16)
     if word >> fmt.width:
         raise TcsmtError(f"{content!r}: a word of {fmt.name} has {fmt.width} bits")
     if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
@@ -255,6 +278,10 @@ def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
             f"0x{content} for the word ({fmt.describe(word)})"
         )
     return word
+
+
+def _digits_of(fmt: AnyFormat) -> str:
+    return f"a word of {fmt.name} has {fmt.hex_digits} ({fmt.width} bits)"
 
 
 def _rounded_word(
@@ -294,12 +321,29 @@ def _beyond(fmt: AnyFormat, value: Fraction) -> str:
 
 
 def _number(text: str) -> Fraction:
-    exponent = text.rpartition("p" if "x" in text else "e")[2]
-    if exponent != text and exponent.lstrip("+-").isdecimal() and abs(int(exponent)) > _LARGEST_EXPONENT:
-        raise ValueError("the exponent is beyond every format")
-    parts = _HEX_FLOAT.fullmatch(text)
-    if parts is None:
+    """Return the value of a number in lower case. Raises ValueError or ZeroDivisionError where it is none."""
+    if len(text) > _LONGEST:
+        raise ValueError("the text is too long")
+    if decimal := _DECIMAL_NUMBER.fullmatch(text):
+        _check_exponent(decimal[1])
         return Fraction(text)
-    sign, whole, fraction, exponent = parts.groups(default="")
-    value = Fraction(int(whole + fraction, 16), 16 ** len(fraction))
+    if _RATIO.fullmatch(text):
+        return Fraction(text)
+    if product := _POWER_OF_TWO.fullmatch(text):
+        sign, factor, exponent = product.groups()
+        value = Fraction(factor or "1")
+    elif hexadecimal := _HEX_FLOAT.fullmatch(text):
+        sign, whole, fraction, exponent = hexadecimal.groups()
+        if fraction is None and exponent is None:
+            raise ValueError("a word has no sign")
+        value = Fraction(int(whole + (fraction or ""), 16), 16 ** len(fraction or ""))
+    else:
+        raise ValueError("not a number")
+    _check_exponent(exponent)
     return (-value if sign == "-" else value) * Fraction(2) ** int(exponent or "0")
+
+
+def _check_exponent(exponent: str | None) -> None:
+    """Raises ValueError for an exponent that would make an integer of a million digits."""
+    if abs(int(exponent or "0")) > _LARGEST_EXPONENT:
+        raise ValueError("the exponent is beyond every format")

@@ -27,6 +27,7 @@ from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, operand_rule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import to_word, to_words, unsigned
 from tcsmt.matrix_units.files import word_files
+from tcsmt.matrix_units.files.arrays import restored
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, TooLarge, choose
@@ -197,7 +198,7 @@ def read_npz(path: Path) -> dict[str, Array]:
             raise TooLarge(f"{path} unpacks to {sum(sizes)} bytes: too many for its size")
         if len(set(loaded.files)) < len(sizes):
             raise TcsmtError(f"{path} has an array twice: {', '.join(sorted(loaded.files))}")
-        return {name: loaded[name] for name in loaded.files}
+        return {name: restored(loaded[name], f"{path}: {name}") for name in loaded.files}
     except TcsmtError:
         raise
     except Exception:  # whatever NumPy and zipfile meet
@@ -385,8 +386,6 @@ def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding
 
     def words(name: str, fmt: AnyFormat, shape: tuple[int | None, ...]) -> Array:
         array = shaped(f"{path}: {name}", arrays[name], shape)
-        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
-            array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
         if name.startswith("scale"):
             return to_words(fmt, array, f"{path}: {name}")
         return to_words(fmt, array, f"{path}: {name}", rounding, advice=_ADVICE)

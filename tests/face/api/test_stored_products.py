@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.stored_products import stored_product
 
 
@@ -73,3 +75,18 @@ def test_a_record_counts_only_with_the_columns_that_it_describes(damage: str, tm
     made = stored_product(file, a, b, unit="h100", columns=4)
     assert made.resumed_at_column == 0
     assert np.array_equal(np.load(file), np.full((2, 12), 16, np.float32))
+
+
+@pytest.mark.parametrize("out", ["bf16", "e5m2", "e4m3", "e4m3fnuz", "e3m2"])
+def test_a_file_says_its_format(out: str, tmp_path: Path) -> None:
+    """And another product takes it without being told."""
+    a, b = np.ones((2, 16), np.float16), np.eye(16, dtype=np.float16)[:, :4]
+    epilogue = tcsmt.epilogue(f"out={out},saturate")
+    stored_product(tmp_path / "d.npy", a, b, unit="h100", epilogue=epilogue, columns=3)
+    expected = tcsmt.gemm(a, b, unit="h100", epilogue=epilogue)
+    again = read_array(tmp_path / "d.npy")
+    assert again.dtype == expected.dtype and (again.astype(float) == expected.astype(float)).all()
+    if out in ("bf16", "e5m2", "e4m3"):
+        one = np.eye(4, dtype=ml_dtypes.bfloat16 if out == "bf16" else ml_dtypes.float8_e4m3fn)
+        for taken in (again, np.load(tmp_path / "d.npy")):
+            assert tcsmt.gemm(taken, one, unit="h100").tolist() == [[1.0] * 4] * 2

@@ -34,6 +34,7 @@ from tcsmt.prove.engine.boundary_inputs import rows as directed_rows
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.support.errors import TcsmtError
 from tests.support.browser import Tab, opened, run_in_firefox, take_pictures, why_no_firefox, why_not
+from tests.support.number_texts import cases
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -251,37 +252,6 @@ def bits_of(line: BitRow) -> list[str]:
     return sorted(f"{cell.weight} {cell.fate.name.lower()}" for cell in line.cells if cell.bit)
 
 
-def texts_of_numbers() -> list[tuple[str, str]]:
-    draw = random.Random(3)
-    made = [
-        "inf",
-        "-inf",
-        "nan",
-        "-nan",
-        "0",
-        "-0",
-        "0x",
-        "1e",
-        "",
-        "abc",
-        "0x1p",
-        ".5",
-        "5.",
-        "1e5000",
-        "1e9999",
-    ]
-    for _ in range(220):
-        digits = "".join(draw.choice("0123456789") for _ in range(draw.randrange(1, 7)))
-        hexes = "".join(draw.choice("0123456789abcdef") for _ in range(draw.randrange(1, 9)))
-        sign = draw.choice(["", "-", "+"])
-        made.append(draw.choice([
-            f"{sign}{digits}", f"{sign}{digits}.{digits}", f"{sign}0.{digits}e{draw.randrange(-50, 45)}",
-            f"{sign}0x1.{hexes[:5]}p{draw.randrange(-160, 130)}", f"0x{hexes}", hexes,
-            f"{sign}{digits}e{draw.randrange(-9, 9)}",
-        ]))  # fmt: skip
-    return [(fmt, text) for fmt in {**FORMATS, **INTEGERS} for text in made]
-
-
 def test_numbers_are_read_as_on_the_command_line(tab: Tab) -> None:
     """A word wherever `explain --vector` reads one, else a refusal; texts that words become read back."""
     formats: dict[str, Any] = {**FORMATS, **INTEGERS}
@@ -290,7 +260,7 @@ def test_numbers_are_read_as_on_the_command_line(tab: Tab) -> None:
     tables = {
         name: {"name": name, "width": fmt.width, **table_of_format(fmt)} for name, fmt in formats.items()
     }
-    cases = texts_of_numbers()
+    texts = cases()
     script = """
     const [tables, cases] = arguments;
     return cases.map(([format, text]) => {
@@ -304,9 +274,9 @@ def test_numbers_are_read_as_on_the_command_line(tab: Tab) -> None:
       }
     });
     """
-    computed = tab.run(script, tables, cases)
+    computed = tab.run(script, tables, texts)
     read = 0
-    for (name, text), result in zip(cases, computed, strict=True):
+    for (name, text), result in zip(texts, computed, strict=True):
         try:
             word = to_word(formats[name], text, lambda message: None)
         except TcsmtError:
@@ -336,7 +306,11 @@ def test_a_link_is_followed_and_typing_changes_it(tab: Tab, page: Page) -> None:
         f"0x{evaluate([tcsmt.unit(name).model.trace.output], values)[0]:08x}" for name in (A, B)
     ]
     tab.type("c", "one")  # what is not a number is said; nothing else is lost
-    assert "not a number" in tab.text("#note-c") and "taken as zero" in tab.text("#verdict")
+    assert "not a number" in tab.text("#note-c") and "nothing is computed: c: not a number" in tab.text(
+        "#verdict"
+    )
+    assert shown_words(tab) == [] and tab.text("#results").count("No result: c: not a number") == 2
+    assert "3ac00000" in tab.run("return location.hash") and not tab.text("#copy-text")
     assert tab.run("return document.querySelector('#in-a0').value") == "-256"
     assert tab.run("return document.querySelector('#in-c').getAttribute('aria-invalid')") == "true"
 

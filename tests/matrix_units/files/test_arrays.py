@@ -8,7 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tcsmt.matrix_units.files.arrays import read_array
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.words import dtype_of, format_of
+from tcsmt.matrix_units.files.arrays import read_array, restored, stored_form
 from tcsmt.support.errors import TcsmtError
 
 
@@ -48,3 +50,46 @@ def test_objects_and_archives_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "z.npz", x=np.zeros(2))
     with pytest.raises(TcsmtError, match="must hold one array"):
         read_array(tmp_path / "z.npz")
+
+
+#: The formats whose dtypes are ml_dtypes', by those dtypes (ue4m3 has that of e4m3).
+NARROW = sorted(
+    {fmt.name for fmt in map(format_of, map(dtype_of, FORMATS.values())) if fmt} - {"f16", "f32", "f64"}
+)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", NARROW)
+def test_every_narrow_format_is_known_again(name: str, order: str, tmp_path: Path) -> None:
+    """From the file of tcsmt, which NumPy loads: each word of the format, in matrices of either order."""
+    dtype = dtype_of(FORMATS[name])
+    words = np.arange(1 << min(FORMATS[name].width, 12), dtype=f"uint{8 * dtype.itemsize}").reshape(4, -1)
+    array, path = np.asarray(words.view(dtype), order=order), tmp_path / "x.npy"
+    np.save(path, stored_form(array))
+    loaded = np.load(path)
+    assert loaded.dtype.names == (name,) and (loaded[name] == words).all()
+    assert (loaded.view(dtype).view(words.dtype) == words).all()
+    for again in (read_array(path), restored(loaded, "x")):
+        assert again.dtype == dtype and again.shape == words.shape
+        assert (np.ascontiguousarray(again).view(words.dtype) == words).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", NARROW)
+def test_files_of_np_save_are_read_as_before(name: str, order: str, tmp_path: Path) -> None:
+    """As words; E5M2, which NumPy writes and does not load, is known by its dtype."""
+    dtype = dtype_of(FORMATS[name])
+    words = np.arange(12, dtype=f"uint{8 * dtype.itemsize}").reshape(3, 4)
+    path = tmp_path / "x.npy"
+    np.save(path, np.asarray(words.view(dtype), order=order))
+    again = read_array(path)
+    assert again.dtype == (dtype if name == "e5m2" else words.dtype)
+    assert (np.ascontiguousarray(again).view(words.dtype) == words).all()
+
+
+def test_other_structures_keep_their_names_to_themselves(tmp_path: Path) -> None:
+    """A field that is called as a format of another size, or as none, is no word of it."""
+    for field in (("e5m2", "u2"), ("bf16", "u1"), ("f16", "u2"), ("x", "u1"), ("e5m2", "f4")):
+        np.save(tmp_path / "x.npy", np.zeros(3, [field]))
+        with pytest.raises(TcsmtError, match=r"x\.npy has dtype .*: its elements must be numbers or words"):
+            read_array(tmp_path / "x.npy")

@@ -19,7 +19,7 @@ SCALED = row_named("rtx-blackwell/mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.
 @given(words=st.dictionaries(st.sampled_from(["a0", "a3", "b1", "c"]), st.integers(0, 0x7BFF), min_size=1))
 def test_words_and_exact_numbers_mean_the_same(words: dict[str, int]) -> None:
     formats = VOLTA.input_formats
-    as_words = " ".join(f"{name}={word:#x}" for name, word in words.items())
+    as_words = " ".join(f"{name}={formats[name].hex(word)}" for name, word in words.items())
     exact = {name: float(formats[name].value(word)) for name, word in words.items()}
     as_numbers = ",".join(f"{name}={number.hex()}" for name, number in exact.items())
     expected = dict.fromkeys(VOLTA.input_names, 0) | words

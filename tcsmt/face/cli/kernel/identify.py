@@ -71,7 +71,7 @@ def identify(
 
     All hypotheses are tried on a few elements of D, the simplest first, those that survive on more, and
     the last ones on all.
-    NumPy stores bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
+    np.save writes bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
     Files are never unpickled.
 
     Where none explains D, prints the nearest, and which kind of step D looks as if it had besides.

@@ -60,7 +60,7 @@ def tolerance(
     bounds are an array atol of D's shape: each element is within atol of the exact one, for these matrices.
     The command says whether the tolerance is vacuous, and how large an error a search finds beside it. With
     --d it says whether a result is within its bounds; if it is not, the worst element, and what kind of bug
-    looks like that. NumPy stores bfloat16 and 8-bit floats without their names: give --a-format and
+    looks like that. np.save writes bfloat16 and 8-bit floats without their names: give --a-format and
     --b-format.
 
     Exit code: 0 proved, and D within its bounds; 1 some element of D is not; 2 usage error, or no lemma

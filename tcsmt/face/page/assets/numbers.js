@@ -210,8 +210,20 @@ function nearestWord(format, negative, over, under) {
   return { word: minusSign(word), isExact: twice === 0n };
 }
 
-/** A decimal or C99 hexadecimal number, or 1.5·2^-3, as a sign and a fraction; undefined where it is none. */
+/** A longer text is no number: it would take seconds. */
+const LONGEST = 4000;
+
+/**
+ * A decimal number, a ratio (1/3), a C99 hexadecimal number, or 1.5·2^-3, as a sign and a fraction; undefined
+ * where it is none. The grammar is that of docs/reference/formats.md, as tcsmt's `to_word` reads it.
+ */
 function readNumber(text) {
+  if (text.length > LONGEST) return undefined;
+  const ratio = /^([+-]?)([0-9]+)\/([0-9]+)$/.exec(text);
+  if (ratio) {
+    const under = BigInt(ratio[3]);
+    return under ? { negative: ratio[1] === "-", over: BigInt(ratio[2]), under } : undefined;
+  }
   const written = /^([+-]?)(?:([0-9]+\.?[0-9]*)[·*])?2\^([+-]?[0-9]+)$/.exec(text);
   if (written) {
     const number = readNumber(`${written[1]}${written[2] ?? "1"}`),
@@ -229,6 +241,7 @@ function readNumber(text) {
   if (!parts) return undefined;
   const [, sign, hexWhole, hexRest, two, whole = "", rest = "", ten] = parts;
   const digits = hexWhole === undefined ? whole + rest : hexWhole + hexRest;
+  if (hexWhole !== undefined && two === undefined && !text.includes(".")) return undefined; // a word has no sign
   const exponent = Number(two ?? ten ?? 0);
   if (!digits || Math.abs(exponent) > LARGEST_EXPONENT) return undefined;
   const base = hexWhole === undefined ? 10n : 2n;
@@ -252,7 +265,12 @@ function readWord(format, text) {
   const digits = hexDigits(format);
   const isBare = !isInteger(format) && digits > 1 && lower.length === digits && /^[0-9a-f]+$/.test(lower);
   if (isBare || /^0x[0-9a-f]+$/.test(lower)) {
-    const word = BigInt(lower.startsWith("0x") ? lower : "0x" + lower);
+    const given = lower.replace(/^0x/, "");
+    if (given.length !== digits)
+      throw new RangeError(
+        `${content} has ${given.length} hexadecimal digits: a word of ${format.name} has ${digits}`,
+      );
+    const word = BigInt("0x" + given);
     if (word >> BigInt(format.width))
       throw new RangeError(`a word of ${format.name} has ${format.width} bits`);
     if (isBare && /^[0-9]+(e[0-9]+)?$/.test(lower)) {

@@ -404,8 +404,10 @@ function showLanes() {
 
 // --- what is computed ----------------------------------------------------------------------------
 
-/** The words for A, or for B, which may be unable to take them. */
+/** The words for A, or for B, which may be unable to take them; an input that is not a number has none. */
 function rowFor(unit, isB) {
+  const unread = unit.names.map((name) => (isB ? keyOfB(name) : name)).filter((name) => problems.has(name));
+  if (unread.length) throw new RangeError(unread.map((name) => `${name}: ${problems.get(name)}`).join("; "));
   if (!isB) return unit.names.map((name) => words.get(name));
   const lost = A.names.find(
     (name) => !unit.names.includes(name) && words.get(name) !== neutralWord(name, formatOf(name)),
@@ -457,7 +459,7 @@ function show(link) {
   showResults(sides, both, pair);
   showPictures(sides, pair);
   showStages(sides, both, pair);
-  if (link) writeAddress();
+  if (link && !problems.size) writeAddress();
   showCopy();
   document.title = [state.a, state.b].filter(Boolean).join(" against ") + ": tcsmt";
 }
@@ -496,6 +498,10 @@ function push() {
 }
 
 function showCopy() {
+  if (problems.size) {
+    by("copy-text").textContent = "";
+    return;
+  }
   const listed = A.about.inputs.map(({ name, count, format }) => {
     const short = { scale_a: "sa", scale_b: "sb" }[name] ?? name;
     const single = name === "c";

@@ -15,13 +15,17 @@ function readRow(text, names, formats, place = -1) {
     }
   };
   const words = new Map();
-  const named = text.match(/[^\s,;]+\s*=\s*[^\s,;]+/g);
+  const pairs = /[^\s,;=]+\s*=\s*[^\s,;=]+/g,
+    named = text.match(pairs);
   if (named && !/\b(array|tensor)\s*\(/.test(text)) {
+    const rest = text.replace(pairs, " ").replace(/[\s,;]+/g, " ").trim();
+    if (rest) throw new RangeError(`${clipped(rest)} does not have the form NAME=VALUE`);
     for (const pair of named) {
       const [name, value] = pair.split("=").map((part) => part.trim());
       const index = names.indexOf(name);
       if (index < 0)
         throw new RangeError(`${name} is not an input: there are ${names[0]} to ${names[names.length - 1]}`);
+      if (words.has(name)) throw new RangeError(`${name} is given twice`);
       words.set(name, read(index, value));
     }
     return words;

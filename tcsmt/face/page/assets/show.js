@@ -79,7 +79,7 @@ function showResults(sides, both, pair) {
   by("results").replaceChildren(...cards);
   const verdict = by("verdict");
   verdict.className = "";
-  if (texts.length) verdict.textContent = `Not read, and taken as zero: ${texts.join("; ")}`;
+  if (texts.length) verdict.textContent = `Not read, so that nothing is computed: ${texts.join("; ")}`;
   else if (!both) verdict.textContent = "";
   else {
     const same =

@@ -216,6 +216,11 @@ function observe() {
     place.textContent = error.message;
     return;
   }
+  const unread = A.names.find((name) => problems.has(name));
+  if (unread) {
+    place.textContent = `${unread}: ${problems.get(unread)}`;
+    return;
+  }
   const row = A.names.map((name) => words.get(name));
   push();
   state.observations = state.observations.filter((other) => packedWords(other.words) !== packedWords(row));
