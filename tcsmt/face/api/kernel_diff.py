@@ -247,7 +247,11 @@ def kernel_diff(
     """
     by_name = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
     arrays = {name: as_numpy(array, name, pairs=-2 if name == "B" else -1) for name, array in by_name.items()}
-    formats = formats_of({"a": arrays["A"], "b": arrays["B"]}, {"a": a_format, "b": b_format})
+    formats = formats_of(
+        {"a": arrays["A"], "b": arrays["B"]},
+        {"a": a_format, "b": b_format},
+        rounded=operands is not None,
+    )
     made = getattr(arrays["left"], "dtype", None)
     of_results = None if made is None else format_of(made)
     kernels = (

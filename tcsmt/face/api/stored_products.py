@@ -17,7 +17,7 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
 from tcsmt.face.api.kernels import after_rows
-from tcsmt.face.api.taking import formats_of, rows_taking
+from tcsmt.face.api.taking import BlockScales, formats_of, rows_taking
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.matrix_units.files.arrays import stored_dtype
@@ -113,7 +113,10 @@ def stored_product(
     if alpha is not None:
         epilogue = after_rows(epilogue)
     formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
-    row = rows_taking(unit, formats, scaled=scale_a is not None, values=True, operands=operands)[0]
+    scales = BlockScales.of({"a": a, "scale_a": scale_a, "scale_b": scale_b})
+    row = rows_taking(
+        unit, formats, scaled=scale_a is not None, scales=scales, values=True, operands=operands
+    )[0]
     stack = stack_of(a=a, b=b, c=c, alpha=alpha, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)

@@ -488,7 +488,7 @@ def _side(
     named: Mapping[str, str | None],
     rule: str | None,
 ) -> _Side:
-    chosen = kernel_taking(name, formats_of(arrays, named), operands=rule)
+    chosen = kernel_taking(name, formats_of(arrays, named, rounded=rule is not None), operands=rule)
     unit, schedule = chosen.unit.model, chosen.schedule
     refusal = f"no bound of {chosen.name} is proved"
     if not isinstance(schedule.sum_format, Format):
