@@ -18,6 +18,7 @@ __all__ = [
     "PLAIN",
     "Epilogue",
     "epilogue_named",
+    "is_epilogue",
     "multiply_add",
     "randomly_rounded",
     "rounded",
@@ -122,6 +123,12 @@ def _shown(number: float) -> str:
 
 #: The sum as it is.
 PLAIN = Epilogue()
+
+
+def is_epilogue(text: str) -> bool:
+    """Return whether the first option of a text is one of an epilogue, which no reduction begins with."""
+    first = text.partition(",")[0].strip()
+    return first in ROUNDINGS or first.partition("=")[0] in _OPTIONS
 
 
 def epilogue_named(text: str) -> Epilogue:

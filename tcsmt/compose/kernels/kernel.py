@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named, is_epilogue
 from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
@@ -66,11 +66,13 @@ class Kernel:
 
 
 def kernel_named(text: str, unit_named: Callable[[str], Row]) -> Kernel:
-    """The kernel ``UNIT+REDUCTION[+EPILOGUE]``; a ``UNIT`` alone is chained.
+    """The kernel ``UNIT[+REDUCTION][+EPILOGUE]``; without a reduction (``h100+out=bf16``) it is chained.
 
     Raises :class:`.TcsmtError`.
     """
     file = file_of(text)  # a plus in its path is not one of a kernel
     unit, *rest = text[len(file) :].split("+", 2)
+    if len(rest) == 1 and is_epilogue(rest[0]):
+        rest.insert(0, str(CHAINED))
     reduction = reduction_named(rest[0]) if rest else CHAINED
     return Kernel(unit_named(file + unit), reduction, epilogue_named(rest[1]) if len(rest) > 1 else PLAIN)

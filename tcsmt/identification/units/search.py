@@ -204,6 +204,8 @@ class Identification:
             if len(self.left) and self.box is not None:
                 self._named()
                 self._challenged()
+            if not len(self.left) and not self.outside:
+                self._looked_up()
             verdict = "refuted" if not len(self.left) else "open" if self.unproved else "identified"
             if self.unproved:
                 few = counted(len(self.unproved), "hypothesis was", "hypotheses were")
@@ -288,6 +290,20 @@ class Identification:
                 if not len(self.left):
                     self.outside = [candidate for candidate in others.values() if self._explains(candidate)]
                     return
+
+    def _looked_up(self) -> None:
+        """Where no hypothesis is left: units of the catalogue, of whatever kind, that explain every answer.
+
+        Some new sums are asked; of a unit that no hypothesis has, few answers were chosen to say anything.
+        """
+        models = {row.model.digest: row.model for row in self._fitting()}
+        self.outside = [model for model in models.values() if self._explains(model)]
+        if not self.outside or self.box is None:
+            return
+        pool = self.hypotheses[0].plain(self.random, CONFIRMING)
+        for place in range(min(CONFIRMING, len(pool))):
+            self.ask(pool[[place]], "confirms a unit of the catalogue")
+        self.outside = [model for model in self.outside if self._explains(model)]
 
     def _asked_again(self) -> None:
         """Some questions of an earlier run, of the box itself: is it still the one that answered them?"""

@@ -39,8 +39,10 @@ def description(row: Row) -> str:
     lines += [f"  note: {row.note}"] if row.note else []
     lines += [f"  {line}" for line in ports_lines(row)]
     m = row.model
-    if not isinstance(m, FusedDotAdd) or m.group > 1:
+    if not isinstance(m, FusedDotAdd):
         lines.append(f"  arithmetic: {m.title}")
+    elif m.group > 1:
+        lines.append(f"  arithmetic: sums of groups of {m.group} lanes, scaled, and then {m.title}")
     else:
         f, carry, whole = m.sum.fraction_bits, m.enough_carry_bits, m.integer_bits
         out = m.d_format

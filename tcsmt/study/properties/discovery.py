@@ -17,6 +17,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.study.properties.investigation import Claim, Investigation, Report
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.invariants import present
+from tcsmt.support.text import counted
 
 __all__ = ["BrokenProperty", "LoadedProperty", "Property", "choose_row", "load", "properties"]
 
@@ -107,11 +108,12 @@ class LoadedProperty:
 
     def objection(self, row: Row) -> str:
         """Why there is nothing to ask about the row; empty where there is."""
-        fused = FusedDotAdd.title
-        if not isinstance(row.model, FusedDotAdd):
-            return f"properties ask about units of {fused}; this one is {row.model.title}"
-        if row.model.scale_format is not None:
-            return f"properties ask about units of {fused} without block scales"
+        model = row.model
+        if not isinstance(model, FusedDotAdd):
+            return f"properties ask about units of {FusedDotAdd.title}; this one is {model.title}"
+        if model.scale_format is not None:
+            scales = counted(model.scales, f"{model.scale_format.name} scale")
+            return f"properties ask about units without block scales; this one has {scales} of a row of a"
         applies = getattr(self.module, "applies", None)
         return str(self._call(applies, row)) if applies else ""
 

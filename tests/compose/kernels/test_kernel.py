@@ -33,6 +33,25 @@ def test_a_unit_alone_is_chained() -> None:
     assert kernel_named("hopper", lambda name: resolve(name).row).name == f"{HOPPER}+chained"
 
 
+@pytest.mark.parametrize(
+    "epilogue",
+    ["out=bf16", "alpha=2", "bias", "beta=0,out=f16", "out=e4m3,saturate", "c=epilogue", "RTZ,out=f16"],
+)
+def test_an_epilogue_alone_follows_a_chain(epilogue: str) -> None:
+    short, long = (
+        kernel_named(f"h100+{middle}{epilogue}", lambda name: resolve(name).row)
+        for middle in ("", "chained+")
+    )
+    assert short == long and short.name.startswith(f"{HOPPER}+chained+")
+    if epilogue == "out=bf16":
+        assert resolve("h100+out=bf16@64").row == resolve("h100+chained+out=bf16@64").row
+        assert tcsmt.tolerance(
+            *np.ones((2, 16, 16), np.float16), kernel="ieee/fma.f32.f16+out=bf16", search=0
+        ).kernel
+    with pytest.raises(TcsmtError, match="unknown reduction 'output"):
+        kernel_named("h100+output=bf16", lambda name: resolve(name).row)
+
+
 def test_it_multiplies() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.standard_normal((3, 40)).astype(np.float16), rng.standard_normal((40, 2)).astype(np.float16)

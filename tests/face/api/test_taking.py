@@ -13,10 +13,12 @@ import pytest
 
 import tcsmt
 from tcsmt.face.api.stored_products import stored_product
-from tcsmt.face.api.taking import formats_in, formats_of, kernel_taking, rows_taking
+from tcsmt.face.api.taking import BlockScales, formats_in, formats_of, kernel_taking, rows_taking
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
-from tcsmt.matrix_units.arithmetic.words import from_words
+from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
@@ -204,3 +206,58 @@ def test_each_call_with_a_rule_hands_it_to_what_chooses_the_instruction() -> Non
                     if rules & {"operands", "rule"} and "operands" not in given:
                         wrong.append(f"{path}:{node.lineno}")
     assert not wrong
+
+
+def scaled_formats(unit: str) -> list[Row]:
+    return [row for row in side_of(unit).units if row.model.scales]
+
+
+@pytest.mark.parametrize("unit", ["b200", "rtx 5090"])
+def test_block_scales_say_which_instruction_takes_them(unit: str) -> None:
+    """For each instruction: one of its block and its scales' format is meant by arrays of that dtype."""
+    rows = scaled_formats(unit)
+    assert len({(row.model.k // row.model.scales, row.model.scale_format) for row in rows}) == 3
+    for row in rows:
+        model = row.model
+        assert model.scale_format is not None
+        block, k = model.k // model.scales, 2 * model.k
+        scales = {
+            "scale_a": np.ones((3, k // block), dtype_of(model.scale_format)),
+            "scale_b": np.ones((k // block, 5), dtype_of(model.scale_format)),
+        }
+        given = BlockScales.of({"a": np.zeros((3, k), np.uint8), **scales})
+        formats = {"a": model.a_format, "b": model.b_format}
+        found = rows_taking(unit, formats, scaled=True, scales=given)
+        assert row in found
+        assert {(one.model.scale_format, one.model.k // one.model.scales) for one in found} == {
+            (model.scale_format, block)
+        }
+        wrong = BlockScales.of({"a": np.zeros((3, k), np.uint8), **scales, "scale_b": np.ones((7, 5))})
+        with pytest.raises(
+            TcsmtError, match=r"no instruction takes scales of shape \(3, \d+\) and \(7, 5\)"
+        ) as error:
+            rows_taking(unit, formats, scaled=True, scales=wrong)
+        assert f"a {model.scale_format.name} scale for {block})" in str(error.value)
+
+
+def test_scales_without_a_format_are_refused_where_two_have_their_shape() -> None:
+    """NVFP4's blocks of 16 may have scales of E4M3 or of E8M0."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((8, 64)).astype(np.float32), rng.standard_normal((64, 8)).astype(np.float32)
+    left, right = tcsmt.quantise(a, "nvfp4"), tcsmt.quantise(b, "nvfp4", side="b")
+    assert left.scales is not None and right.scales is not None
+    d = tcsmt.gemm(left.values, right.values, unit="b200", scale_a=left.scales, scale_b=right.scales)
+    named = "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+    words = left.scales.view(np.uint8), right.scales.view(np.uint8)
+    same = tcsmt.gemm(left.values, right.values, unit=named, scale_a=words[0], scale_b=words[1])
+    assert (d == same).all()
+    with pytest.raises(
+        TcsmtError, match=r"do not say their format: name one of .*ue8m0 .*; .*ue4m3 \(a ue4m3 scale"
+    ):
+        tcsmt.gemm(left.values, right.values, unit="b200", scale_a=words[0], scale_b=words[1])
+
+
+def test_numbers_of_python_that_are_rounded_have_the_range_of_binary64() -> None:
+    assert formats_of({"a": [1.0], "b": [1.0]}, rounded=True) == both("f64")
+    product = tcsmt.gemm([[1e5] * 16], [[1.0]] * 16, unit="a100", operands="nearest-even")
+    assert product.tolist() == [[1.6e6]]

@@ -116,14 +116,25 @@ def test_a_changed_nan_is_read():
     assert present(found.model).parameters.nan == (changed.parameters.nan if asked_nan else None)
 
 
-@pytest.mark.long
-def test_outside_the_family_is_refuted():
+@pytest.mark.slow
+def test_outside_the_family_is_refuted(monkeypatch):
     """A sum of products to which c is added after a second alignment is not fused, nor IEEE."""
     other = row_named("cdna3/v_mfma_f32_16x16x16_f16").model
     assert isinstance(other, DotThenAdd)
+    monkeypatch.setattr(search, "catalogue_rows", tuple)  # of which it would be one
     found = Identification(kinds_like(other), model_box(other)).run()
     assert found.verdict == "refuted"
     assert found.model is None
+
+
+@pytest.mark.slow
+def test_a_unit_of_another_kind_is_named_and_not_refuted():
+    row = row_named("cdna3/v_mfma_f32_4x4x4_16b_f16")
+    assert isinstance(row.model, DotThenAdd)
+    found = Identification(kinds_like(row.model), model_box(row.model)).run()
+    assert found.verdict == "open" and row.name in found.catalogue
+    assert found.model is not None and "only units that no kind of hypotheses has" in found.reason
+    assert sum(exchange.why == "confirms a unit of the catalogue" for exchange in found.exchanges) > 0
 
 
 @pytest.mark.long
