@@ -215,6 +215,8 @@ def to_word(
     text: str,
     rounded: Callable[[str], None] | None = None,
     rounding: Rounding = ROUNDINGS["RNE"],
+    *,
+    all_digits: bool = True,
 ) -> int:
     """The word that a text stands for.
 
@@ -225,11 +227,12 @@ def to_word(
     ``docs/reference/formats.md``.
     rounded: takes decimal numbers that the format does not hold as its nearest value, or as another
     ``rounding`` has it, and is told so.
+    all_digits: whether a word must have all its digits, as people write it; programs leave out leading zeros.
     Raises :class:`.TcsmtError`.
     """
     content = text.strip()
     lower = content.replace(_MINUS_SIGN, "-").lower()
-    word = _word_in_digits(fmt, content)
+    word = _word_in_digits(fmt, content, all_digits)
     if word is not None:
         return word
     negative = lower.startswith("-")
@@ -255,7 +258,7 @@ def to_word(
     return _rounded_word(fmt, content, value, rounded, rounding)
 
 
-def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
+def _word_in_digits(fmt: AnyFormat, content: str, all_digits: bool) -> int | None:
     """Return the word whose hexadecimal digits a text is, if it is one. Raises :class:`.TcsmtError`."""
     lower = content.lower()
     # digits alone are a number where integers are written
@@ -267,7 +270,7 @@ def _word_in_digits(fmt: AnyFormat, content: str) -> int | None:
     given = lower.removeprefix("0x")
     if not given or any(ch not in "0123456789abcdef" for ch in given):
         raise TcsmtError(f"{content!r} is not a hexadecimal word")
-    if len(given) != fmt.hex_digits:
+    if all_digits and len(given) != fmt.hex_digits:
         raise TcsmtError(f"{content!r} has {counted(len(given), 'hexadecimal digit')}: {_digits_of(fmt)}")
     word = int(given, 16)
     if word >> fmt.width:

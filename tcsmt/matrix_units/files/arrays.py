@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def read_array(path: Path) -> Array:
             header = _header(file)
             place = file.tell()
         if header.get("descr") == _UNLOADABLE:
-            order = "F" if header["fortran_order"] else "C"
+            order: Literal["C", "F"] = "F" if header["fortran_order"] else "C"
             raw = np.memmap(path, np.uint8, "r", place, tuple(header["shape"]), order)
             return np.asarray(raw).view(dtype_of(FORMATS["e5m2"]))
         return restored(np.load(path, mmap_mode="r", allow_pickle=False), str(path))

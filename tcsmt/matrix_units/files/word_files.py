@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import counted, one_line
+from tcsmt.support.text import one_line
 
 __all__ = ["SUFFIXES", "as_hex", "as_readmemh", "named", "rows_of_text"]
 
@@ -102,19 +102,13 @@ def _of_words(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]
         word = _number(f"{where}: {name}", text)
         if word >> fmt.width:
             raise TcsmtError(f"{where}: {name}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
-        digits = len(_digits(text))
-        if digits != fmt.hex_digits:
-            raise TcsmtError(
-                f"{where}: {name}: {text!r} has {counted(digits, 'hexadecimal digit')}: a word of {fmt.name} "
-                f"has {fmt.hex_digits} ({fmt.width} bits)"
-            )
         words.append(word)
     return words
 
 
 def _of_number(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]:
     widths = [fmt.width for fmt in formats.values()]
-    number, digits = _number(where, line), len(_digits(line))
+    number, digits = _number(where, line), len(line.lower().removeprefix("0x").replace("_", ""))
     whole, inputs = (-(-bits // 4) for bits in (sum(widths), sum(widths[:-1])))
     if digits not in (whole, inputs):
         raise TcsmtError(
@@ -129,11 +123,6 @@ def _of_number(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int
         words.append(number & ((1 << width) - 1))
         number >>= width
     return words[::-1]
-
-
-def _digits(text: str) -> str:
-    """The digits of a hexadecimal number, without what is written between and before them."""
-    return text.lower().removeprefix("0x").replace("_", "")
 
 
 def _number(where: str, text: str) -> int:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -262,7 +262,7 @@ def _inputs(model: Model, rows: list[_Row]) -> Words:
     return words_of(model, dict(zip(names, columns, strict=True)))
 
 
-_word = lru_cache(maxsize=1 << 16)(to_word)
+_word = lru_cache(maxsize=1 << 16)(partial(to_word, all_digits=False))
 
 
 def word_at(
@@ -284,8 +284,9 @@ def word_at(
         if rounded is None:
             return _word(fmt, text)
         return to_word(
-            fmt, text, lambda message: rounded(f"{where}: {message}"), rounding or ROUNDINGS["RNE"]
-        )
+            fmt, text, lambda message: rounded(f"{where}: {message}"), rounding or ROUNDINGS["RNE"],
+            all_digits=False,
+        )  # fmt: skip
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -58,13 +59,17 @@ NARROW = sorted(
 )
 
 
+#: How a matrix lies in memory.
+ORDERS: dict[str, Any] = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("name", NARROW)
 def test_every_narrow_format_is_known_again(name: str, order: str, tmp_path: Path) -> None:
     """From the file of tcsmt, which NumPy loads: each word of the format, in matrices of either order."""
     dtype = dtype_of(FORMATS[name])
     words = np.arange(1 << min(FORMATS[name].width, 12), dtype=f"uint{8 * dtype.itemsize}").reshape(4, -1)
-    array, path = np.asarray(words.view(dtype), order=order), tmp_path / "x.npy"
+    array, path = ORDERS[order](words.view(dtype)), tmp_path / "x.npy"
     np.save(path, stored_form(array))
     loaded = np.load(path)
     assert loaded.dtype.names == (name,) and (loaded[name] == words).all()
@@ -81,7 +86,7 @@ def test_files_of_np_save_are_read_as_before(name: str, order: str, tmp_path: Pa
     dtype = dtype_of(FORMATS[name])
     words = np.arange(12, dtype=f"uint{8 * dtype.itemsize}").reshape(3, 4)
     path = tmp_path / "x.npy"
-    np.save(path, np.asarray(words.view(dtype), order=order))
+    np.save(path, ORDERS[order](words.view(dtype)))
     again = read_array(path)
     assert again.dtype == (dtype if name == "e5m2" else words.dtype)
     assert (np.ascontiguousarray(again).view(words.dtype) == words).all()

@@ -63,12 +63,6 @@ EIGHT = " ".join(f"{number:04x}" for number in range(1, 9))
     [
         (".hex", "1 2 3\n", "rows.hex:1: 3 words: must be 9, or 10 with the result: a0 a1 "),
         (".hex", f"# x\n\n{EIGHT} g\n", "rows.hex:3: c: 'g' is not a hexadecimal word"),
-        (
-            ".hex",
-            f"0{EIGHT} 00000009",
-            "rows.hex:1: a0: '00001' has 5 hexadecimal digits: a word of f16 has 4",
-        ),
-        (".hex", f"{EIGHT} 9", "rows.hex:1: c: '9' has 1 hexadecimal digit: a word of f32 has 8 (32 bits)"),
         (".hex", "10000 2 3 4 5 6 7 8 9", "rows.hex:1: a0: '10000': a word of f16 has 16 bits"),
         (".hex", f"{EIGHT} 00000009\n{EIGHT} 00000009 00000010\n", "rows.hex:2: some rows have a result"),
         (".hex", "# nothing\n", "has no rows"),
