@@ -251,9 +251,9 @@ Z = np.zeros((3, 4), np.uint16)
         ({"a": Z, "b": Z, "c": Z}, "c has shape (3, 4): it must be (3,)"),
         ({"a": Z[:0], "b": Z[:0]}, "no rows"),
         ({"a": Z + 0.1, "b": Z}, "a[0, 0] = 0.1 is not a valid f16 value"),
-        ({"a": Z + np.uint32(1 << 16), "b": Z}, "a[0, 0] = 0x10000: a word of f16 has 16 bits"),
+        ({"a": Z + np.uint32(1 << 16), "b": Z}, "a has dtype uint32: words of f16 have 16 bits (uint16)"),
         ({"a": Z.astype(np.int32), "b": Z}, "a has dtype int32"),
-        ({"a": Z.astype("V4"), "b": Z}, "a has dtype |V4"),
+        ({"a": Z.astype("V4"), "b": Z}, "a has dtype uint32: words of f16 have 16 bits (uint16)"),
         ({"a": Z.astype(object), "b": Z}, "is not an .npz file of numeric arrays"),
     ],
 )
