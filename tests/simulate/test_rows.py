@@ -166,7 +166,7 @@ def test_words_in_words_out() -> None:
         (np.full((2, 4), 1e5), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 100000.0 is not a valid f16 value"),
         (np.ones((2, 4)), np.ones((2, 4)), 1e300, r"^c = 1e\+300 is not a valid f32 value"),
         (np.ones((2, 4)), np.full((2, 4), 1 << 16), 0.0, "b has dtype int64"),
-        (np.full((2, 4), 65536, np.uint32), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 0x10000: a word"),
+        (np.full((2, 4), 65536, np.uint64), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 0x10000: a word"),
         ([[1.0] * 4, [1.0] * 3], np.ones((2, 4)), 0.0, "a cannot be read as an array"),
     ],
 )

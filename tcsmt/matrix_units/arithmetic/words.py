@@ -56,6 +56,8 @@ _POWER_OF_TWO = re.compile(r"([+-]?)(?:([0-9]+\.?[0-9]*)[·*])?2\^([+-]?[0-9]+)"
 _HEX_FLOAT = re.compile(r"([+-]?)0x(?=\.?[0-9a-f])([0-9a-f]*)(?:\.([0-9a-f]*))?(?:p([+-]?[0-9]+))?")
 #: A minus sign as texts are set with it.
 _MINUS_SIGN = "\u2212"
+#: Bytes of an integer that holds a word of any format.
+_ANY_WORD = 8
 #: A longer text is no number: Python, and a page, would take seconds for it.
 _LONGEST = 4000
 
@@ -104,7 +106,8 @@ def to_words(
 
     Words are unsigned integers of the smallest size that holds the format's, or signed ones of that size,
     which are read as their bits; for integer formats signed integers are numbers. Words of another size are
-    those of another format, and refused. Values of another floating-point dtype, and Python numbers,
+    those of another format, and refused; uint64 holds words of any format.
+    Values of another floating-point dtype, and Python numbers,
     must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
     of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
     say to do with a value that is not exact.
@@ -121,7 +124,7 @@ def to_words(
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
     if array.dtype.kind == "u":
-        if array.dtype.itemsize != unsigned(fmt).itemsize:
+        if array.dtype.itemsize not in (unsigned(fmt).itemsize, _ANY_WORD):
             raise TcsmtError(f"{name} has dtype {array.dtype}: {_of_another_width(fmt, array.dtype)}")
         if array.size and int(array.max()) >> fmt.width:
             element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)

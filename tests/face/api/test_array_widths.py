@@ -106,7 +106,7 @@ def test_words_of_the_own_width_alone_are_taken(name: str, array: str, tmp_path:
     own = words(given[array])
     if array != "alpha":  # which is a number for each row, and no words
         call(tmp_path, **given | {array: own})
-    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+    for dtype in (np.uint8, np.uint16, np.uint32):  # uint64 holds words of any format
         if np.dtype(dtype) != own.dtype:
             with pytest.raises(tcsmt.TcsmtError) as error:
                 call(tmp_path, **given | {array: own.astype(dtype)})
@@ -142,7 +142,7 @@ def test_every_public_array_is_tried() -> None:
 def test_the_message_names_the_formats_of_the_width(name: str) -> None:
     """Each of them, and no other, has words of it."""
     formats: dict[str, Any] = {**FORMATS, **INTEGERS}
-    for size in (1, 2, 4, 8):
+    for size in (1, 2, 4):
         given = np.zeros(2, f"uint{8 * size}")
         alike = [other for other, fmt in formats.items() if unsigned(fmt).itemsize == size]
         if name in alike:

@@ -200,6 +200,7 @@ def test_arrays_of_the_own_dtype_keep_their_bits(name: str) -> None:
     assert array.dtype == dtype_of(fmt) == DTYPES.get(name, array.dtype)
     assert np.array_equal(to_words(fmt, array, "a"), words)
     assert np.array_equal(to_words(fmt, words, "a"), words)
+    assert np.array_equal(to_words(fmt, words.astype(np.uint64), "a"), words)
     assert to_words(fmt, array[::2], "a").tolist() == words[::2].tolist()
 
 

@@ -509,7 +509,7 @@ def test_manifests_are_read_from_their_folder_and_files(tmp_path: Path) -> None:
         ({"c": np.zeros(2, np.uint32)}, "c has shape (2,): it must be (3,)"),
         ({"d": np.zeros((3, 1), np.uint32)}, "d has shape (3, 1): it must be (3,)"),
         (
-            {"a": np.array([[0, 1, 2, 3], [0, 0, 1 << 16, 0], [0] * 4], np.uint32)},
+            {"a": np.array([[0, 1, 2, 3], [0, 0, 1 << 16, 0], [0] * 4], np.uint64)},
             "a[1, 2] = 0x10000: a word of f16 has 16 bits",
         ),
         ({"d": np.zeros(3, np.int64)}, "d has dtype int64: for f32 it must be "),
