@@ -228,7 +228,8 @@ def _never(subject: Subject, a: Array, b: Array, c: Array | None) -> Array | Non
 
 def _noise(subject: Subject, a: Array, b: Array, c: Array | None) -> Array | None:
     d = subject.multiply(a, b, c)
-    return (d.astype("f4") + np.random.default_rng(3).standard_normal(d.shape).astype("f4")).astype(d.dtype)
+    noise = np.asarray(np.random.default_rng(3).standard_normal(d.shape), "f4")
+    return (d.astype("f4") + noise).astype(d.dtype)
 
 
 #: What is said where nothing is known.

@@ -287,9 +287,9 @@ def bound(
     if kernel is not None:
         chain = StepwiseProof(solving)
         with suppress(TcsmtError):
-            limit = relative_bound(chain, kernel, algorithm.k, domain) / unit(wide)
-            if proved is None or limit < proved:
-                proved, shares, stopped = limit, {}, _APART if limit != worst else ""
+            linear = relative_bound(chain, kernel, algorithm.k, domain) / unit(wide)
+            if proved is None or linear < proved:
+                proved, shares, stopped = linear, {}, _APART if linear != worst else ""
                 proof = chain.verdict(time.monotonic() - start)
     near = worst is not None and proved is not None and worst >= _CLOSE * proved
     if algorithm.k <= _LONGEST and worst is not None and not near:

@@ -217,7 +217,7 @@ def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLo
                 )
                 for name in ("atol", "exact", "error"):
                     getattr(result, name)[tall, wide] = getattr(part, name)
-    some = unknown["a"].any(axis=1)[:, None] | unknown["b"].any(axis=0)[None, :]
+    some = np.logical_or.outer(unknown["a"].any(axis=1), unknown["b"].any(axis=0))
     return known.without(result, some | unknown.get("c", False) | unknown.get("bias", False))
 
 

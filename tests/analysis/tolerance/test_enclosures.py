@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 F = Fraction
 F32, F16 = FORMATS["f32"], FORMATS["f16"]
-EXACT = InstructionLoss(2, -14, Linear(before=F(1)), F(2) ** 127)
+EXACT = InstructionLoss(2, -14, Linear(before=F(1)), F(2) ** 127, 15)
 
 
 def steps(count: int) -> EnclosureSteps:
@@ -48,7 +48,7 @@ def test_products() -> None:
 
 def test_a_chain_adds_its_products_to_c() -> None:
     a, b = np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]), np.array([[2.0, 2.0, 2.0, 2.0, 2.0]])
-    loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100))
+    loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100), 15)
     run = EnclosureSteps((1,), of_rows(a, b, (-14, -14)), loss)
     result = run.chain(np.arange(5), enclosed(-6.0))
     assert result.value.tolist() == [24.0] and result.error[0] < 1e-12
@@ -56,13 +56,13 @@ def test_a_chain_adds_its_products_to_c() -> None:
     wanted = sum(F(x + y + size, 2) for x, y, size in ((6, 0, 6), (0, 14, 14), (14, 24, 10))) / 8 + F(3, 16)
     assert wanted <= F(float(result.off[0])) <= wanted * (1 + F(1, 2**30))
     assert not run.overflows.any()
-    high = EnclosureSteps((1,), of_rows(a, b, (-14, -14)), InstructionLoss(2, -14, loss.loss, F(30)))
+    high = EnclosureSteps((1,), of_rows(a, b, (-14, -14)), InstructionLoss(2, -14, loss.loss, F(30), 15))
     high.chain(np.arange(5), enclosed(-6.0))
     assert high.overflows.all()
 
 
 def test_zeros_lose_nothing() -> None:
-    loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100))
+    loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100), 15)
     run = EnclosureSteps((2,), of_rows(np.array([[0.0], [1.0]]), np.array([[3.0], [0.0]]), (-14, -14)), loss)
     assert run.chain(np.arange(1), None).off.tolist() == [0.0, 0.0]
     assert run.add(F32, run.constant_zero(), enclosed(1.0, 2.0)).off.tolist() == [0.0, 0.0]
