@@ -24,7 +24,7 @@ A, B = (RNG.standard_normal(shape).astype(F16) for shape in ((4, 16), (16, 4)))
 C, BIAS = RNG.standard_normal((4, 4)).astype(F32), RNG.standard_normal(4).astype(F32)
 UNIT, KERNEL = "h100/m16n8k16.f32.f16", "ieee/fma.f32.f16"
 D = tcsmt.gemm(A, B, C, unit=KERNEL)
-ROW = {"a": A[:, :4], "b": B.T[:, :4], "c": BIAS}
+ROW: dict[str, Any] = {"a": A[:, :4], "b": B.T[:, :4], "c": BIAS}
 SCALED = "b200/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0"
 BYTES = np.full((2, 32), 0x38, np.uint8)
 SCALES = np.full((2, 1), 127, np.uint8)
