@@ -96,7 +96,7 @@ def test_no_state_changes_a_result(name: str, state: str, tmp_path: Path) -> Non
     same_in(name, state, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("name", CALLS)
 def test_each_state_alone_changes_no_result(name: str, state: str, tmp_path: Path) -> None:

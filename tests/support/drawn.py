@@ -26,7 +26,7 @@ MODELS = [
 
 def words(model: Model, **texts: str) -> dict[str, int]:
     formats = model.input_formats
-    return {name: to_word(fmt, texts.get(name, "0x0")) for name, fmt in formats.items()}
+    return {name: to_word(fmt, texts[name]) if name in texts else 0 for name, fmt in formats.items()}
 
 
 def picture(model: Model, **texts: str) -> Picture:

@@ -11,7 +11,7 @@ from tests.support.planted_bugs import BUGS, COMMANDS, KERNELS, Subject, judged
 _NAMED = 0.85
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("subject", KERNELS, ids=lambda subject: subject.name)
 def test_planted_bugs_are_named(subject: Subject) -> None:
     a, b, c = subject.matrices()
@@ -29,7 +29,7 @@ def test_planted_bugs_are_named(subject: Subject) -> None:
     assert sum(outcome in ("named", "among") for outcome in told) >= _NAMED * len(told)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "names"),
     [

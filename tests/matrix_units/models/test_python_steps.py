@@ -29,7 +29,7 @@ def test_steps_of_a_unit_give_its_words(name: str) -> None:
     assert agree(row_named(name).model, 1, 24) >= 6
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
 def test_steps_of_every_unit_give_its_words(row: Any) -> None:
     assert agree(row.model, 2, 96) >= 8
