@@ -106,7 +106,8 @@ def to_words(
 
     Words are unsigned integers of the smallest size that holds the format's, or signed ones of that size,
     which are read as their bits; for integer formats signed integers are numbers. Words of another size are
-    those of another format, and refused; uint64 holds words of any format.
+    those of another format, and refused; uint64 holds words of any format, and wider ones those of a format
+    whose width is no dtype's.
     Values of another floating-point dtype, and Python numbers,
     must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
     of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
@@ -124,7 +125,7 @@ def to_words(
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
     if array.dtype.kind == "u":
-        if array.dtype.itemsize not in (unsigned(fmt).itemsize, _ANY_WORD):
+        if array.size and not _may_hold_words(fmt, array.dtype):
             raise TcsmtError(f"{name} has dtype {array.dtype}: {_of_another_width(fmt, array.dtype)}")
         if array.size and int(array.max()) >> fmt.width:
             element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
@@ -144,6 +145,17 @@ def to_words(
         return _rounded(fmt, array, source, name, rounding, advice)
     allowed = f"{dtype_of(fmt).name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
+
+
+def _may_hold_words(fmt: AnyFormat, dtype: np.dtype[Any]) -> bool:
+    """Return whether unsigned integers of a dtype may be words of a format.
+
+    Those of its size are, and uint64. A format whose width is that of no dtype (13 bits) is nobody's array:
+    words of it may come in any dtype that has room.
+    """
+    size = unsigned(fmt).itemsize
+    unusual = fmt.width % 8 != 0 and dtype.itemsize >= size
+    return unusual or dtype.itemsize in (size, _ANY_WORD)
 
 
 def _of_another_width(fmt: AnyFormat, dtype: np.dtype[Any]) -> str:

@@ -437,8 +437,8 @@ def test_bad_own_rows(tmp_path: Path, changes: dict[str, Any], message: str) -> 
     [
         ("{", ":1: not JSON: "),
         ('{"rows":\n[}', ":2: not JSON: "),
-        ("[" * 100_000, "JSON that Python cannot read"),
-        ("1" * 10_000, "JSON that Python cannot read"),
+        ("[" * 100_000, "not JSON that can be read"),
+        ("1" * 10_000, "not JSON that can be read"),
         ("[]", 'is not a data set: it has neither "cases" nor "model" and "rows"'),
         ('{"rows": []}', "is not a data set"),
         ('{"model": 3, "rows": []}', "'model' is missing or is not text"),
