@@ -106,8 +106,8 @@ def to_words(
 
     Words are unsigned integers of the smallest size that holds the format's, or signed ones of that size,
     which are read as their bits; for integer formats signed integers are numbers. Words of another size are
-    those of another format, and refused; uint64 holds words of any format, and wider ones those of a format
-    whose width is no dtype's.
+    those of another format, and refused; uint64 holds words of any format, and
+    wider dtypes those of a format of one's own.
     Values of another floating-point dtype, and Python numbers,
     must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
     of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
@@ -150,12 +150,12 @@ def to_words(
 def _may_hold_words(fmt: AnyFormat, dtype: np.dtype[Any]) -> bool:
     """Return whether unsigned integers of a dtype may be words of a format.
 
-    Those of its size are, and uint64. A format whose width is that of no dtype (13 bits) is nobody's array:
-    words of it may come in any dtype that has room.
+    Those of its size are, and uint64. Words of a format of one's own come in any dtype that has room: no
+    other library has arrays of it, which could be meant.
     """
     size = unsigned(fmt).itemsize
-    unusual = fmt.width % 8 != 0 and dtype.itemsize >= size
-    return unusual or dtype.itemsize in (size, _ANY_WORD)
+    own = fmt.name not in FORMATS and fmt.name not in INTEGERS and dtype.itemsize >= size
+    return own or dtype.itemsize in (size, _ANY_WORD)
 
 
 def _of_another_width(fmt: AnyFormat, dtype: np.dtype[Any]) -> str:
