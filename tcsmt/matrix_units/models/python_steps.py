@@ -57,6 +57,7 @@ _COMMENTS_FROM = 64
 
 def python_steps(model: Model) -> list[str]:
     """Return the lines of a Python function ``d(a, b, c)`` (with ``sa`` and ``sb`` where there are scales).
+
     Raises :class:`.TcsmtError` for a model without parameters: one that was read from C or RTL.
     """
     scaled = ", sa, sb" if model.scale_format is not None else ""
