@@ -87,6 +87,7 @@ def test_bad_input(arguments: tuple[str, ...], message: str) -> None:
 
 
 def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     folder = tmp_path / "plots"
     few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 1, "--distribution", "uniform")
     code, text = run("--algorithm", "fp8", *few, "--plots", folder)  # a single product has no error
