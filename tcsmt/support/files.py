@@ -5,11 +5,12 @@ from __future__ import annotations
 import lzma
 import os
 import stat
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.reading import COMPRESSED
 from tcsmt.support.text import counted
 
@@ -61,8 +62,11 @@ def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
     """Write a file for the user in one step; holds: as for :func:`wrote`.
     Raises :class:`.TcsmtError` where it cannot be written.
     """
-    store_bytes(path, content)
-    wrote(path, holds)
+    # a pipe may keep its writer waiting for ever: a stop ends that
+    waits = os.path.isfile(path) or not os.path.exists(path)
+    with stops_waiting() if waits else nullcontext():
+        store_bytes(path, content)
+        wrote(path, holds)
 
 
 def store_bytes(path: Path, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C as what ends a search and not the command."""
+"""Ctrl-C as what ends a search and not the command, and signals that wait until a file is whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["interrupted_once"]
+__all__ = ["interrupted_once", "stops_waiting"]
 
 
 @contextmanager
@@ -31,3 +31,28 @@ def interrupted_once() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def stops_waiting() -> Iterator[None]:
+    """Let SIGINT and SIGTERM wait until the block ends, for steps of which none may be without the next.
+
+    A file that is written and the note of what it holds are such steps: between them, a stopped command would
+    say less than the file has. Nothing that may take long belongs inside. Only signals with a handler of
+    Python's wait, and only those of the main thread, where handlers run.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
+from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.text import counted
 
 __all__ = ["KeptAnswers"]
@@ -80,11 +81,12 @@ class KeptAnswers(Kept):
     def put(self, question: bytes, answer: bytes) -> None:
         """Keep an answer; it is in the file when this returns."""
         key = self._key(question)
-        self._known[key] = answer
-        self._file.write(key + len(answer).to_bytes(_LENGTH, "little") + answer)
-        self._file.flush()
         assert self.path is not None
-        wrote(self.path, self._held)
+        with stops_waiting():
+            self._known[key] = answer
+            self._file.write(key + len(answer).to_bytes(_LENGTH, "little") + answer)
+            self._file.flush()
+            wrote(self.path, self._held)
 
     def close(self) -> None:
         """Close the file, and let other runs have it."""

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tcsmt.support.interrupts import interrupted_once
+from tcsmt.support.interrupts import interrupted_once, stops_waiting
 
 
 def test_the_first_is_an_exception_and_the_second_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,3 +40,24 @@ def test_other_threads_change_nothing() -> None:
     thread.start()
     thread.join()
     assert handlers == [before]
+
+
+def test_a_stop_waits_for_the_end_of_a_step() -> None:
+    """Also where the step raises; a signal that is ignored stays so."""
+    seen: list[str] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, frame: seen.append("stopped")) for number in numbers]
+    try:
+        for number in numbers:
+            with pytest.raises(ValueError), stops_waiting():  # noqa: PT011, PT012
+                os.kill(os.getpid(), number)
+                seen.append("step")
+                raise ValueError
+        assert seen == ["step", "stopped"] * 2
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with stops_waiting():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

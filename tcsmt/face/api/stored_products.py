@@ -23,6 +23,7 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_wo
 from tcsmt.matrix_units.files.arrays import stored_dtype
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
 from tcsmt.support.sources import digest_of_sources
@@ -217,8 +218,9 @@ class _PartialFile:
     def finish(self) -> str:
         """The whole output under its own name; the SHA-256 of its words."""
         digest = hashlib.sha256(_words(self.array)).hexdigest()
-        self.path.replace(self.output)
-        self.checkpoint.finish()
+        with stops_waiting():
+            self.path.replace(self.output)
+            self.checkpoint.finish()
         return digest
 
     def __enter__(self) -> Self:

@@ -12,6 +12,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text, wrote
+from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.json_files import json_of
 from tcsmt.support.text import counted
 
@@ -83,10 +84,11 @@ class Transcript(Kept):
             "why": exchange.why,
         } | ({"box": self.box} if self.box else {})
         try:
-            with self.path.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-            self._count += 1
-            wrote(self.path, self._held)
+            with stops_waiting():
+                with self.path.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+                self._count += 1
+                wrote(self.path, self._held)
         except OSError as error:
             raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
 
