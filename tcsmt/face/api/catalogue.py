@@ -8,7 +8,7 @@ from typing import Any
 
 from tcsmt.compose.kernels.units import ARCHITECTURE
 from tcsmt.face.api.units import Unit, rows_listed
-from tcsmt.matrix_units.catalogue import Row, selected, sequences_of
+from tcsmt.matrix_units.catalogue import Row, selected, sequences_of, status_text
 from tcsmt.matrix_units.catalogue.description import row_as_json
 from tcsmt.matrix_units.catalogue.listing import as_markdown, as_text
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
@@ -43,7 +43,8 @@ class UnitList(Result):
         yield from as_text(self.rows)
         if self.sequences:
             yield "\nsequences of these instructions, which are units, too:"
-            yield from columns([(row.name, row.note.partition("; ")[0]) for row in self.sequences])
+            listed = ((row.name, status_text(row), row.note.partition("; ")[0]) for row in self.sequences)
+            yield from columns([*listed])
 
     @property
     def _title(self) -> str:
@@ -64,7 +65,7 @@ def unit_list(
     """The units that :func:`tcsmt.units` gives, as a list to print, with an architecture's sequences."""
     formats = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
     rows = rows_listed(arch, claims=claims)
-    whole = [] if arch is None or arch == ARCHITECTURE else sequences_of(arch)
+    whole = [] if arch is None or arch == ARCHITECTURE else sequences_of(arch, claims=claims)
     chosen, sequences = (selected(some, formats=formats, k=k, evidence=evidence) for some in (rows, whole))
     return UnitList(tuple(chosen), tuple(sequences), len(rows))
 

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tcsmt.matrix_units.arithmetic.formats import format_named
-from tcsmt.matrix_units.catalogue.architecture_files import architecture_file
+from tcsmt.matrix_units.catalogue.architecture_files import ArchitectureFile, architecture_file
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.matrix_units.catalogue.mnemonics import means
 from tcsmt.matrix_units.catalogue.naming import named
@@ -58,18 +58,20 @@ def rows(name: str | None = None, *, claims: bool = True) -> list[Row]:
 
 def _rows_in(architecture: str, claims: bool) -> list[Row]:
     file = architecture_file(architecture)
-    return [file.row(name) for name in file.instructions if claims or "@" not in name]
+    return _of(file, file.instructions, claims)
+
+
+def _of(file: ArchitectureFile, names: Iterable[str], claims: bool) -> list[Row]:
+    return [file.row(name) for name in names if claims or "@" not in name]
 
 
 def disputes(row: Row) -> list[Row]:
     """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
     if row.status != "accepted" or row.measured or row.architecture not in ARCHITECTURES:
         return []
-    readings = _rows_in(row.architecture, claims=True)
-    of_row = f"{row.instruction}@"
-    return [
-        other for other in readings if other.status == "disputed" and other.instruction.startswith(of_row)
-    ]
+    file = architecture_file(row.architecture)
+    names = [name for name in (*file.instructions, *file.sequences) if name.startswith(f"{row.instruction}@")]
+    return [other for other in map(file.row, names) if other.status == "disputed"]
 
 
 def status_text(row: Row) -> str:
@@ -159,13 +161,14 @@ def _of_feature(name: str) -> Callable[[Row], bool]:
     return lambda row: any(_is_of(row, prefix) for prefix in INSTRUCTIONS[name])
 
 
-def sequences_of(architecture: str) -> list[Row]:
+def sequences_of(architecture: str, *, claims: bool = False) -> list[Row]:
     """An architecture's sequences of instructions that multiply what no instruction does alone.
 
-    The first ones leave least of a product out. They have names as instructions have.
+    The first ones leave least of a product out. They have names as instructions have. claims: with those
+    that are refuted or disputed.
     """
     file = architecture_file(architecture_named(architecture))
-    return [file.row(name) for name in file.sequences]
+    return _of(file, file.sequences, claims)
 
 
 def _instruction(architecture: str, instruction: str) -> Row:

@@ -12,7 +12,7 @@ from tcsmt.support.errors import TcsmtError
 __all__ = ["entries_of"]
 
 #: Columns whose cells are lists, of one element too.
-_LISTS = ("inherits", "lanes", "measured", "where")
+_LISTS = ("inherits", "instructions", "lanes", "measured", "where")
 
 
 def entries_of(table: str) -> Iterator[dict[str, Any]]:

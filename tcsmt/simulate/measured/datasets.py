@@ -27,7 +27,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
 from tcsmt.matrix_units.arithmetic.words import dtype_of, to_words, unsigned
-from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
+from tcsmt.matrix_units.catalogue import Row, architecture_named, rows, sequences_of
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model, Operands
@@ -152,7 +152,7 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
 def explaining_row(dataset: DataSet) -> Row:
     """The row that should explain a data set.
 
-    The unit that its file names, or else the model file or the row's instruction that its interface is.
+    The unit that its file names, or else the model file, instruction or sequence that its interface is.
     Otherwise, of the architecture's accepted rows with these formats: the one that lists the data set as
     measured; else one of the same family (WMMA runs as mma), preferring the shape in the interface, then
     measured rows, then the k nearest to the data set's. Raises :class:`.TcsmtError`.
@@ -163,7 +163,7 @@ def explaining_row(dataset: DataSet) -> Row:
         return read_model(Path(dataset.interface))
     with _at(f"data set {dataset.name}"):
         architecture = architecture_named(dataset.architecture)
-    for row in rows(architecture):
+    for row in (*rows(architecture), *sequences_of(architecture, claims=True)):
         if row.instruction == dataset.interface:
             return row
     same = [r for r in rows(architecture, claims=False) if Formats.of(r.model) == dataset.formats]

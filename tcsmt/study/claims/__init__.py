@@ -1,8 +1,8 @@
 """What the literature says about matrix units, judged by measured results and proofs.
 
 The claims are data (``published.toml``): a unit, and two hypotheses about it, the claimed one and
-the one that it contradicts, each as changes of the unit's catalogue row; or integers and a K for which
-sums of products on the unit are said to be exact.
+the one that it contradicts, each as changes of the unit's catalogue row or as a disputed row of it; or
+integers and a K for which sums of products on the unit are said to be exact.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tcsmt.analysis.exactness.recipes import AlgorithmSubject
 from tcsmt.analysis.exactness.search import Subject, UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.engine import decide, finding_of
@@ -41,6 +42,8 @@ class PublishedClaim:
 
     claimed, otherwise: parameters that differ from the unit's catalogue row where the statement
         holds, and where it does not.
+    reading: in place of ``claimed``: the tag of the unit's disputed row (``tt-metal``) that has the model
+        where the statement holds.
     tells_apart: None for a statement about hardware. True or False for one about tests: some
         input, or none, tells the two hypotheses apart.
     exact: of a statement that sums of products are exact: the largest magnitude of the integers
@@ -56,6 +59,7 @@ class PublishedClaim:
     unit: str
     claimed: Mapping[str, Any] = field(default_factory=dict)
     otherwise: Mapping[str, Any] = field(default_factory=dict)
+    reading: str = ""
     tells_apart: bool | None = None
     exact: Mapping[str, int] | None = None
     algorithm: str = ""
@@ -68,6 +72,8 @@ class PublishedClaim:
 
     def model(self, *, holds: bool) -> Model:
         """The unit where the statement holds, or where it does not."""
+        if self.reading and holds:
+            return row_named(f"{self.unit}@{self.reading}").model
         parameters = self.claimed if holds else self.otherwise
         changes: dict[str, Any] = {name: None if v == "none" else v for name, v in parameters.items()}
         return self.row.model.varied(**changes)
@@ -114,6 +120,7 @@ class Judgement:
             "statement": claim.statement,
             "claimed": dict(claim.claimed),
             "otherwise": dict(claim.otherwise),
+            "reading": claim.reading,
             "models": {
                 claim.unit: claim.row.model.digest,
                 "claimed": claim.model(holds=True).digest,
@@ -215,8 +222,16 @@ def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
     if first.k == second.k and "interleave" not in changed:
         holds, fails = first, second
     cases = (all_terms_zero(holds),) if "zero_exponent" in changed else ()
+    if claim.reading:
+        cases = (_one_product(holds),)  # a vector of one product, where there is one, is easier to run
     question = difference(claim.statement, ("claimed", holds), ("otherwise", fails), Domain(), cases=cases)
     return finding_of(decide(question, solving))
+
+
+def _one_product(model: Model) -> Term:
+    """Whether the operands of every lane but the first are zero."""
+    lanes = model.trace
+    return all_of(word.eq(0) for word in (*lanes.a[1:], *lanes.b[1:]))
 
 
 def _is_about(dataset: DataSet, row: Row, model: Model) -> bool:

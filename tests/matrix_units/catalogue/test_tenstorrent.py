@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.catalogue import architecture_named, row_named, rows
+from tcsmt.matrix_units.catalogue import (
+    architecture_named,
+    disputes,
+    row_named,
+    rows,
+    sequences_of,
+    status_text,
+)
+from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import GroupedDotAdd, Operands
 from tcsmt.prove.engine.engine import compare_models, finding_of
 from tcsmt.prove.engine.solving import Solving
@@ -187,3 +195,33 @@ def test_tf32_multiplies_bf16_words_as_bf16_does() -> None:
     """The unit for TF32 on words of BF16: proved product by product."""
     verdict, _ = compared("blackhole/mvmul.f32.bf16.phase3", "blackhole/mvmul.f32.tf32.phase3")
     assert isinstance(verdict, Equivalent)
+
+
+def disputed(name: str) -> bool:
+    """Whether no source settles that a unit has the fault: it gives 32 bits, and is not HiFi4 or phase 3."""
+    return ".f32." in name and not name.endswith(("phase3", "hifi4"))
+
+
+@pytest.mark.parametrize(
+    "row", [*rows("wormhole", claims=False), *sequences_of("wormhole")], ids=lambda row: row.name
+)
+def test_the_fault_is_disputed_where_no_source_settles_it(row: Row) -> None:
+    """The accepted row keeps the simulator's bits; the other reading is Blackhole, which has no fault."""
+    assert status_text(row) == ("accepted, disputed" if disputed(row.name) else "accepted")
+    assert [other.name for other in disputes(row)] == [f"{row.name}@tt-metal"] * disputed(row.name)
+    if disputed(row.name):
+        reading, other = row_named(f"{row.name}@tt-metal"), row_named(f"blackhole/{row.instruction}")
+        assert reading.status == "disputed" and reading.evidence == "published"
+        assert reading.model == other.model != row.model
+
+
+def test_blackhole_is_not_disputed() -> None:
+    for row in (*rows("blackhole", claims=False), *sequences_of("blackhole")):
+        assert status_text(row) == "accepted"
+
+
+def test_readings_of_sequences_are_listed_as_claims_alone() -> None:
+    """No algorithm runs on a disputed sequence unless it is named."""
+    plain, every = ({row.name for row in sequences_of("n150", claims=claims)} for claims in (False, True))
+    assert len(plain) == 24
+    assert every - plain == {f"{name}@tt-metal" for name in plain if disputed(name)}

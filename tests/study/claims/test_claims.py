@@ -117,3 +117,33 @@ def test_claims_of_a_disputed_model_are_its_rows() -> None:
     ):
         claim = CLAIMS[name]
         assert claim.model(holds=True) == row_named(f"{claim.unit}@sf-tensor").model
+    for claim in published():
+        if claim.reading:
+            reading = row_named(f"{claim.unit}@{claim.reading}")
+            assert reading.status == "disputed" and claim.model(holds=True) == reading.model
+            assert not claim.claimed, "a claim has parameters or a reading"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fidelity", ["hifi3", "hifi2", "lofi"])
+def test_one_product_decides_about_wormholes_fault(fidelity: str) -> None:
+    """tcsmt finds the vector, and what a card answers on it confirms or refutes the statement."""
+    claim = CLAIMS[f"wormhole-{fidelity}-without-fault"]
+    judgement = judge(claim, [], Solving())
+    assert judgement.verdict == "undecided"
+    assert judgement.finding is not None
+    verdict = judgement.finding.verdict
+    assert isinstance(verdict, Distinguished)
+    assert {name for name, word in verdict.values.items() if word} <= {"a0", "b0", "c"}
+    model = claim.row.model
+    a, b = (np.array([[verdict.values[f"{side}{lane}"] for lane in range(16)]]) for side in "ab")
+    operands = Operands(a, b, np.array([verdict.values["c"]]))
+    words = [run_words(claim.model(holds=holds), operands) for holds in (True, False)]
+    right, wrong = (word.astype(np.uint32).view(np.float32)[0] for word in words)
+    assert wrong == right * 2**27
+    for answer, expected in zip(words, ("confirmed", "refuted"), strict=True):
+        card = DataSet(
+            name="card", path=Path("card"), gpu="n150", architecture="wormhole",
+            interface=claim.row.instruction, formats=Formats.of(model), operands=operands, d=answer,
+        )  # fmt: skip
+        assert judge(claim, [card], Solving()).verdict == expected
