@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from typing import IO
 
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, read
+from tcsmt.prove.engine.solvers.children import Child, start, stop
 from tcsmt.support.invariants import present
 
 __all__ = ["installed", "longest", "solve"]
@@ -37,14 +36,14 @@ def solve(text: str, options: SolvingOptions) -> Answer:
 
     An answer counts once its process has ended well (:func:`tcsmt.prove.engine.solvers.answer.read`).
     """
-    start = time.monotonic()
-    deadline = start + longest(options)
-    children: list[_Child] = []
+    began = time.monotonic()
+    deadline = began + longest(options)
+    children: list[_Solver] = []
     failures: list[str] = []
     try:
         with selectors.DefaultSelector() as selector:
             for name in options.team:
-                started = _Child(name, _start(name, options, text))
+                started = _Solver(name, _start(name, options, text))
                 children.append(started)
                 selector.register(started.output, selectors.EVENT_READ, started)
             while selector.get_map():
@@ -54,7 +53,7 @@ def solve(text: str, options: SolvingOptions) -> Answer:
                     failures += [f"{key.data.name}: hangs" for key in selector.get_map().values()]
                     break
                 for key, _ in ready:
-                    child: _Child = key.data
+                    child: _Solver = key.data
                     if child.more():
                         continue
                     selector.unregister(key.fileobj)
@@ -64,8 +63,8 @@ def solve(text: str, options: SolvingOptions) -> Answer:
                     failures.append(f"{child.name}: {answer.reason}")
     finally:
         for started in children:
-            _stop(started.process)
-    seconds = time.monotonic() - start
+            stop(started.process)
+    seconds = time.monotonic() - began
     return Answer("unknown", options.solver, reason="; ".join(failures), seconds=seconds)
 
 
@@ -86,11 +85,11 @@ def installed(name: str) -> str:
 
 
 @dataclass
-class _Child:
+class _Solver:
     """A solver at work, and what it has written so far."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Child
     written: bytearray = field(default_factory=bytearray)
 
     @property
@@ -117,27 +116,10 @@ class _Child:
         return read(self.name, text, bytes(self.written), code)
 
 
-def _start(name: str, options: SolvingOptions, text: str) -> subprocess.Popen[bytes]:
+def _start(name: str, options: SolvingOptions, text: str) -> Child:
     limits = [str(options.memory), str(options.timeout), str(options.steps or 0)]
     # a file, not a pipe: a pipe that is full would wait for the child to read
     with tempfile.TemporaryFile() as file:
         file.write(text.encode())
         file.seek(0)
-        return subprocess.Popen(
-            [sys.executable, str(_CHILD), name, *limits],
-            stdin=file,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            # the child's folder holds this package's modules, not the solver libraries
-            env={**os.environ, "PYTHONSAFEPATH": "1"},
-        )
-
-
-def _stop(child: subprocess.Popen[bytes]) -> None:
-    if child.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    if child.stdout is not None:
-        child.stdout.close()
+        return start(_CHILD, name, [name, *limits], file)

@@ -17,6 +17,7 @@ import pytest
 from tcsmt.prove.engine.options import CHOICES, SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers import run
 from tcsmt.prove.engine.solvers.answer import Answer
+from tcsmt.prove.engine.solvers.children import Child
 from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
@@ -43,12 +44,12 @@ HARD = """(set-logic QF_BV)
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Child]]:
     """The child processes that were started; none may be left afterwards."""
-    children: list[subprocess.Popen[bytes]] = []
+    children: list[Child] = []
     start = run._start
 
-    def record(*arguments: object) -> subprocess.Popen[bytes]:
+    def record(*arguments: object) -> Child:
         children.append(start(*arguments))
         return children[-1]
 
@@ -82,7 +83,7 @@ def stub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stub:
 
 
 @pytest.mark.parametrize("solver", CHOICES)
-def test_sat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
+def test_sat(solver: str, started: list[Child]) -> None:
     answer = solve(SAT, SolvingOptions(solver, timeout=30))
     assert answer.answer == "sat"
     assert answer.values == {"x": 0x42, "b": 1, "a name": 10}
@@ -92,7 +93,7 @@ def test_sat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
 
 
 @pytest.mark.parametrize("solver", CHOICES)
-def test_unsat(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
+def test_unsat(solver: str, started: list[Child]) -> None:
     answer = solve(UNSAT, SolvingOptions(solver, timeout=30))
     assert (answer.answer, answer.values) == ("unsat", {})
 
@@ -105,7 +106,7 @@ def test_auto_is_one_solver() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", mostly_long([*SOLVERS, "portfolio"], ["portfolio"]))
-def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
+def test_timeout_kills(solver: str, started: list[Child]) -> None:
     """A solver ends itself, after processor time."""
     answer = solve(HARD, SolvingOptions(solver, timeout=0.4))
     assert answer.answer == "unknown"
@@ -140,9 +141,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_HANGING", (0.0, 0.3))
 
 
-def test_interrupts_kill_the_solver(
-    started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupts_kill_the_solver(started: list[Child], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object) -> Answer:
         raise KeyboardInterrupt
 
@@ -154,7 +153,7 @@ def test_interrupts_kill_the_solver(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", mostly_long(SOLVERS, SOLVERS[:1]))
-def test_memory_limit(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
+def test_memory_limit(solver: str, started: list[Child]) -> None:
     text = HARD.replace("BitVec 64", "BitVec 2048")
     text = re.sub(r"#x(\w+)", lambda m: f"#x{m[1]:0>512}", text)
     answer = solve(text, SolvingOptions(solver, timeout=30, memory=256))
@@ -162,7 +161,7 @@ def test_memory_limit(solver: str, started: list[subprocess.Popen[bytes]]) -> No
     assert "timeout" not in answer.reason
 
 
-def test_out_of_memory(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
+def test_out_of_memory(stub: Stub, started: list[Child]) -> None:
     stub(
         f"""
         sys.modules["bitwuzla"] = type(sys)("bitwuzla")
@@ -193,9 +192,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_failing_solvers_are_unknown_with_a_reason(
-    failure: str, stub: Stub, started: list[subprocess.Popen[bytes]]
-) -> None:
+def test_failing_solvers_are_unknown_with_a_reason(failure: str, stub: Stub, started: list[Child]) -> None:
     code, reason = FAILURES[failure]
     stub(code.replace("{real!r}", repr(str(run._CHILD))))
     answer = solve(SAT, SolvingOptions("bitwuzla", timeout=30))
@@ -220,9 +217,7 @@ def test_every_reason_is_told(stub: Stub) -> None:
     }  # fmt: skip
 
 
-def test_a_solver_that_does_not_read(
-    stub: Stub, impatient: None, started: list[subprocess.Popen[bytes]]
-) -> None:
+def test_a_solver_that_does_not_read(stub: Stub, impatient: None, started: list[Child]) -> None:
     """A script longer than a pipe holds, to a child that never reads it."""
     stub("time.sleep(60)")
     answer = solve(";" * (1 << 20) + "\n" + SAT, SolvingOptions("bitwuzla"))
@@ -230,9 +225,7 @@ def test_a_solver_that_does_not_read(
     assert [child.returncode for child in started] == [-signal.SIGKILL]
 
 
-def test_a_solver_that_does_not_end(
-    stub: Stub, impatient: None, started: list[subprocess.Popen[bytes]]
-) -> None:
+def test_a_solver_that_does_not_end(stub: Stub, impatient: None, started: list[Child]) -> None:
     """One that prints something and hangs."""
     stub("print('warning', flush=True); time.sleep(60)")
     answer = solve(SAT, SolvingOptions("bitwuzla"))
