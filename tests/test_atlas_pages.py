@@ -225,6 +225,7 @@ def test_what_is_not_so_is_not_linked() -> None:
 # --- in a browser ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_filters_and_order(tmp_path: Path) -> None:
     """The atlas by formats, K and name; the table of units by its heads."""

@@ -104,6 +104,7 @@ def test_each_guide_is_named_by_a_task() -> None:
     assert {str(path) for path in folder.glob("*.md") if path.name != "index.md"} <= named
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_wings_is_that_of_the_imports() -> None:
     """And no wing imports from one above it: nothing stands below the diagonal."""
     page = wings.PAGE.read_text()

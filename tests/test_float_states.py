@@ -92,6 +92,9 @@ def same_in(name: str, state: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("state", ["all at once, down", "all at once, up"])
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in SLOW])
+@pytest.mark.slow_cases(
+    "tcsmt.find-all at once, down", "tcsmt.identify-all at once, down", "tcsmt.tolerance-all at once, down"
+)
 def test_no_state_changes_a_result(name: str, state: str, tmp_path: Path) -> None:
     same_in(name, state, tmp_path)
 

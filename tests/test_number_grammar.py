@@ -62,6 +62,7 @@ READ = """asked.map(([name, text]) => {
 })"""
 
 
+@pytest.mark.slow
 def test_numbers_are_read_alike(tmp_path: Path) -> None:
     read = refused = 0
     for (name, text), word in zip(cases(), answered(READ, cases(), tmp_path), strict=True):

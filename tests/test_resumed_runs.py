@@ -32,6 +32,7 @@ def keepers() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_module_that_keeps_a_file_has_a_job() -> None:
     assert keepers() == {job.module for job in JOBS.values()} | {*ALIKE} | OURS
     assert {*ALIKE.values()} <= {*JOBS}

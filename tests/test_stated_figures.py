@@ -690,6 +690,10 @@ QUOTED = (
 
 
 @pytest.mark.parametrize("entry", STATED, ids=lambda entry: f"{entry.page}: {entry.text[:40]}")
+@pytest.mark.slow_cases(
+    "README.md: {} measured results from seven GPUs, {} ",
+    "docs/explanation/evidence.md: {} data sets have {} results of Radeon c",
+)
 def test_figures_are_those_of_the_results(entry: Stated) -> None:
     assert entry.figures is not None
     places = [values for _, values in entry.spans()]

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import tcsmt
 import tcsmt.testing
 
@@ -12,6 +14,7 @@ def test_its_names() -> None:
     assert all(hasattr(tcsmt.testing, name) for name in tcsmt.testing.__all__)
 
 
+@pytest.mark.slow
 def test_it_is_loaded_on_first_use() -> None:
     program = (
         "import sys, tcsmt; assert 'numpy' not in sys.modules and 'tcsmt.testing' not in sys.modules; "

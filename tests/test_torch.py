@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tcsmt.support import extras
 from tests.support.paths import ROOT
 
 
+@pytest.mark.slow
 def test_the_core_does_without_pytorch() -> None:
     """It is loaded by ``tcsmt.torch`` alone; without it, the error says what to install."""
     code = """

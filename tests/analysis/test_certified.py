@@ -326,6 +326,7 @@ OF_FLAWS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 @pytest.mark.parametrize("what", one_in(3, OF_FLAWS))
+@pytest.mark.slow_cases("question-sign")
 def test_another_flaw_is_refused(what: str, absent: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(absent, folder)
@@ -357,6 +358,7 @@ def test_each_lemma_of_a_flaw_is_needed(absent: Path, tmp_path: Path) -> None:
         assert "is missing" in checked(folder).flaw
 
 
+@pytest.mark.slow
 def test_a_flaw_that_is_there_has_no_certificate(tmp_path: Path) -> None:
     found = accuracy.find(
         "sign", "markidis", "hopper", k=2, search=0.5, options=SolvingOptions(certificate=tmp_path)

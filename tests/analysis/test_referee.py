@@ -241,6 +241,7 @@ def judged(seed: int, most: int) -> str:
     return "unknown, and it is worse" if worse else "unknown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -60,6 +60,7 @@ def test_every_operator_and_odd_widths_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("name", INTERPRETERS)
+@pytest.mark.slow_cases("ACL2", "C", "clauses")
 def test_interpreters_agree(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On every node, in 16 rows (solvers and clauses: in a few of them)."""
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
@@ -78,6 +79,7 @@ def test_interpreters_agree_on_ten_thousand_terms(
 
 
 @pytest.mark.parametrize("name", INTERPRETERS)
+@pytest.mark.slow_cases("ACL2")
 def test_a_wrong_interpreter_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them looks at the last node of a computation: here another value is said to be right."""
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))

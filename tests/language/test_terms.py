@@ -212,12 +212,14 @@ def solvers_agree(graph: Graph) -> None:
             assert ask(text) == expected, f"{name}\n{text}"
 
 
+@pytest.mark.slow
 @settings(max_examples=100, **SETTINGS)
 @given(graph=graphs())
 def test_evaluator_and_arrays_agree(graph: Graph) -> None:
     evaluator_and_arrays_agree(graph)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, **SETTINGS)
 @given(graph=graphs())
 def test_solvers_agree(graph: Graph) -> None:

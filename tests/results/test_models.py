@@ -41,6 +41,7 @@ BY_RECORD = {
 STAMPED = ("accuracy", "audits", "benchmarks", "comparisons", "identify", "papers")
 
 
+@pytest.mark.slow
 def test_units_that_results_name() -> None:
     """A file that names a unit has its digest, and the unit still has it. Many files name the same ones."""
     files = (path for folder in STAMPED for path in (RESULTS / folder).rglob("*.json*"))
@@ -114,8 +115,8 @@ def test_models_that_records_are_about(name: str) -> None:
     assert not other, f"{BY_RECORD[name]} is stale: {len(other)} records, the first: {other[:3]}"
 
 
-@pytest.mark.slow_cases("compare")
 @pytest.mark.parametrize("name", MANY)
+@pytest.mark.slow_cases("accuracy", "compare")
 def test_models_that_some_records_are_about(name: str) -> None:
     """Of a few in a hundred, and the first of the findings: a changed datapath is seen in all of them."""
     some = {

@@ -104,6 +104,7 @@ RARE = {
 }
 
 
+@pytest.mark.slow
 @needs_yosys
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.long if n else ()) for n, case in enumerate(RARE)]

@@ -39,6 +39,7 @@ def test_rows_are_those_of_the_run(name: str, finite: bool, monkeypatch: pytest.
         assert column.reshape(rows, -1).tolist() == [row[place] for row in expected]
 
 
+@pytest.mark.slow
 def test_few_rows_are_counted() -> None:
     """No row tells both models apart; another F does on some of 6,000 rows."""
     counts = count_differences(PATHS["dense-nvfp4"], 6000)
@@ -50,6 +51,7 @@ def test_few_rows_are_counted() -> None:
 
 
 @pytest.mark.parametrize("name", UNITS)
+@pytest.mark.slow_cases("nvfp4")
 def test_the_deciding_vectors_decide(name: str) -> None:
     """Both models' words, by the evaluator; the first vector of NVFP4 is the one made by hand."""
     data = result(f"comparisons/tcgen05-deciding-{name}")

@@ -32,6 +32,7 @@ def proof(model: Circuit, exact: IeeeDotAdd = EXACT) -> int:
     return sum(chain.counts.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "why"),
     [
@@ -47,6 +48,7 @@ def test_a_wrong_design_is_refused(mutant: int, why: str, no_luck: None) -> None
         proof(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("c", "why"),
     [(0x0A5, "bits of unknown meaning are left"), (0x1F3, "special words: the result: sat")],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def numbers(rows: Marked) -> list[int]:
     return list(map(int, column))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 99), min_size=1), st.lists(st.integers(0, 99), min_size=1), st.data())
 def test_rows_are_taken_and_joined_whole(left: list[int], right: list[int], data: st.DataObject) -> None:
     both = Batch.joined([numbered(left), numbered(right)])

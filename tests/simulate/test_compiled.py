@@ -127,6 +127,7 @@ def test_operations(operation: str, widths: tuple[int, ...]) -> None:
             assert got[row] == expected, (width, hex(a[row]), hex(b[row]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "step"),
     [("f32", 37), *(pytest.param(name, 7, marks=pytest.mark.long) for name in ("f32", "f64"))],
@@ -222,6 +223,7 @@ def test_any_number_of_lanes() -> None:
     assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["e5m2", pytest.param("bf16", marks=pytest.mark.long)])
 def test_wide_words(name: str) -> None:
     """An exact sum needs up to hundreds of bits, and takes several words for them."""

@@ -95,6 +95,11 @@ def numbers_of(model: Model, rows: int, seed: int) -> list[Any]:
 
 @pytest.mark.parametrize("special", [0.0, 0.001, 0.05, 1.0])
 @pytest.mark.parametrize("name", mostly_long(ROWS, ROWS[:3]))
+@pytest.mark.slow_cases(
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3-0.0",
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3-0.05",
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3-1.0",
+)
 def test_rows_are_the_models(name: str, special: float) -> None:
     """With vectors that fail nowhere, here and there, and everywhere; the last one is not full."""
     model = row_named(name).model

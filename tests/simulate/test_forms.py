@@ -95,6 +95,16 @@ def expected(model: Model, x: Operands[Any, Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", UNITS)
+@pytest.mark.slow_cases(
+    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.ue8m0",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
+    "hopper/mma.m16n8k32.f16.e4m3.e4m3.f16",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k32.f32.e5m2.e4m3.f32",
+    "x86/tdpbf16ps",
+)
 def test_products_of_every_family_are_an_oracles(name: str) -> None:
     model = row_named(name).model
     assert simulation(model)["form"] in ("floats", "groups")
@@ -117,6 +127,7 @@ def test_products_of_any_words_are_those_of_integers(name: str, monkeypatch: pyt
         assert np.array_equal(by_floats, by_integers), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formats", ["e4m3.e4m3", "e2m1.e5m2"])
 def test_forms_with_block_scales(formats: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows and products by the form, proved or not, are those of integers, and it serves for some."""

@@ -19,6 +19,7 @@ from tcsmt.simulate.kernel_source import KernelSource, operands
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 8, 16, 32, 64])
 @pytest.mark.parametrize("name", ["e4m3", "f16", "f32", "f64"])
+@pytest.mark.slow_cases("f16-64")
 def test_lanes_of_rows(name: str, k: int) -> None:
     """Every word of two vectors of rows, which are all different, comes to its lane and its row."""
     formats = {"a_format": name, "b_format": name, "c_format": "f32", "d_format": "f32"}

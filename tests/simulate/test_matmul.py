@@ -97,6 +97,7 @@ def chained(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.array_equal(tcsmt.gemm(a, b, c, unit=name).view(expected.dtype), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compile_all", SLOW)
 @pytest.mark.parametrize(
     "name",

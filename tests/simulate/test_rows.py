@@ -268,6 +268,7 @@ def test_rows_with_nans_among_them(unit: str) -> None:
     assert (with_one_nan(row.model) is None) == (unit != F64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -15,7 +15,7 @@ import pytest
 from tcsmt.prove.engine.solvers.children import warm
 
 #: Seconds above which a test is to be marked.
-LIMIT = 0.7
+LIMIT = 0.5
 _NAME = "processor seconds"
 _START = pytest.StashKey[float]()
 

@@ -28,6 +28,7 @@ def test_by_name() -> None:
     assert kept("lemmas/one") == b"another"
 
 
+@pytest.mark.slow
 @given(content=st.binary(max_size=40), place=st.integers(0, 10**6), bit=st.integers(0, 7))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_flipped_bit_is_seen(folder: Path, content: bytes, place: int, bit: int) -> None:

@@ -25,6 +25,7 @@ from tcsmt.support.escaping import (
 TEXTS = st.text() | st.text(alphabet="\\\"'?/*|;$`(){}<>@%&#~^_- \n\r\tab1")
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_a_comment_is_one_line_that_ends_with_it(text: str) -> None:
     line = comment(text)

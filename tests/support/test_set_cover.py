@@ -12,6 +12,7 @@ from tcsmt.support import set_cover
 from tcsmt.support.set_cover import cover
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, (1 << 8) - 1), max_size=10))
 @settings(max_examples=150, deadline=None)
 def test_covers_are_the_smallest(sets: list[int]) -> None:

@@ -19,6 +19,7 @@ def test_examples() -> None:
 names = st.builds(lambda stem, number: f"{stem}{number}", st.sampled_from(["a", "b", "p"]), st.integers(0, 6))
 
 
+@pytest.mark.slow
 @given(st.lists(names | st.just("c"), max_size=12))
 def test_nothing_is_lost(given: list[str]) -> None:
     spelled: list[str] = []

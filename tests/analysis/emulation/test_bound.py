@@ -18,6 +18,7 @@ NARROW = Domain(exponents=(0, 0), c_zero=True)
 SOLVING = Solving()
 
 
+@pytest.mark.slow
 def test_found_and_proved() -> None:
     emulation, _ = emulation_named("ozaki1-int8,slices=2", "turing")
     found = bound(emulation, NARROW, 4, SOLVING, seconds=0.2)

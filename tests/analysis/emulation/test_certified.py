@@ -98,6 +98,7 @@ def test_the_checker_comes_to_the_goals_that_solvers_were_asked(
     assert shown.stated.inputs == "binary64 words"
 
 
+@pytest.mark.slow
 def test_the_bound_holds_where_fractions_say_what_the_error_is(made: Made) -> None:
     """Random numbers of the domain, by an emulation in fractions that shares no code with ours."""
     folder, name = made
@@ -148,6 +149,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("what", one_in(6, CHANGES))
+@pytest.mark.slow_cases("slices-limit")
 def test_statements_that_say_more_are_refused(what: str, made: Made, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(made[0], folder)
@@ -178,6 +180,7 @@ def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
         assert "is missing" in checked(folder).flaw
 
 
+@pytest.mark.slow
 def test_bounds_that_lemmas_do_not_prove_are_not_written(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the lemmas come to another bound than the solvers, nothing is written."""
     folder, name = made
@@ -215,7 +218,6 @@ def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow_cases("{}-False")
 @pytest.mark.parametrize(
     ("change", "refused"),
     [
@@ -225,6 +227,7 @@ def integers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=str,
 )  # fmt: skip
+@pytest.mark.slow_cases("{'k': 4, 'integers': 1}-False", "{}-False")
 def test_integers(change: Mapping[str, Any], refused: bool, integers: Path, tmp_path: Path) -> None:
     """The unit alone sums them, too, by its polynomial, without any lemma."""
     folder = tmp_path / "copy"

@@ -96,6 +96,7 @@ OTHERS: list[Mapping[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", OTHERS, ids=str)
+@pytest.mark.slow_cases("{'integers': 3}")
 def test_false_statements_about_a_kernel_are_refused(
     folder: Path, kernel: Certified, change: Mapping[str, Any]
 ) -> None:

@@ -45,8 +45,8 @@ def results(unit: str, reduction: str, a: Any, b: Any) -> Any:
     return tcsmt.gemm(a.astype(dtype), b.astype(dtype), unit=unit, reduction=reduction)
 
 
-@pytest.mark.slow_cases("volta-chained-64-512")
 @pytest.mark.parametrize(("unit", "reduction", "k", "limit"), CASES)
+@pytest.mark.slow_cases("volta-chained-64-512", "volta-split-k:2,parts=bf16-64-2")
 def test_exact_up_to_the_limit_and_not_beyond(
     unit: str, reduction: str, k: int, limit: int, solving: Solving
 ) -> None:

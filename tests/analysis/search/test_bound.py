@@ -125,6 +125,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
     assert "not confirmed" in chain.stopped
 
 
+@pytest.mark.slow
 def test_the_goal_holds_exactly_where_the_error_is_larger() -> None:
     """It holds on exactly the inputs with such an error, or an infinite one, if the result can be counted."""
     counts: Counter[bool] = Counter()

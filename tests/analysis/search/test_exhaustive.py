@@ -20,6 +20,7 @@ from tests.support.reduced_formats import domain_of, on, wide_of
 @pytest.mark.parametrize(
     ("k", "low", "bits", "c_zero"), [(1, -1, (2, 1), True), (1, -1, (1, 2), False), (2, 0, (2, 1), True)]
 )
+@pytest.mark.slow_cases("1--1-bits1-False")
 def test_every_input_of_the_domain_is_there_once(
     k: int, low: int, bits: tuple[int, int], c_zero: bool
 ) -> None:

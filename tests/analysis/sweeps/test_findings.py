@@ -135,6 +135,7 @@ def test_proofs_leave_certificates(tmp_path: Path) -> None:
     assert len(checked) == 3
 
 
+@pytest.mark.slow
 def test_none_is_asked_for(tmp_path: Path) -> None:
     assert all("certificate" not in record for record in all_three(Solving()))
 

@@ -27,6 +27,7 @@ def multiplied(values: Any, k: int, reduction: str, epilogue: str = "") -> Any:
     return d.view(np.uint32)[0, 0]
 
 
+@pytest.mark.slow
 def test_groups_and_witnesses() -> None:
     found = tcsmt.kernel_invariant(
         "volta", REDUCTIONS, k=8, narrow=False, options=tcsmt.SolvingOptions(confirm=False)
@@ -84,6 +85,7 @@ def test_a_narrower_domain_is_proved() -> None:
     assert other.invariant is False
 
 
+@pytest.mark.slow
 def test_undecided_pairs_are_unknown() -> None:
     domain = Domain(exponents=(0, 0), bits=(1, 1), c_zero=True)
     found = tcsmt.kernel_invariant(

@@ -27,6 +27,7 @@ def test_each_runs_somewhere(name: str) -> None:
     assert algorithm_named(name, row, 5)[0].k == 5
 
 
+@pytest.mark.slow
 def test_cutlass_accumulates_in_stages() -> None:
     """The mean squared error that was published of its kernel on an A100, and that of one chain."""
     rng = np.random.default_rng(0)

@@ -96,6 +96,7 @@ def test_every_way_to_compensate_has_an_oracle() -> None:
 
 @pytest.mark.parametrize("c_enters", ["first", "last"])
 @pytest.mark.parametrize("compensated", COMPENSATIONS)
+@pytest.mark.slow_cases("double-word-first", "double-word-last")
 def test_sums_are_what_the_papers_say(compensated: str, c_enters: str) -> None:
     """Words of rows, of a matrix product, and of the graph's evaluation, against fractions."""
     rng = np.random.default_rng(3)

@@ -42,6 +42,7 @@ def function(a: Any, b: Any, c: Any) -> Any:
         {"device": VOLTA},
     ],
 )
+@pytest.mark.slow_cases("given5")
 def test_every_box_gives_the_word_of_four(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def asked(proofs: Iterable[tuple[Question, Certified | None]]) -> dict[str, str]
 ELSEWHERE = {"interleaving": "ampere", "tf32-truncation": "ampere"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_long(sorted(tcsmt.properties()), {"carry-bits"}))
 def test_find(name: str, tmp_path: Path) -> None:
     report = tcsmt.find(

@@ -20,8 +20,8 @@ MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
 LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
 
 
-@pytest.mark.slow_cases("tcsmt.face.api.check")
 @pytest.mark.parametrize("name", [*MODULES, *LONG])
+@pytest.mark.slow_cases("tcsmt.face.api.check", "tcsmt.face.api.result_flaws")
 def test_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # examples write files
     found = doctest.testmod(importlib.import_module(name))

@@ -28,6 +28,7 @@ def test_an_algorithm_against_itself_asks_nobody() -> None:
     assert found.as_json()["scripts"] == []
 
 
+@pytest.mark.slow
 def test_unknown_results_say_why() -> None:
     """In ``reason`` and ``repr``, where ``ever_worse`` is None."""
     unknown = Unknown(reason="timeout after 1 s", seconds=1.0)

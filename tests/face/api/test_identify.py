@@ -57,6 +57,7 @@ def _written(folder: Path, model: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_transcript_is_of_one_box(tmp_path: Path) -> None:
     """Each line says which box has answered; another box's file is refused, and an older one is not."""
     path = tmp_path / "asked.jsonl"

@@ -22,6 +22,7 @@ def test_a_set_is_a_file_of_rows_for_a_probe(tmp_path: Path) -> None:
     assert len(tcsmt.probe("volta", vectors=tmp_path / "plan.json")) == 5
 
 
+@pytest.mark.slow
 def test_a_tree_names_every_hypothesis_in_a_leaf() -> None:
     plan = tcsmt.identify_plan("tree", formats=FORMATS, k=1)
     data = json.loads(str(plan))

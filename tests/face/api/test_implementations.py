@@ -155,6 +155,7 @@ def test_unknown_protocols_and_scales_in_lines_are_refused() -> None:
             program_asked(scaled, "cat", "lines", 30.0, opened)
 
 
+@pytest.mark.slow
 def test_a_device_is_called_by_what_it_says_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_counts_errors_and_kernels() -> None:
         assert (data["kernels"][side]["gives_recorded"], data["kernels"][side]["tried"]) == (tried, tried)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_did_not_make_the_result_is_said() -> None:
     a, b, one, two = product()
     found = tcsmt.kernel_diff(a, b, one, two, left_kernel="h100", right_kernel="h100")
@@ -111,6 +112,7 @@ def test_recorded_products_of_a_library() -> None:
     assert found.differences.count == (wide.view(np.uint16) != narrow.view(np.uint16)).sum()
 
 
+@pytest.mark.slow
 def test_numbers_have_decimals_and_what_differs_has_a_place() -> None:
     a, b, one, _ = product()
     two = one.copy()

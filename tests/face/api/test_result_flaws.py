@@ -9,6 +9,7 @@ import pytest
 import tcsmt
 
 
+@pytest.mark.slow
 def test_flaws() -> None:
     found = tcsmt.accuracy.find("sign", "markidis", "hopper", k=2, search=0.5)
     assert found.has_flaw is True and found.witness is not None and "WRONG SIGN" in str(found)

@@ -178,8 +178,8 @@ TAMPERED: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.slow_cases("a parameter of a model")
 @pytest.mark.parametrize("what", TAMPERED)
+@pytest.mark.slow_cases("a model on other inputs", "a parameter of a model")
 def test_files_changed_afterwards(what: str, flushing: Path, tmp_path: Path) -> None:
     shutil.copytree(flushing, tmp_path / "c")
     assert tcsmt.check_certificate(tmp_path / "c", states=(ONE, FLUSHING), domain=NORMAL)
@@ -219,6 +219,7 @@ def test_an_empty_domain_states_nothing(tmp_path: Path) -> None:
     assert facts.inhabitant is not None and set(facts.inhabitant.values or {"": 1}) == {*question.formats}
 
 
+@pytest.mark.slow
 def test_units_on_constants_state_nothing_of_inputs(tmp_path: Path) -> None:
     """Both outputs are those of the units, but not of the units on the inputs."""
     sides = []
@@ -271,6 +272,7 @@ def test_restricted_exponents_say_nothing_of_scales(tmp_path: Path) -> None:
         tcsmt.check_certificate(tmp_path / "c", states=(one, two), domain=all_scales)
 
 
+@pytest.mark.slow
 def test_parameters_stand_in_a_table(tmp_path: Path) -> None:
     """What a reader is shown has each model's parameters once, and says which differ."""
     path = proved(tmp_path / "c", carry(c_zero=True))

@@ -37,6 +37,7 @@ def test_a_kernel_is_within_its_tolerance() -> None:
     assert bound.check(d.view(np.uint16)).close  # words
 
 
+@pytest.mark.slow
 def test_a_stack_of_products_is_bounded_product_by_product() -> None:
     """Its bounds are those of each; a wrong element is named by its place in the stack, and its bug."""
     a = np.stack([A, 2 * A, A[::-1]])
@@ -78,6 +79,7 @@ def test_a_vacuous_tolerance_says_so() -> None:
         assert_close(np.zeros((3, 2)), a, b, kernel=kernel)
 
 
+@pytest.mark.slow
 def test_a_failure_names_the_worst_element_and_the_bug() -> None:
     d = tcsmt.gemm(A, B, unit="ieee/fma.f32.bf16")
     with warnings.catch_warnings():
@@ -133,6 +135,7 @@ def test_refusals(arguments, message: str) -> None:
         tcsmt.tolerance(A, B, kernel=KERNEL, search=0).check(np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 def test_elements_of_a_number_that_is_not_finite_have_no_bound() -> None:
     """A row of A, a column of B, an element of C, a column's bias; the others have the bounds of before."""
     kernel, c, bias = f"{KERNEL},bias", np.ones((len(A), B.shape[1]), np.float32), np.ones(B.shape[1], "f4")

@@ -185,6 +185,7 @@ endmodule
 @pytest.mark.parametrize("file", [
     pytest.param("dot.c", marks=NEEDS_CLANG), pytest.param("dot.sv", marks=NEEDS_YOSYS),
 ])  # fmt: skip
+@pytest.mark.slow_cases("dot.sv")
 def test_commands_of_products_take_designs_by_name(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 import tcsmt
 
 
+@pytest.mark.slow
 def test_validate(measured_data: Path) -> None:
     found = tcsmt.validate(measured_data)
     assert found.mismatches == 0 and found.rows > 70_000

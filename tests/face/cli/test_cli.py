@@ -94,6 +94,7 @@ except SystemExit as end:
         assert found.stdout.splitlines()[-1] == f"{code} set()"
 
 
+@pytest.mark.slow
 def test_closed_pipes_end_quietly() -> None:
     """``tcsmt models | head -1`` ends quietly, with the code of a closed pipe: 1 is an answer."""
     reading, writing = os.pipe()

@@ -91,6 +91,7 @@ EXPANDED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
 def test_all_inputs(tmp_path: Path) -> None:
     formats = [f"--format={operand}=u4" for operand in "abcd"]

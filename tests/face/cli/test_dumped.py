@@ -60,6 +60,7 @@ def test_there_may_be_nothing_to_write(arguments: tuple[str, ...], tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_said() -> None:
     assert process("compare", "volta", "volta").stderr == ""
 

@@ -60,6 +60,7 @@ def test_find_json() -> None:
     assert int(witness["results"][1]["word"], 16) == known
 
 
+@pytest.mark.slow
 def test_find_unknown(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     common = ("find", "--property", "carry-bits", "--arch", "hopper", "--timeout", 0.001)
@@ -121,6 +122,7 @@ def test_finished_findings_are_on_disk(tmp_path: Path) -> None:
     assert (len(data["findings"]), data["conclusion"]) == (1, "")
 
 
+@pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.replace("LAST", "time.sleep(60)"))
     report = tmp_path / "report.json"

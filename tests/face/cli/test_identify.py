@@ -46,6 +46,7 @@ def plan():
     return result.output
 
 
+@pytest.mark.slow
 def test_plan_prints_questions(plan):
     plan = json.loads(plan)
     assert plan["told_apart"] > 0.9 * plan["hypotheses"]

@@ -95,6 +95,7 @@ def investigate(ask):
 '''
 
 
+@pytest.mark.slow
 def test_stopped_commands_without_output_say_so(tmp_path: Path) -> None:
     """``probe --output`` writes when it has everything."""
     (tmp_path / "sleeps.py").write_text(SLEEPS)
@@ -231,6 +232,7 @@ def test_a_stopped_check_says_what_it_knows_and_goes_on(keeps: bool, tmp_path: P
     assert 0 < again <= 512 < rows
 
 
+@pytest.mark.slow
 def test_a_stopped_check_counts_its_rows(tmp_path: Path) -> None:
     """Before anything else is known."""
     (tmp_path / "slow_emulator.py").write_text(SLOW)
@@ -241,6 +243,7 @@ def test_a_stopped_check_counts_its_rows(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_stopped_vectors_leave_those_that_decide(tmp_path: Path) -> None:
     """The file is whole, and shorter; the same command makes all of it."""
     file, whole = tmp_path / "rows.json", tmp_path / "whole.json"

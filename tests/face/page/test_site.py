@@ -126,8 +126,8 @@ return unitOf(INDEX.units.get(name)).then((unit) => {
 """
 
 
-@pytest.mark.slow_cases("volta/mma.m8n8k4.f32.f16.f16.f32")
 @pytest.mark.parametrize("row", [*spread(), side_of(KERNEL).row], ids=lambda row: row.name)
+@pytest.mark.slow_cases("turing/mma.m8n8k32.s32.u4.s4.s32", "volta/mma.m8n8k4.f32.f16.f16.f32")
 def test_a_thousand_rows_of_each_of_twenty_units(row: Row, browser: Tab, page: Page) -> None:
     """Results, the texts of stages, and the exact sum: against the evaluator and fractions."""
     if not browser.run("return location.protocol === 'file:' && typeof INDEX === 'object'"):
@@ -597,6 +597,7 @@ def test_firefox_opens_it_as_a_file(page: Page) -> None:
     assert result == "0xc4fffff4 0xc4fffff3 Found file:"
 
 
+@pytest.mark.slow
 def test_b_has_words_of_its_own_where_formats_differ_or_a_link_says_so(tab: Tab, page: Page) -> None:
     tab.open(page.path, link(A, B, WITNESS) + "&x=c:0")
     values = dict.fromkeys(tcsmt.unit(B).model.input_names, 0) | {"a0": 0xDC00, "b0": 0x4800}

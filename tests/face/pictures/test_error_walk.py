@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def nearest(x: Fraction) -> Fraction:
     return Fraction(found)
 
 
+@pytest.mark.slow
 @given(values=VALUES)
 @settings(max_examples=12, deadline=None)
 def test_left_out_is_what_the_definition_leaves_out(values: dict[str, int]) -> None:
@@ -63,6 +65,7 @@ def test_left_out_is_what_the_definition_leaves_out(values: dict[str, int]) -> N
         assert one.left_out(values) == out[one.name]
 
 
+@pytest.mark.slow
 @given(values=VALUES)
 @settings(max_examples=6, deadline=None)
 def test_words_are_the_evaluators(values: dict[str, int]) -> None:

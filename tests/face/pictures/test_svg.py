@@ -61,6 +61,7 @@ def test_labels_of_drawings(model: Model, used: float) -> None:
         assert faults(as_svg(Sheet((draw("model", model, drawn_words(model, seed, used)),)))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.long)])
 def test_labels_of_drawings_of_the_stored_atlas(step: int) -> None:
     page = result_text("comparisons/atlas.html")

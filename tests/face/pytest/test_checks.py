@@ -38,6 +38,7 @@ class Cache(dict[str, Any]):
         self[key] = value
 
 
+@pytest.mark.slow
 def test_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     result = tcsmt.check("volta", VOLTA, rows=8500)

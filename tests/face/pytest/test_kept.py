@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tcsmt
 from tcsmt.face.api.check import check
@@ -24,6 +25,7 @@ def right(a: Any, b: Any, c: Any) -> Any:
     return VOLTA(a, b, c)
 
 
+@pytest.mark.slow
 def test_outcomes() -> None:
     failed = KeptOutcome.of("about", check("volta", wrong, rows=9000), "rows")
     assert KeptOutcome.read(failed.as_json()) == failed and not failed.agrees

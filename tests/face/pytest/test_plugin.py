@@ -34,6 +34,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     return pytester
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_witness_and_leaves_vectors(project: pytest.Pytester) -> None:
     first = project.runpytest_subprocess(*PLUGIN, "--junitxml=report.xml", "--basetemp=made")
     first.assert_outcomes(failed=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
@@ -45,6 +46,7 @@ def test_formats_of_results_are_those_that_have_d() -> None:
     assert "results in f16 (nearest, ties away from zero): +out=f16,RNA" in half
 
 
+@pytest.mark.slow
 def test_sums_are_rounded_at_each_place() -> None:
     found = names(other_roundings(KERNEL, recorded("f4")))
     assert str(found["partial sums in bf16: split-k:3,parts=bf16"].reduction) == "split-k:3,parts=bf16"

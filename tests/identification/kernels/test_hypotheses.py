@@ -69,6 +69,7 @@ def all_expressions(length: int, ordinary: bool) -> set[str]:
         (256, True, "promote:8/sliced:2,step=1"),
     ],
 )
+@pytest.mark.slow_cases("8192-False-sliced:13,step=64,folded")
 def test_reductions_of_libraries_are_tried(length: int, ordinary: bool, text: str) -> None:
     wanted = expression(reduction_named(text), length, 4)
     assert wanted in all_expressions(length, ordinary)
@@ -157,6 +158,7 @@ def test_texts_of_one_function_give_the_same_words() -> None:
     assert (replace(kernel, reduction=one_part).multiply(a, b, given) != kernel.multiply(a, b, given)).any()
 
 
+@pytest.mark.slow
 def test_parts_and_totals_are_rounded_together() -> None:
     """What a kernel does that holds partial sums and their running total in a BF16 workspace."""
     found = {str(one) for one in reductions(16, 4096, ordinary=False, narrow=FORMATS["bf16"])}

@@ -41,6 +41,7 @@ def chains(a: Any, b: Any, bounds: list[int]) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_parts_added_by_hand() -> None:
     """Two blocks of 48 products and a rest, of numbers with so few bits that products are exact."""
     a, b = (x.astype(np.float16).astype(np.float32) for x in operands(20, 100, 15))
@@ -65,6 +66,7 @@ def test_lanes_added_by_hand() -> None:
     assert "ieee/fma.f32+sliced:4,step=1,halves" in names(a, b, d, units=["ieee/fma.f32"])
 
 
+@pytest.mark.slow
 def test_rounded_products_are_told_from_fused_ones() -> None:
     a, b = operands(9, 60, 8)
     (d,) = chains(a, b, [0, 60])
@@ -72,6 +74,7 @@ def test_rounded_products_are_told_from_fused_ones() -> None:
     assert [kernel.name for kernel in found.kernels] == ["ieee/mul-add.f32+chained"]
 
 
+@pytest.mark.slow
 def test_c_enters_first_or_last() -> None:
     a, b = (x.astype(np.float16).astype(np.float32) for x in operands(9, 60, 8))
     c = np.random.default_rng(4).standard_normal((9, 8), np.float32)
@@ -91,6 +94,7 @@ PLANTED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", mostly_long(PLANTED, [PLANTED[4]]))
 def test_planted_kernels(scheme: str) -> None:
     """On a unit of a GPU; another unit is excluded."""
@@ -106,6 +110,7 @@ def test_planted_kernels(scheme: str) -> None:
         assert np.array_equal(kernel.multiply(a, b), d)
 
 
+@pytest.mark.slow
 def test_parts_that_are_added_as_they_arrive() -> None:
     """Each element has an order of its own; the last element one that no order gives."""
     a, b = (x.astype(np.float16).astype(np.float32) for x in operands(12, 96, 11))
@@ -123,6 +128,7 @@ def test_parts_that_are_added_as_they_arrive() -> None:
     assert not tcsmt.kernel_identify(a, b, d, units=["ieee/fma.f32"]).kernels
 
 
+@pytest.mark.slow
 def test_workers_that_share_the_steps_of_all_tiles() -> None:
     """Two of six tiles of 64 x 64 are cut: their elements have two parts, the others one."""
     a, b = (x.astype(np.float16).astype(np.float32) for x in operands(128, 96, 192))
@@ -137,6 +143,7 @@ def test_workers_that_share_the_steps_of_all_tiles() -> None:
     assert np.array_equal(tcsmt.gemm(a, b, unit="ieee/fma.f32", reduction="stream-k:4,tile=64x64x32"), d)
 
 
+@pytest.mark.slow
 def test_nothing_explains_a_changed_product() -> None:
     a, b = operands(9, 60, 8)
     d = tcsmt.gemm(a, b, unit="ieee/fma.f32")
@@ -164,6 +171,7 @@ def test_any_nan_is_the_same() -> None:
     assert names(zero, b, d, units=["ieee/fma.f32"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.library
 def test_blocks_of_numpy() -> None:
     """OpenBLAS or another library: what is said to explain a product, or a block of it, gives it again."""
@@ -199,6 +207,7 @@ def test_arrays_and_formats_that_do_not_fit_are_refused(change: dict[str, Any], 
         tcsmt.kernel_identify(**({"a": one, "b": one, "d": one} | change))
 
 
+@pytest.mark.slow
 def test_words_and_fortran_order() -> None:
     a, b = operands(16, 64, 8, ml_dtypes.bfloat16)
     d = tcsmt.gemm(a, b, unit="x86/vdpbf16ps")

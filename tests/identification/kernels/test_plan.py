@@ -36,6 +36,7 @@ def answers_hold(plan: Plan, length: int) -> None:
             assert np.diagonal(whole).view(np.uint32).tolist() == list(words), kernel.name
 
 
+@pytest.mark.slow
 def test_kernels_are_separated_by_few_inputs() -> None:
     given = kernels("chained", "split-k:2", "split-k:4", "split-k:4,pairs", "sliced:2", "promote:12")
     seen: list[str] = []

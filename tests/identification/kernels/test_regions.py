@@ -36,6 +36,7 @@ def operands(m: int, n: int) -> tuple[Array, Array]:
     return rng.standard_normal((m, K), np.float32), rng.standard_normal((K, n), np.float32)
 
 
+@pytest.mark.slow
 def test_edges_below_and_right() -> None:
     a, b = operands(21, 19)
     d = added(a, b)
@@ -59,6 +60,7 @@ def test_edges_below_and_right() -> None:
             assert (block == d[rows, columns]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.library
 def test_regions_that_nothing_explains_are_listed() -> None:
     a, b = operands(16, 18)

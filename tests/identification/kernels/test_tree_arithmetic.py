@@ -47,6 +47,7 @@ def summing(tree: dict[str, Any]) -> Any:
     return multiply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "changing"),
     [*((seed, 0.0) for seed in range(4)), *((seed, 0.4) for seed in range(6)),

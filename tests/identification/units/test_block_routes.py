@@ -18,6 +18,7 @@ from tests.support.families import random_row
 FORMATS = [("e4m3 e5m2 f16 f32", 8, 40), pytest.param("f16 f16 f32 f32", 16, 200, marks=pytest.mark.long)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formats", "k", "count"), FORMATS)
 def test_many_rows_and_questions_at_once_fit_what_each_row_answers(formats, k, count):
     """The answer, from all blocks and lanes of a row alone, is among those that a pair is thought to have."""

@@ -28,6 +28,7 @@ def rows_with_every_value(family, random):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_a_family_at_a_rows_parameters_is_the_row(step):
     """A unit's own graph and the family's at its constants: every a and every c, NaNs and infinities too."""

@@ -99,6 +99,7 @@ def test_two_exchanged_lanes():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [
@@ -125,6 +126,7 @@ def test_columns_that_cannot_matter_are_proved_equal(unit):
 
 
 @pytest.mark.parametrize("name", mostly_long(["bf16", "f16", "fp8", "small"], ["bf16", "small"]))
+@pytest.mark.slow_cases("bf16")
 def test_columns_that_cannot_matter_change_no_answer(name):
     one, random = family(name, 4), np.random.default_rng(2)
     rows, questions = some_rows(one, random, 200), mixed(one, random, 300)

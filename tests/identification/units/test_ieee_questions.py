@@ -15,6 +15,7 @@ def family(formats, k):
 
 
 @pytest.mark.parametrize("formats", [("bf16", "bf16", "f32"), ("e4m3", "e5m2", "f16"), ("f64", "f64", "f64")])
+@pytest.mark.slow_cases("formats2")
 def test_plain_sums_depend_on_order_and_roundings_alone(formats):
     one, random = family(formats, 2), np.random.default_rng(0)
     questions = plain(one, random, 40)

@@ -15,6 +15,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tests.support.families import random_row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formats", "k"),
     [

@@ -71,6 +71,7 @@ def classes(near: Candidates, asked: Questions) -> int:
     return len(np.unique(predictions(FAMILY, near.table, asked), axis=0))
 
 
+@pytest.mark.slow
 def test_each_question_of_a_fixed_set_tells_more_apart(near: Candidates) -> None:
     """Classes are sets with the same answers; more are told apart with each question of the second part."""
     chosen = fixed_set(FAMILY, near, np.random.default_rng(1), 18)

@@ -202,6 +202,7 @@ def merged(seeds: range, rows: int) -> Counter[int]:
     return columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=pytest.mark.long)], ids=str)
 def test_merged_hypotheses_are_equal(seeds: range) -> None:
     assert sum(merged(seeds, 20).values()) > 10
@@ -243,6 +244,7 @@ def some_inputs(family: Family, rng: Random) -> tiny.Columns:
     return {name: np.array(words, np.int64) for name, words in columns.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 48), marks=pytest.mark.long)], ids=str)
 def test_hypotheses_merged_at_the_edge_of_a_rule_are_equal(seeds: range) -> None:
     columns: Counter[int] = Counter()

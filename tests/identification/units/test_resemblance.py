@@ -165,6 +165,7 @@ def test_two_changed_parameters_are_named() -> None:
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 
 
+@pytest.mark.slow
 def test_functions_that_resemble_nothing_are_not_named() -> None:
     def mostly(words: Words) -> Array:
         found = quiet(in_order)(words)

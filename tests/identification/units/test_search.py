@@ -28,6 +28,7 @@ EXACT = row_named("arm/bfdot.ebf1").model
 QUICK = SolvingOptions(steps=100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [VOLTA.varied(k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
@@ -215,6 +216,7 @@ def outside():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [k if k == "a result that is negated" else pytest.param(k, marks=pytest.mark.long) for k in outside()],

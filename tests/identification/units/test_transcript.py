@@ -22,6 +22,7 @@ from tests.support.families import family_like, kinds_like
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
 
+@pytest.mark.slow
 def test_transcript_resumes_and_replays(tmp_path):
     """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
     unit = FusedDotAdd.of(
@@ -63,6 +64,7 @@ def test_transcript_resumes_and_replays(tmp_path):
         Identification(kinds_like(unit), box, seed=2, transcript=Transcript(family.formats, path)).run()
 
 
+@pytest.mark.slow
 def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
     """Its remembered answers identify the old one, to the last question; some are asked of the new one."""
     unit = VOLTA.varied(a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)

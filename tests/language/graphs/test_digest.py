@@ -81,6 +81,7 @@ def keys(*how: str, seed: str = "0") -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_digests_are_the_same_in_every_process() -> None:
     one, two = keys("tasks", "few"), keys("reordered", seed="2")
     assert two.items() <= one.items()
@@ -91,6 +92,7 @@ def test_digests_are_the_same_in_every_process() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", ["few", pytest.param("all", marks=pytest.mark.long)])
 def test_a_flipped_sign_changes_every_key(units: str) -> None:
     """As in a datapath that was mended: nothing that was kept is about the new one."""
@@ -105,6 +107,7 @@ def test_a_flipped_sign_changes_every_key(units: str) -> None:
     assert [name for name in before if before[name] == after[name]] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_different_models_have_different_digests(step: int) -> None:
     models = {row.model for row in rows()[::step]}

@@ -175,6 +175,7 @@ def rows(rng: Random, inputs: Sequence[Term]) -> Iterator[dict[str, int]]:
         yield row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("widths", [(4, 8, 16), (8, 16, 32, 64, 33, 7)])
 @pytest.mark.parametrize("start", mostly_long(range(0, 20_000, 100), [0]))
 def test_random_programs(start: int, widths: tuple[int, ...]) -> None:

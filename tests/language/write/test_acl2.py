@@ -27,6 +27,7 @@ def check_text(case: Case) -> None:
         assert session.value(["f", *args], {}) == [column[row] for column in case.values], case.name
 
 
+@pytest.mark.slow
 def test_shapes() -> None:
     on_shapes(check_text)
 

@@ -50,6 +50,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return c_machine()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_shapes(machine: Machine, step: int) -> None:
     machine.check(corner_cases()[::step], last=False)

@@ -208,6 +208,7 @@ def test_many_random_computations() -> None:
 @pytest.mark.parametrize(
     "name", ["volta/mma.m8n8k4.f32.f16.f16.f32", "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32"]
 )
+@pytest.mark.slow_cases("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
 def test_models_on_random_words(name: str) -> None:
     """Given inputs force the output bits that the simulator gives."""
     model = row_named(name).model

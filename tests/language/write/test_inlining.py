@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def test_a_word_gets_a_name_where_it_is_asked_for_and_where_it_is_nested_too_dee
     assert text == {"x": "1", "a": "a", "b": "(a + 1)", "c": "((a + 1) + 1)", "d": "d", "e": "(d + 1)"}
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, 30), max_size=3), st.booleans()), max_size=30),
     st.integers(1, 4),

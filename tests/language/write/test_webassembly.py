@@ -11,6 +11,7 @@ from tests.support.interpreters import check_webassembly
 from tests.support.webassembly import Machine
 
 
+@pytest.mark.slow
 def test_shapes() -> None:
     on_shapes(check_webassembly)
 

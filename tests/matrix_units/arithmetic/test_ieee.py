@@ -107,6 +107,7 @@ def test_wide_formats(operation: str, name: str, mode: str) -> None:
     assert ask(ieee_script(operation, small(name), mode), timeout=1800).answer == "unsat"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", mostly_long(OPERATIONS, ["add"]))
 def test_another_rounding_mode_is_found(operation: str) -> None:
     """The scripts can be satisfied: with our RNE against another mode of the theory."""

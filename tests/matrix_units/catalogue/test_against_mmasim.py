@@ -74,6 +74,7 @@ def test_against_mmasim(monkeypatch: pytest.MonkeyPatch) -> None:
     assert against_mmasim.main() == 0
 
 
+@pytest.mark.slow
 def test_mmasim_decides_for_our_parameters() -> None:
     """On inputs that a solver found, mmasim gives our result and not that of a changed parameter."""
     rows = json.loads((FROZEN.parent / "deciding.json").read_text())["rows"]

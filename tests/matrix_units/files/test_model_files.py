@@ -361,6 +361,7 @@ def test_which_arguments_are_files(tmp_path: Path) -> None:
     assert resolve(VOLTA).row == row_named(VOLTA)
 
 
+@pytest.mark.slow
 def test_find(wide: Path) -> None:
     text = tcsmt("find", "--property", "carry-bits", "--model", wide)
     assert f"unit: custom/mine, evidence: conjectured ({wide})" in text

@@ -40,8 +40,8 @@ def test_gives_the_words_of_an_oracle_that_shares_no_code(name: str, kind: str) 
     assert differing == 0
 
 
-@pytest.mark.slow_cases("hopper/mma.m16n8k16.f32.f16.f16.f32")
 @pytest.mark.parametrize("name", UNITS)
+@pytest.mark.slow_cases("hopper/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32")
 def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
     """One of them in one place, among zeros and ordinary numbers."""
     assert missed_specials(*form_of(name)) == []

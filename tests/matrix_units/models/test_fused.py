@@ -103,6 +103,7 @@ def scaled_models(draw: st.DrawFn) -> FusedDotAdd:
     )
 
 
+@pytest.mark.slow
 @settings(**SOME)
 @given(data=st.data(), seed=SEEDS)
 def test_drawn_models_agree_with_the_oracle(data: st.DataObject, seed: int) -> None:
@@ -116,6 +117,7 @@ def test_many_drawn_models_agree_with_the_oracle(data: st.DataObject, seed: int)
     drawn_agrees(fused_models(), data, seed)
 
 
+@pytest.mark.slow
 @settings(**SOME)
 @given(data=st.data(), seed=SEEDS)
 def test_drawn_models_with_block_scales_agree_with_the_oracle(data: st.DataObject, seed: int) -> None:

@@ -31,6 +31,7 @@ def exponent(fmt: Format, word: int) -> int:
     return max(word >> fmt.fraction_bits & (1 << fmt.exponent_bits) - 1, 1) - fmt.bias
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [("e4m3", "e5m2"), ("e2m1", "e3m2"), ("e4m3fnuz", "e5m2fnuz")])
 def test_exponent_words_of_all_pairs(a: str, b: str) -> None:
     """The sum of two is the product's exponent; less than any with a zero, more with a NaN or an infinity."""

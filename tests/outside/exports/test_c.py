@@ -19,6 +19,7 @@ def check(row: Row, count: int, folder: Path, *compiler: str) -> None:
 
 
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
+@pytest.mark.slow_cases("ieee-dot-add")
 def test_kinds(row: Row, tmp_path: Path) -> None:
     check(row, 500, tmp_path)
 

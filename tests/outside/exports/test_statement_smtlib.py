@@ -107,6 +107,7 @@ def test_solvers(solver: str, certificates: Path) -> None:
     assert ask(text) == "sat"  # cvc5 says that the status is wrong
 
 
+@pytest.mark.slow
 def test_the_lemmas_of_every_statement(certificates: Path) -> None:
     for statement, proof in read(certificates):
         for refuted in refuted_formulas(statement.goal, proof):

@@ -68,6 +68,7 @@ def test_every_graph_of_the_catalogue_is_right_in_systemverilog(part: int, tmp_p
         verilator_lint(tmp_path / "unit.sv")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 @pytest.mark.parametrize("pipeline", [pytest.param(False, marks=pytest.mark.long), True])
 def test_systemverilog_is_the_model(pipeline: bool, tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_systemverilog_is_the_model(pipeline: bool, tmp_path: Path) -> None:
     assert isinstance(verdict(row.model, read(file, row.model, made.latency or 0)), Equivalent)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 def test_block_scales_are_read_back(tmp_path: Path) -> None:
     row, file = own_formats("scaled", tmp_path), tmp_path / "unit.sv"

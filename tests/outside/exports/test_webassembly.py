@@ -257,6 +257,7 @@ def check_in_node(some: Sequence[Row], count: int, folder: Path) -> None:
                 assert np.array_equal(double, as_float(value), equal_nan=True)
 
 
+@pytest.mark.slow
 def test_values_in_node(tmp_path: Path) -> None:
     check_in_node([*one_of_each_kind()[:3], own_formats("fixed", tmp_path), SPREAD[-1]], 10, tmp_path)
 

@@ -72,6 +72,7 @@ def test_a_program_on_an_emulated_gpu_prints_a_data_set_that_validates(row: Row,
         "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
     ],
 )
+@pytest.mark.slow_cases("blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")
 def test_a_program_says_which_model_is_right(unit: str, tmp_path: Path) -> None:
     """Of vectors on which both models of Blackwell's FP4 unit differ; the emulated one is MMA-Sim's."""
     row, path = row_named(unit), ROOT / "results" / "comparisons" / "tcgen05-deciding-nvfp4.json"

@@ -17,6 +17,7 @@ from tests.support.command_line import done, refused, tcsmt
 from tests.support.probes import VOLTA
 
 
+@pytest.mark.slow
 def test_a_property_becomes_vectors_with_both_predictions(tmp_path: Path) -> None:
     for suffix in ("json", "csv"):
         path = tmp_path / f"vectors.{suffix}"

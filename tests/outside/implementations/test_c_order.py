@@ -85,5 +85,10 @@ def test_an_order_that_c_leaves_open(tmp_path: Path, body: str) -> None:
         "return sizeof(a++) + a;",
     ],
 )
+@pytest.mark.slow_cases(
+    "return word(real(a)) + word(real(b)) + table[a & 3];",
+    "uint32_t i = a & 1, t[2] = {b, c}; t[i] = pure(t[i]); return t[0];",
+    "uint32_t t[2] = {a, b}, *p = t; *p++ = c; return *p;",
+)
 def test_an_order_that_does_not_matter(tmp_path: Path, body: str) -> None:
     same_as_compiled(G % body, tmp_path)

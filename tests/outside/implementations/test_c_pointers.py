@@ -74,6 +74,11 @@ def test_code_that_c_leaves_undefined_is_refused(tmp_path: Path, body: str, said
         "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
     ],
 )
+@pytest.mark.slow_cases(
+    "_Bool x = a; return x ? b : c;",
+    "return (int)(a & 255) << (b & 15);",
+    "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
+)
 def test_code_that_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
     same_as_compiled(G % body, tmp_path)
 
@@ -136,5 +141,8 @@ def test_files_that_c_leaves_open_are_refused(tmp_path: Path, text: str, said: s
         + "{ uint32_t t[2] = {a, b}; return g(t) + sizeof t; }",
     ],
 )  # fmt: skip
+@pytest.mark.slow_cases(
+    "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { return ((const uint32_t[]){a, b, 5})[c & 1]; }"
+)
 def test_files_that_c_defines_are_as_compiled(tmp_path: Path, text: str) -> None:
     same_as_compiled(HELPERS + text, tmp_path)

@@ -84,6 +84,7 @@ def test_as_compilers_have_it(tmp_path: Path) -> None:
         assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_long(range(60), [2]))
 def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As compilers have them; nothing in them is undefined, so that solvers are not asked."""

@@ -37,6 +37,7 @@ def test_the_unit_agrees_with_itself_and_says_what_that_excludes() -> None:
     [{"fraction_bits": 24}, {"carry_bits": 2}, {"nan": 0x7FC00000}, {"negative_zero": True}],
     ids=str,
 )
+@pytest.mark.slow_cases("{'fraction_bits': 24}")
 def test_a_change_of_one_parameter_is_found_and_named(change: dict[str, object]) -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
     wrong = VOLTA.model.varied(**change)

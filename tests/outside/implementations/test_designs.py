@@ -70,6 +70,7 @@ def answers(model: Model, rows: Operands) -> np.ndarray:
     return run_words(model, rows)
 
 
+@pytest.mark.slow
 def test_the_design_is_the_unit(no_luck: None) -> None:
     model = design()
     assert isinstance(model, Circuit) and model.k == 2
@@ -298,6 +299,7 @@ def test_read_before_assigned(body: str, variable: str, tmp_path: Path) -> None:
         assert [int(word, 2) for word in words] == found.tolist()
 
 
+@pytest.mark.slow
 def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
     file = tmp_path / "with space.sv"
     file.write_text(HEAD + "assign d = a * b + c;\nalways_latch if (a[0]) e = b / c;\nendmodule\n")

@@ -147,6 +147,7 @@ def expected() -> list[int]:
 
 
 @pytest.mark.parametrize("style", STYLES)
+@pytest.mark.slow_cases("structure_down")
 def test_lanes_are_elements_by_ascending_index(style: str, tmp_path: Path) -> None:
     """A design that visits them in this order is the chain; one that visits them backwards is not."""
     assert answers(tmp_path, style) == expected()

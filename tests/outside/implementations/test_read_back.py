@@ -94,23 +94,27 @@ def same_words(row: Row, model: Model, count: int) -> bool:
     return np.array_equal(run_words(model, inputs), d)
 
 
-@pytest.mark.slow_cases("scaled-c")
 @pytest.mark.parametrize("language", SUFFIXES)
 @pytest.mark.parametrize("name", mostly_long(OWN, ["scaled", "fixed"]))
+@pytest.mark.slow_cases("fixed-c", "scaled-c", "scaled-systemverilog")
 def test_own_formats(name: str, language: str, tmp_path: Path) -> None:
     """Floating point and fixed point, with block scales and without: proved."""
     row = own_formats(name, tmp_path)
     assert isinstance(verdict(row, read_back(row, language, tmp_path)), Equivalent)
 
 
-@pytest.mark.slow_cases(
-    "wormhole/mvmul.f32.bf16.phase0-c",
-    "hopper/mma.m8n8k4.f64.f64.f64.f64-c",
-    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0-c",
-    "arm/fdot.f32.e5m2.e4m3.lscale5.osm1-c",
-)
 @pytest.mark.parametrize("language", SUFFIXES)
 @pytest.mark.parametrize("row", [*one_of_each_kind(), *map(row_named, SCALED)], ids=lambda row: row.name)
+@pytest.mark.slow_cases(
+    "arm/fdot.f32.e5m2.e4m3.lscale5.osm1-c",
+    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0-c",
+    "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0-systemverilog",
+    "cdna3/v_mfma_f32_4x4x4_16b_f16-c",
+    "hopper/mma.m8n8k4.f64.f64.f64.f64-c",
+    "hopper/mma.m8n8k4.f64.f64.f64.f64-systemverilog",
+    "volta/mma.m8n8k4.f32.f16.f16.f32-c",
+    "wormhole/mvmul.f32.bf16.phase0-c",
+)
 def test_kinds(row: Row, language: str, tmp_path: Path) -> None:
     """BTOR2 is read as the unit's graph; the others, too, or they give the unit's words."""
     model = read_back(row, language, tmp_path)
@@ -125,7 +129,7 @@ def test_c_of_a_unit_of_integers_is_its_graph(tmp_path: Path) -> None:
     assert isinstance(verdict(row, model), Equivalent)
 
 
-@pytest.mark.slow_cases("c")
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["systemverilog", "c"])
 def test_a_file_of_a_unit_is_the_unit(language: str, tmp_path: Path) -> None:
     """All nodes but a few are the unit's; the rest are proved."""
@@ -161,6 +165,7 @@ def test_a_changed_file_is_not_the_unit(seed: int, language: str, tmp_path: Path
     assert counts[Distinguished] and counts[Unknown] <= 1, counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", mostly_long(["systemverilog", "c"], ["systemverilog"]))
 def test_a_proof_has_all_its_steps(language: str, tmp_path: Path) -> None:
     """As a certificate would have them: what is left to refute has no solution."""

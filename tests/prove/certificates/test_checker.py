@@ -172,6 +172,7 @@ def test_each_line_of_a_refutation_is_needed(certificates: Path, tmp_path: Path)
         assert refused(tmp_path / "c"), lines[place]
 
 
+@pytest.mark.slow
 def test_files_that_unpack_to_too_much_are_refused(
     certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,6 +240,7 @@ def test_an_or_is_not_its_parts() -> None:
     assert conjuncts([FALSE]) == {FALSE}
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_conjuncts_hold_where_the_terms_do(rng: random.Random) -> None:
@@ -400,6 +401,7 @@ def test_constant_goals_need_no_lemma() -> None:
 # --- the two changes to a formula --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_characterised_formulas_have_the_same_solutions(rng: random.Random) -> None:

@@ -57,6 +57,7 @@ def test_further_conditions_are_said(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_converted_inputs_are_said(tmp_path: Path) -> None:
     """The same values in another format, where the alignment is one."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")

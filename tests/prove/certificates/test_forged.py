@@ -153,6 +153,7 @@ def hidden(domain: Domain) -> Question:
     return difference("hopper is volta", *differing(), domain, also=[all_of(also)])
 
 
+@pytest.mark.slow
 def test_a_large_assumption_is_shown_in_full(tmp_path: Path) -> None:
     path = forged(tmp_path / "c", hidden(Domain()), {})
     (found,) = check_certificate(tmp_path / "c")

@@ -206,6 +206,7 @@ def attack(rng: random.Random, counted: Counter[str]) -> None:
         lines = damaged(rng, lines, len(clauses))
 
 
+@pytest.mark.slow
 def test_no_refutation_of_what_has_a_solution() -> None:
     counted: Counter[str] = Counter()
     for seed in range(2500):

@@ -59,6 +59,7 @@ def test_scripts_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written == [GOAL]
 
 
+@pytest.mark.slow
 def test_asked_again_where_more_is_wanted() -> None:
     lemmas().ask(GOAL, 10)
     assert not lemmas(lasting=False).ask(GOAL, 10).earlier

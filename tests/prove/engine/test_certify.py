@@ -77,6 +77,7 @@ def failing(real: Callable[..., Any], number: int, error: BaseException) -> Call
         )
     ],
 )
+@pytest.mark.slow_cases("store_bytes-error0")
 def test_stopped_at_any_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, error: BaseException
 ) -> None:

@@ -128,6 +128,7 @@ def test_too_few_carry_bits_are_never_proved(bits: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [pytest.param("zero exponent", marks=pytest.mark.long), "sum", "chain"])
+@pytest.mark.slow_cases("chain")
 def test_without_the_pool_the_engine_finds_the_witness(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     """The solvers alone tell apart what a proof must not equate."""
     monkeypatch.setattr(engine, "search", lambda question: None)
@@ -296,6 +297,7 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
     assert verdict.solver == solver
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unsearched")
 @pytest.mark.parametrize("solver", mostly_long(SOLVERS, ["bitwuzla"]))
 def test_every_solver_finds_and_proves(solver: str) -> None:

@@ -82,6 +82,7 @@ def rows(count: int) -> Iterator[dict[str, int]]:
 @pytest.mark.parametrize(
     ("name", "limb"), [*product(GRAPHS, [64]), *product(sorted(GRAPHS.keys() - {"product"}), [32])]
 )
+@pytest.mark.slow_cases("product-64", "signed-64", "sum-32")
 def test_limbs_are_the_words(name: str, limb: int) -> None:
     """On rows; and it is proved, in steps that a certificate's checker takes."""
     wide = result(GRAPHS[name])

@@ -139,6 +139,7 @@ def test_goals_decided_without_a_solver_need_no_confirmation(liars: Liars) -> No
     assert (found.scripts, found.sure) == ((), True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unsearched")
 def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     """A model of all zeros, at which the units do not differ."""
@@ -271,6 +272,7 @@ DENIED = re.compile(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     mostly_long(COMMANDS, ["find", "accuracy bound"]),
@@ -328,6 +330,7 @@ def test_disagreeing_solvers_are_reported(
         ["find", "compare", "accuracy compare"],
     ),
 )
+@pytest.mark.slow_cases("compare")
 def test_no_command_shows_an_input_that_is_none(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

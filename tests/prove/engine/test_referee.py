@@ -248,6 +248,7 @@ SLOW = ("accumulation-order", "accumulator-rounding")
         *(pytest.param(name, marks=pytest.mark.long) for name in SLOW),
     ],
 )
+@pytest.mark.slow_cases("block-size")
 def test_find(name: str) -> None:
     counts = found(name, 0, 1, 12)
     assert counts["proved"] + counts["witness"]

@@ -107,6 +107,7 @@ def test_sums_that_wrap_are_the_same_whatever_the_blocks(left: str, right: str) 
 
 
 @pytest.mark.parametrize("domain", [replace(ALL, c_zero=True), replace(ALL, exponents=(0, 29))], ids=str)
+@pytest.mark.slow_cases("all words, c = 0")
 def test_no_overflow_no_difference(domain: Domain, tmp_path: Path) -> None:
     """Four products and a small c cannot overflow: proved, and the certificate checks."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
@@ -117,6 +118,7 @@ def test_no_overflow_no_difference(domain: Domain, tmp_path: Path) -> None:
     assert flaws(tmp_path) == [""]  # of one statement, none
 
 
+@pytest.mark.slow
 def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
     """Fixed-point words of no known format: a statement takes its formats from the models' files."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")

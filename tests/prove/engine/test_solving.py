@@ -88,6 +88,7 @@ def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path
     assert "not confirmed" in believed.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", mostly_long(["z3", "cvc5"], ["z3"]))
 def test_dumped_scripts_are_answered_alike(second: str, tmp_path: Path) -> None:
     volta = unit()

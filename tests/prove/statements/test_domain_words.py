@@ -27,6 +27,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("fmt", ODD, ids=lambda fmt: fmt.name)
+@pytest.mark.slow_cases("e4m3", "e5m2")
 def test_samples_say_whether_anything_lies_in_the_domain(fmt: AnyFormat) -> None:
     """Any word at all, and any but zeros: by all words of the format."""
     for domain, name in product(DOMAINS, ("a0", "c", "sa0")):

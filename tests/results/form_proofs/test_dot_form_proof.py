@@ -89,6 +89,7 @@ def refused(model: DotThenAdd, form: DotForm) -> bool:
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.slow_cases("the result is one more")
 def test_a_fault_in_a_stage_is_refused(fault: str) -> None:
     model, form = form_of(FP8, 4)
     old, new = FAULTS[fault](form)

@@ -46,9 +46,7 @@ OF_HALF: dict[str, Fault] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow_cases(
-    "arm/fmopa.f32.f16.f16-the number is the next one", "arm/fdot.f16.e4m3.e4m3-what is lost is forgotten"
-)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fault"), [*((LAST, fault) for fault in FAULTS), *((HALF, fault) for fault in OF_HALF)]
 )
@@ -93,13 +91,13 @@ def test_terms_that_lie_farther_apart_are_refused() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"depth": None}, {"limit": None}], ids=str)
+@pytest.mark.slow_cases("{'depth': None}")
 def test_products_that_binary32_has_not_are_refused(changes: dict[str, None]) -> None:
     """Those that are too small, and those that are too large."""
     _, form = form_of(WIDE)
     assert refused(WIDE, with_guard(form, replace(form.numbers, **changes)))
 
 
-@pytest.mark.slow_cases("arm/fmopa.f32.f16.f16-changes3")
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -107,6 +105,7 @@ def test_products_that_binary32_has_not_are_refused(changes: dict[str, None]) ->
         *((LAST, {"flush_outputs": True}), (FIRST, {"product_exponent": -1}), (FIRST, {"order": (1, 0)})),
     ],
 )
+@pytest.mark.slow_cases("arm/fdot.f32.e4m3.e4m3-changes4", "arm/fmopa.f32.f16.f16-changes3")
 def test_another_model_is_refused(name: str, changes: dict[str, object]) -> None:
     model, form = form_of(name)
     assert refused(name, form, model.varied(**changes))

@@ -51,5 +51,10 @@ OF_C: dict[str, Fault] = {
 @pytest.mark.parametrize(
     ("name", "fault"), [*((LAST, fault) for fault in FAULTS), *((FIRST, fault) for fault in OF_C)]
 )
+@pytest.mark.slow_cases(
+    "arm/fmopa.f32.f16.f16-a word of place is one less",
+    "arm/fmopa.f32.f16.f16-a word of size is one less",
+    "arm/fmopa.f32.f16.f16-one lane's factor has the other sign",
+)
 def test_a_fault_is_refused(name: str, fault: str) -> None:
     assert refused(name, with_fault(name, (FAULTS | OF_C)[fault]))

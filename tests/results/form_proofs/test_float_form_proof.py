@@ -115,6 +115,7 @@ def refused(model: FusedDotAdd, form: FloatForm) -> bool:
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
+@pytest.mark.slow_cases("c is one more", "the grid is twice as fine")
 def test_a_fault_in_a_stage_is_refused(fault: str) -> None:
     model, form = form_of(E4M3, k=4)
     faulty = with_node(form, *FAULTS[fault](form))
@@ -163,6 +164,7 @@ def test_a_fault_in_a_last_addition_is_refused(name: str) -> None:
         assert open_lemmas(deduced_last_addition(faulty))
 
 
+@pytest.mark.slow
 def test_a_guard_that_looks_away_is_refused() -> None:
     model, form = form_of(E4M3, k=4)
     assert refused(model, replace(form, guard=const(0, 1)))

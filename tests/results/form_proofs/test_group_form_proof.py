@@ -39,7 +39,7 @@ def proved(model: FusedDotAdd, form: GroupForm) -> bool:
     return all(map(refuted, lemmas))
 
 
-@pytest.mark.slow_cases("blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_is_proved(name: str) -> None:
     assert proved(*form_of(name))
@@ -94,6 +94,7 @@ def test_a_fault_after_the_groups_is_refused(name: str) -> None:
         assert not proved(model, replace(form, result=result))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [
     {"scale_block": 16},
     pytest.param({"fraction_bits": 34}, marks=pytest.mark.long),

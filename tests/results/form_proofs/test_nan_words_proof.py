@@ -39,7 +39,7 @@ def test_any_other_rule_can_be_proved() -> None:
     }
 
 
-@pytest.mark.slow_cases("changes3")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

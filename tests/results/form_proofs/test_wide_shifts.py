@@ -42,6 +42,7 @@ def normalised(places: int) -> tuple[Deduction, ShiftedWord]:
     return proof, last
 
 
+@pytest.mark.slow
 def test_an_integer_is_normalised_and_the_word_stays() -> None:
     proof, last = normalised(64)
     rng = random.Random(2)

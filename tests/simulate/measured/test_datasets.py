@@ -52,6 +52,7 @@ def refused(path: Path) -> str:
 # All recorded data
 
 
+@pytest.mark.slow
 def test_everything_recorded_replays(measured_data: Path) -> None:
     folder = measured_data
     names = []
@@ -284,6 +285,7 @@ PUBLISHED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_published_text_files_round_trip(measured_data: Path, tmp_path: Path) -> None:
     for name in PUBLISHED:
         publish(measured_data, name, tmp_path)

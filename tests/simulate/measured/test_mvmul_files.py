@@ -27,6 +27,7 @@ def simulated() -> Path:
     return GIVEN
 
 
+@pytest.mark.slow
 def test_every_row_replays(simulated: Path) -> None:
     found, total = set(), 0
     for dataset in mvmul_datasets(simulated):

@@ -34,6 +34,7 @@ ROWS |= {f"arm_{name}_qemu": 1000 for name in ("fmopa_f16", "bfmlalb", "fmlal")}
 
 
 @pytest.mark.parametrize("name", ROWS)
+@pytest.mark.slow_cases("riscv_rvbna_spike")
 def test_every_row_replays(name: str, unit_data: Path) -> None:
     """Every word that was captured or emulated, NaN words included."""
     counted = 0
@@ -46,6 +47,7 @@ def test_every_row_replays(name: str, unit_data: Path) -> None:
     assert counted == ROWS[name]
 
 
+@pytest.mark.slow
 def test_rows_name_the_files_that_hold_them(unit_data: Path) -> None:
     held = {dataset.name for name in ROWS for dataset in unit_datasets(unit_data / f"{name}.json")}
     held |= {uncompressed(path).stem for path in (ROOT / "results" / "hardware").glob("*.json.xz")}

@@ -41,6 +41,7 @@ def test_statements_about_tests(name: str, verdict: str, answer: type) -> None:
     assert judgement.finding is not None and isinstance(judgement.finding.verdict, answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "verdict", "why"),
     [
@@ -75,6 +76,7 @@ def measured(measured_data: Path, name: str) -> list[DataSet]:
         ("volta-zero-floor", "v100_f16_f32", "undecided"),
     ],
 )
+@pytest.mark.slow_cases("volta-zero-floor-v100_f16_f32-undecided")
 def test_measured_rows_decide(name: str, data: str, verdict: str, measured_data: Path) -> None:
     judgement = judge(CLAIMS[name], measured(measured_data, data), Solving())
     assert judgement.verdict == verdict, judgement.why

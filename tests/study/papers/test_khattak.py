@@ -35,6 +35,7 @@ def test_custom_models() -> None:
     assert [read_model(path).model for path in files] == list(khattak.custom_models().values())
 
 
+@pytest.mark.slow
 def test_authentication() -> None:
     """FTTN's vectors fail on the custom models as V-A says; our probes do not."""
     judged = {one["unit"]: one for one in khattak.authentication()}

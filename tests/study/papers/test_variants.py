@@ -65,6 +65,7 @@ def test_errors_of_exact_products(few: None, monkeypatch: pytest.MonkeyPatch) ->
         assert list(point["toward_zero"].values()) == [0, 1, 0]
 
 
+@pytest.mark.slow
 def test_points_that_are_known_are_not_computed_again(few: None, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list(points(16))
     assert all(0 < error < 1 for point in whole for error in point["error"].values())

@@ -137,6 +137,7 @@ MODES_CHANGED = [
 
 
 @pytest.mark.parametrize(("operation", "name", "old", "new"), MODES_CHANGED)
+@pytest.mark.slow_cases("multiply_add-x zero, RTN-fp.fma RTN-fp.fma RTP")
 def test_another_claim_is_refuted(operation: str, name: str, old: str, new: str) -> None:
     text = dict(getattr(TINY, operation)())[name]
     assert old in text

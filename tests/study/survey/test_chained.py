@@ -90,6 +90,7 @@ def test_zero_exponents_are_proved_equal_and_rdna4_differs() -> None:
     assert sum(word != 0 for word in values.values()) <= 3
 
 
+@pytest.mark.slow
 def test_no_difference_is_seen_where_units_are_proved_equal() -> None:
     (known,) = chained_atlas().known
     for here in known:

@@ -47,6 +47,7 @@ def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
     assert record["verdict"] == record["expected"], record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", mostly_long(FAST, FAST[-1:]))
 def test_fast_part_of_the_list(part: str) -> None:
     solving = Solving()
@@ -91,6 +92,7 @@ def test_the_list_goes_on_and_proves_again(
     assert theorems.main([str(path)]) == 1
 
 
+@pytest.mark.slow
 def test_missing_asks_what_has_no_verdict(
     liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

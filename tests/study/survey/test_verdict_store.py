@@ -106,6 +106,7 @@ def test_a_proof_that_does_not_count(change: dict[str, object], path: Path, aske
     assert found[EQUAL.key]["verdict"] == "equivalent" and "earlier" not in found[EQUAL.key]
 
 
+@pytest.mark.slow
 def test_a_proof_of_one_solver_is_confirmed_where_that_is_asked(path: Path, asked: list[str]) -> None:
     run(path, EQUAL, asking=replace(ASKING, confirm=True, reuse=True))
     assert asked == [EQUAL.key]
@@ -116,6 +117,7 @@ def test_a_proof_of_one_solver_is_confirmed_where_that_is_asked(path: Path, aske
     assert asked == [EQUAL.key]
 
 
+@pytest.mark.slow
 def test_proofs_without_their_certificate_are_asked_again(
     path: Path, asked: list[str], tmp_path: Path
 ) -> None:

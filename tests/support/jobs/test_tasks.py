@@ -180,6 +180,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", one_in(2, COMMANDS))
+@pytest.mark.slow_cases("atlas")
 def test_commands_on_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 2 and one line; the file is what it was, and the next run goes on from it."""
     monkeypatch.setattr(api_findings, "entries", two_findings)

@@ -31,6 +31,7 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_compare_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke
     arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", "1"]

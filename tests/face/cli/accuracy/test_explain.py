@@ -85,6 +85,7 @@ def test_nothing_overlaps(arch: str, names: tuple[str, ...], vector: str) -> Non
         assert max(end for _, end in spans) <= width
 
 
+@pytest.mark.slow
 def test_outputs(tmp_path: Path) -> None:
     arguments = (*NAMES, "--arch", "volta", "--vector", TABLE_5)
     text = tcsmt(*arguments)

@@ -26,6 +26,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.slow
 def test_splits_are_printed_and_kept_with_their_proofs(tmp_path: Path) -> None:
     path = tmp_path / "splits.json"
     code, text = run("--format", "bf16", "--output", path)

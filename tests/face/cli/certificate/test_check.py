@@ -57,6 +57,7 @@ def test_a_title_is_a_quotation(certificates: Path, tmp_path: Path, title: str) 
     assert lines and not any(line.startswith(title) for line in lines)
 
 
+@pytest.mark.slow
 def test_the_end_says_what_is_trusted(certificates: Path) -> None:
     lines = done("certificate", "check", certificates).split("\n\n")[-1].splitlines()
     assert lines[0] == (
@@ -65,6 +66,7 @@ def test_the_end_says_what_is_trusted(certificates: Path) -> None:
     assert [line.partition(":")[0] for line in lines[1:]] == ["trusted", "specification", "all proved"]
 
 
+@pytest.mark.slow
 def test_values_that_mean_nothing_are_not_listed(certificates: Path) -> None:
     for command in ("check", "show"):
         rows = [line.split() for line in done("certificate", command, certificates).splitlines()]
@@ -109,6 +111,7 @@ def test_folders_that_are_not_certificates_are_refused(certificates: Path, tmp_p
     assert "version 2" in refused("certificate", "check", tmp_path / "c", "--json")
 
 
+@pytest.mark.slow
 def test_find_leaves_a_certificate(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     text = done("find", "--property", "carry-bits", "--arch", "volta", "--certificate", tmp_path / "c")

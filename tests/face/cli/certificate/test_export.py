@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import done, refused
 
 
+@pytest.mark.slow
 def test_files_are_written(certificates: Path, tmp_path: Path) -> None:
     text = done("certificate", "export", certificates, "--as", "smtlib", "--output", tmp_path / "out")
     assert '"2 carry bits against 3 carry bits": ' in text

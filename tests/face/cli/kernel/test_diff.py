@@ -30,6 +30,7 @@ def run(*words: str):
     return CliRunner().invoke(main, ["kernel", "diff", *words])
 
 
+@pytest.mark.slow
 def test_results_that_differ(files: list[str], tmp_path: Path) -> None:
     found = run(
         *files, "--left-unit", "h100", "--right-unit", "h100+split-k:2", "--output", str(tmp_path / "d.html")

@@ -40,6 +40,7 @@ def test_json(files: list[Any]) -> None:
     assert found["open"] == found["missed"] == []
 
 
+@pytest.mark.slow
 def test_no_explanation(files: list[Any]) -> None:
     text = done("kernel", "identify", *files, "--unit", "ampere", code=1)
     assert "EXPLAINED BY NONE; the nearest:" in text
@@ -81,6 +82,7 @@ def test_objects_are_not_unpickled(files: list[Any], tmp_path: Path) -> None:
     assert "is not a .npy array" in refused("kernel", "identify", *files)
 
 
+@pytest.mark.slow
 def test_operands_that_were_rounded(tmp_path: Path) -> None:
     """FP32 matrices of a TF32 product: the rule that was used explains it, another one does not."""
     rng = np.random.default_rng(6)
@@ -128,6 +130,7 @@ def test_ctrl_c_ends_the_search_and_not_the_command(
     assert "STOPPED: interrupted; 0 of them were held against D" in text
 
 
+@pytest.mark.slow
 def test_missing_steps_are_printed(files: list[Any]) -> None:
     d = files[files.index("--d") + 1]
     np.save(d, np.float32(3) * np.load(d))

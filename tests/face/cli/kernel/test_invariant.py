@@ -12,6 +12,7 @@ from tests.support.command_line import done, refused
 INTEGERS = ("kernel", "invariant", "turing/mma.m8n8k16.s32.s8.s8.s32", "--no-confirm", "--no-narrow")
 
 
+@pytest.mark.slow
 def test_all_agree() -> None:
     text = done(*INTEGERS, "--k", 32, "--reductions", "chained,split-k:2")
     assert "all reductions give the same bits" in text

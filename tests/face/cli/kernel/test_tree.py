@@ -43,6 +43,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     sys.modules.pop("tests_own_kernel", None)
 
 
+@pytest.mark.slow
 def test_trees_of_python_functions_are_printed() -> None:
     data = json.loads(done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5, "--json"))
     assert (data["k"], data["format"], data["shape"]) == (5, "f32", [5, 5])

@@ -48,6 +48,7 @@ def test_files(certificates: Path, tmp_path: Path) -> None:
     subprocess.run(["sh", "-n", tmp_path / "certify.sh"], check=True)
 
 
+@pytest.mark.slow
 def test_nothing_is_assumed(certificates: Path) -> None:
     """No axiom, no skipped proof, no trust tag but the two of the performance books that are included."""
     for title in ("2 carry bits", "zero exponent", "a NaN stays"):

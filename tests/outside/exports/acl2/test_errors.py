@@ -168,7 +168,7 @@ def test_values_and_domain(title: str) -> None:
     assert session.value(session.theorems["inhabited"], {})
 
 
-@pytest.mark.slow_cases("ootomo-halfhalf on volta-volta/mma.m8n8k4.f32.f16.f16.f32-recipes1-domain1")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("title", "row", "recipes", "domain"),
     [

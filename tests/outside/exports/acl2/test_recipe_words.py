@@ -23,7 +23,6 @@ PAGE = ROOT / "tcsmt" / "outside" / "exports" / "acl2" / "values.lisp"
 NARROW, WIDE = Domain(exponents=(0, 0)), Domain(exponents=(-2, 2))
 
 
-@pytest.mark.slow_cases("fasi-bf16x2-hopper-1-domain3-left3-share3")
 @pytest.mark.parametrize(
     ("name", "arch", "k", "domain", "left", "share"),
     [
@@ -33,6 +32,11 @@ NARROW, WIDE = Domain(exponents=(0, 0)), Domain(exponents=(-2, 2))
         ("fasi-bf16x2", "hopper", 1, NARROW, Fraction(1, 2**16), Fraction(1, 2**14)),
         ("fp8", "hopper", 1, replace(WIDE, bits=(4, 3)), Fraction(0), Fraction(1, 2**9)),
     ],
+)
+@pytest.mark.slow_cases(
+    "fasi-bf16x2-hopper-1-domain3-left3-share3",
+    "markidis-volta-1-domain1-left1-share1",
+    "ootomo-halfhalf-volta-1-domain2-left2-share2",
 )
 def test_lemmas(name: str, arch: str, k: int, domain: Domain, left: Fraction, share: Fraction) -> None:
     """And their hypotheses hold of these words."""

@@ -58,9 +58,6 @@ def false_lemma(book: SpecificationBook, rows: int) -> str:
     return ""
 
 
-@pytest.mark.slow_cases(
-    "turing/mma.m16n8k8.f32.f16.f16.f32@fasi", "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e2m1.e3m2"
-)
 @pytest.mark.parametrize(
     "name",
     [
@@ -72,19 +69,26 @@ def false_lemma(book: SpecificationBook, rows: int) -> str:
         "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e2m1.e3m2",
     ],
 )
+@pytest.mark.slow_cases(
+    "ada/mma.m16n8k16.f32.e4m3.e4m3.f32",
+    "ampere/mma.m16n8k8.f32.bf16.bf16.f32",
+    "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e2m1.e3m2",
+    "turing/mma.m16n8k8.f32.f16.f16.f32@fasi",
+)
 def test_lemmas_of_the_catalogue(name: str) -> None:
     book = specification_book(row_named(name).model)
     assert len(book.lemmas) >= 10
     assert not false_lemma(book, 15)
 
 
-@pytest.mark.slow_cases("one fraction bit of the result less", "the nearest number")
 @pytest.mark.parametrize("other", [name for name in OTHERS if name != "one carry bit less"])
+@pytest.mark.slow_cases("another NaN", "one fraction bit of the result less", "the nearest number")
 def test_lemmas_with_other_parameters(other: str) -> None:
     """One of them is false, so that no proof of it can be found. (That no carry is lost is no such lemma.)"""
     assert false_lemma(specification_book(SMALL, replace(specified_numbers(SMALL), **OTHERS[other][0])), 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [SMALL, FINITE], ids=["special words", "finite"])
 def test_lemmas_of_a_small_unit(model: Model) -> None:
     assert not false_lemma(specification_book(model), 60)

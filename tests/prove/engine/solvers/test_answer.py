@@ -112,6 +112,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(GOOD)), JSON, max_size=2), st.sampled_from([GOOD, UNSAT]))
 def test_no_other_reply_is_an_answer(change: dict[str, Any], reply: dict[str, Any]) -> None:

@@ -75,6 +75,7 @@ def test_failures_are_unknown_with_a_reason(name: str, text: str, reason: str) -
     assert reply["reason"].startswith(reason)
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_processor_ends_it() -> None:
     """Half a second of computing, whoever is left to end it: the product of two primes takes more."""
     x, y = var("x", 64), var("y", 64)
