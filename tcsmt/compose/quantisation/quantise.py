@@ -11,7 +11,7 @@ from tcsmt.compose.quantisation.narrow import narrowed, wide
 from tcsmt.compose.quantisation.recipe import OperandRecipe, Role
 from tcsmt.compose.quantisation.scales import Scales
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
+from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words, unsigned
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Quantised", "quantise"]
@@ -73,9 +73,11 @@ def quantise(matrix: Array, recipe: OperandRecipe, role: Role = "activation", fo
 
     matrix: (..., rows, K), binary32 or narrower floating-point numbers. role: what the matrix is. form: one
     of the recipe's formats for the role (default: the first one).
-    Raises :class:`.TcsmtError` for other dtypes.
+    Raises :class:`.TcsmtError` for other dtypes, and for numbers that a recipe's rounding has no word for.
     """
     fmt = FORMATS[form or recipe.formats_of(role)[0]]
+    if recipe.rounding is not None:
+        return _by_rule(matrix, fmt, recipe.rounding)
     if matrix.dtype != _F32:
         if matrix.dtype.itemsize > _F32.itemsize or matrix.dtype.kind in "iuc":
             raise TcsmtError(f"a matrix to quantise has dtype {matrix.dtype}: must be float32 or narrower")
@@ -84,6 +86,19 @@ def quantise(matrix: Array, recipe: OperandRecipe, role: Role = "activation", fo
     if scales is None:
         return _plain(matrix, fmt)
     return _scaled(matrix, fmt, scales)
+
+
+def _by_rule(matrix: Array, fmt: Format, rule: str) -> Quantised:
+    """Numbers rounded by a named rule, as the operands of :func:`tcsmt.gemm` are."""
+    values = from_words(fmt, operand_words(fmt, matrix, "an operand", rule))
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        numbers = matrix.astype(np.float64)
+    beyond = np.isfinite(numbers) & (
+        np.abs(numbers) > float(fmt.largest_finite) + np.float64(_half_unit(fmt))
+    )
+    return Quantised(
+        values, fmt, None, (0, 0), None, int(np.count_nonzero(beyond)), _flushed(values, fmt, numbers)
+    )
 
 
 def _plain(matrix: Array, fmt: Format) -> Quantised:

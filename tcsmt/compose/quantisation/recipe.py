@@ -30,7 +30,8 @@ class OperandRecipe:
     several, the first one that a unit takes. gradients: those of gradients, where they are others. scales:
     the rule for blocks, and None without scales. weights: that of weights, where it is another. promote:
     products after which a unit's sum goes to a second accumulator, multiplied by both scales (0: never).
-    rows_last: the scales of rows multiply the sum one after the other, not their product.
+    rows_last: the scales of rows multiply the sum one after the other, not their product. rounding: without
+    scales: a name of :data:`.OPERAND_RULES`, by which numbers become elements (None: to nearest even).
 
     >>> import tcsmt.torch
     >>> tcsmt.torch.RECIPES["mxfp8"].formats
@@ -46,6 +47,7 @@ class OperandRecipe:
     weights: Scales | None = None
     promote: int = 0
     rows_last: bool = False
+    rounding: str | None = None
 
     def formats_of(self, role: Role) -> tuple[str, ...]:
         """The formats of an operand, the first one first."""

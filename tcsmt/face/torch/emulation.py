@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -14,8 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.compose.quantisation.recipe import OperandRecipe, recipe_named
 from tcsmt.face.api.units import UnitLike
-from tcsmt.face.torch.operations import HOLD_PRODUCTS, OPERATIONS, Unsupported
-from tcsmt.face.torch.products import EmulatedProducts
+from tcsmt.face.torch.operations import HOLD_PRODUCTS, OPERATIONS
+from tcsmt.face.torch.products import EmulatedProducts, Unsupported
 from tcsmt.face.torch.report import EmulationReport
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import IeeeFloats, ieee_floats
@@ -60,6 +60,8 @@ def emulate(
     *,
     reduction: Reduction | str = CHAINED,
     rows: int | None = 64,
+    operands: str | None = None,
+    vectors: Literal["unit", "pytorch", "error"] | None = None,
 ) -> TorchEmulation:
     """Matrix products as a GPU's, or another unit's, instruction and kernel compute them, bit for bit.
 
@@ -79,6 +81,12 @@ def emulate(
     how operands become the unit's formats: one of :data:`tcsmt.torch.RECIPES`, or its name. None: BF16 and
     FP16 tensors as they are; products of others are left to PyTorch. reduction: as in :func:`tcsmt.gemm`.
     rows: of each product, so many of whose errors are measured for the report (None: all, 0: none).
+    operands: how tensors' numbers become the unit's, as in :func:`tcsmt.gemm`: ``"truncate"``,
+    ``"nearest-even"`` or ``"nearest-away"``, with a recipe that has no scales, or without one. Then FP32
+    tensors are products of the instruction whose operands have FP32's range, or of the one that is named.
+    vectors: products of one row or column, for which GPU libraries have kernels of their own, which are not
+    modelled: ``"unit"``: the unit computes them as others; ``"pytorch"``: PyTorch does; ``"error"``: they are
+    an error. None: as ``"unit"``, and a warning says so at the end.
 
     What is not emulated runs as PyTorch does, and the report lists it; where products are among it, a warning
     says so at the end. Raises :class:`tcsmt.TcsmtError` for a unit without an instruction for the recipe, and
@@ -90,6 +98,8 @@ def emulate(
             recipe_named(recipe) if isinstance(recipe, str) else recipe,
             reduction_named(reduction) if isinstance(reduction, str) else reduction,
             rows,
+            operands,
+            vectors,
         )
     )
 
@@ -126,6 +136,14 @@ class TorchEmulation:
         if self._contexts is not None:
             self._contexts.close()
             self._contexts = None
+        lone = ", ".join(f"{name} x {count}" for name, count in self._products.lone.items())
+        if lone and self._products.vectors is None and kind is None:
+            warnings.warn(
+                f"products of one row or column ({lone}) were computed as others; GPU libraries have kernels "
+                'of their own for them, which are not modelled: vectors="unit" says that this is meant; or '
+                'vectors="pytorch", vectors="error"',
+                stacklevel=2,
+            )
         skipped = self.report.skipped_products
         if skipped and kind is None:
             told = ", ".join(f"{name} ({why}) x {count}" for (name, why), count in skipped.items())
@@ -142,6 +160,8 @@ class TorchEmulation:
             instructions=tuple(products.instructions),
             losses=dict(products.losses),
             others=dict(self._others),
+            operands=products.operands,
+            lone=dict(products.lone),
         )
 
     def call(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

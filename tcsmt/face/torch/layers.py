@@ -49,13 +49,18 @@ class _Operand:
 
 @dataclass(frozen=True)
 class _Forward:
-    """A product of the forward pass. shapes: of A and B. by_columns: whether each lies column by column."""
+    """A product of the forward pass.
+
+    shapes: of A and B. by_columns: whether each lies column by column. grouped: whether it is several side by
+    side, whose gradients have other formulas.
+    """
 
     layer: str
     operands: tuple[_Operand, _Operand]
     roles: tuple[Role, Role]
     shapes: tuple[tuple[int, ...], tuple[int, ...]]
     by_columns: tuple[bool, bool]
+    grouped: bool
 
     def gradient(self, left: Any, right: Any) -> tuple[int | None, int] | None:
         """Of which operand a product of the backward pass is the gradient, and which of its own is one.
@@ -92,8 +97,11 @@ class _Forward:
     def _formulas(self) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], int]]:
         """Of the gradients of A and of B: the shapes that autograd multiplies, and which one the gradient is.
 
-        Of an operand that lies column by column it computes the transposed gradient.
+        Of an operand that lies column by column it computes the transposed gradient. Empty: they are not
+        known.
         """
+        if self.grouped:
+            return []
         (m, k), n = self.shapes[0][-2:], self.shapes[1][-1]
         of_a = (((k, n), (n, m)), 1) if self.by_columns[0] else (((m, n), (n, k)), 0)
         of_b = (((n, m), (m, k)), 0) if self.by_columns[1] else (((k, m), (m, n)), 1)
@@ -165,16 +173,19 @@ class Layers:
         if inside is not None and not inside.formula:
             self.gradients.follow(inside, operands, result)
 
-    def place(self, a: Any, b: Any, gradient: int | None = None) -> ProductPlace:
-        """Of the product of two tensors that is computed now. gradient: which one is one; None: find out."""
+    def place(self, a: Any, b: Any, gradient: int | None = None, *, grouped: bool = False) -> ProductPlace:
+        """Of the product of two tensors that is computed now. gradient: which one is one; None: find out.
+
+        grouped: whether it is several products of parts of them.
+        """
         inside = backward_pass()
         if inside is None:
-            return self._forward_place(a, b)
+            return self._forward_place(a, b, grouped)
         if inside.formula:
-            return self._backward_place(inside.number, a, b, gradient)
+            return self._backward_place(inside.number, a, b, gradient, grouped)
         found = self.gradients.among(inside, (a, b))
         if found == [False, False]:  # it computes a forward product again
-            return self._forward_place(a, b)
+            return self._forward_place(a, b, grouped)
         roles = _role(a), _role(b)
         if found is None:
             return ProductPlace(_NOWHERE, "backward", *roles, "Python code computes it in the backward pass")
@@ -189,13 +200,13 @@ class Layers:
         call.products += 1
         return call.name if call.products == 1 else f"{call.name}:{call.products}"
 
-    def _forward_place(self, a: Any, b: Any) -> ProductPlace:
+    def _forward_place(self, a: Any, b: Any, grouped: bool) -> ProductPlace:
         layer = self.next_product()
         place = ProductPlace(layer, "forward", _role(a), _role(b))
-        self._remember(place, a, b)
+        self._remember(place, a, b, grouped)
         return place
 
-    def _remember(self, place: ProductPlace, a: Any, b: Any) -> None:
+    def _remember(self, place: ProductPlace, a: Any, b: Any, grouped: bool) -> None:
         """For the backward pass of the nodes that autograd has made for a product."""
         if not torch.is_grad_enabled():  # a node is then that of a function around it
             return
@@ -206,11 +217,12 @@ class Layers:
                 (place.a, place.b),
                 (tuple(a.shape), tuple(b.shape)),
                 (_by_columns(a), _by_columns(b)),
+                grouped,
             )
             if len(self.forward) > _REMEMBERED:
                 del self.forward[next(iter(self.forward))]
 
-    def _backward_place(self, number: int, a: Any, b: Any, known: int | None) -> ProductPlace:
+    def _backward_place(self, number: int, a: Any, b: Any, known: int | None, grouped: bool) -> ProductPlace:
         """An operand that the forward product had tells of which of its operands this is the gradient."""
         forward = self.forward.get(number)
         gradient = None if forward is None else forward.gradient(a, b)
@@ -222,7 +234,7 @@ class Layers:
             unknown = "" if known is not None else "its forward product was not emulated, or does not tell"
             return ProductPlace(layer, "backward", roles[0], roles[1], unknown)
         place = forward.place_of_gradient(*gradient)
-        self._remember(place, a, b)  # with create_graph, it has a gradient, too
+        self._remember(place, a, b, grouped)  # with create_graph, it has a gradient, too
         return place
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from tcsmt.compose.quantisation.recipe import OperandRecipe
-from tcsmt.face.torch.products import EmulatedProducts
+from tcsmt.face.torch.products import EmulatedProducts, Unsupported
 from tcsmt.face.torch.scaled import scaled_mm
 
-__all__ = ["HOLD_PRODUCTS", "OPERATIONS", "Unsupported"]
+__all__ = ["HOLD_PRODUCTS", "OPERATIONS"]
 
 #: What an operation does: with the emulated products, and its arguments.
 Operation = Callable[..., Any]
@@ -43,10 +43,6 @@ HOLD_PRODUCTS = (
 )
 
 
-class Unsupported(Exception):
-    """The operation runs as PyTorch does; why."""
-
-
 def _recipe(products: EmulatedProducts, a: Any, b: Any) -> OperandRecipe:
     recipe = products.recipe_for(a, b)
     if recipe is None:
@@ -60,7 +56,9 @@ def _product(operation: str) -> Operation:
     """A product of two matrices, or of two stacks of them."""
 
     def product(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
-        return products.multiply(operation, a, b, _recipe(products, a, b), out=out_dtype)
+        recipe = _recipe(products, a, b)
+        products.admit((a, b))
+        return products.multiply(operation, a, b, recipe, out=out_dtype)
 
     return product
 
@@ -79,6 +77,7 @@ def _added_product(operation: str) -> Operation:
         alpha: Any = 1,
     ) -> Any:
         recipe = _recipe(products, a, b)
+        products.admit((a, b))
         return products.multiply(operation, a, b, recipe, c=c, alpha=alpha, beta=beta, out=out_dtype)
 
     return product
@@ -99,9 +98,11 @@ def _convolution(
     """The weights times the columns of the unfolded input, in PyTorch's order: channel, row, column."""
     shape = _Unfolded.of(x, weight, stride, padding, dilation, transposed, groups)
     recipe = _recipe(products, x, weight)
-    columns = shape.columns(x)
+    weights, columns = shape.weights(weight), shape.columns(x)
+    products.admit((weights, columns))
     own = None if bias is None else bias.reshape(groups, -1, 1)
-    result = products.multiply("conv2d", shape.weights(weight), columns, recipe, c=own, made_of=(weight, x))
+    place = products.layers.place(weight, x)
+    result = products.multiply("conv2d", weights, columns, recipe, c=own, place=place)
     return result.reshape(x.shape[0], weight.shape[0], *shape.size(x, weight))
 
 
@@ -124,16 +125,13 @@ def _convolution_backward(
     recipe = _recipe(products, gradient, weight)
     batch = x.shape[0]
     flat = gradient.reshape(batch, groups, weight.shape[0] // groups, -1)
+    to_input = shape.weights(weight).transpose(-1, -2), flat
+    to_weight = flat.permute(1, 2, 0, 3).flatten(-2), shape.columns(x).permute(1, 0, 3, 2).flatten(1, 2)
+    products.admit(*(pair for pair, wanted in zip((to_input, to_weight), mask, strict=False) if wanted))
     of_input = of_weight = of_bias = None
     if mask[0]:
-        columns = products.multiply(
-            "conv2d",
-            shape.weights(weight).transpose(-1, -2),
-            flat,
-            recipe,
-            made_of=(weight, gradient),
-            gradient=1,
-        )
+        place = products.layers.place(weight, gradient, 1)
+        columns = products.multiply("conv2d", *to_input, recipe, place=place)
         of_input = torch.nn.functional.fold(
             columns.reshape(batch, -1, columns.shape[-1]),
             x.shape[2:],
@@ -143,11 +141,8 @@ def _convolution_backward(
             shape.stride,
         )
     if mask[1]:
-        left = flat.permute(1, 2, 0, 3).flatten(-2)
-        right = shape.columns(x).permute(1, 0, 3, 2).flatten(1, 2)
-        of_weight = products.multiply(
-            "conv2d", left, right, recipe, made_of=(gradient, x), gradient=0
-        ).reshape(weight.shape)
+        place = products.layers.place(gradient, x, 0)
+        of_weight = products.multiply("conv2d", *to_weight, recipe, place=place).reshape(weight.shape)
     if mask[2]:
         of_bias = gradient.sum((0, 2, 3))
     return of_input, of_weight, of_bias
@@ -204,25 +199,26 @@ def _grouped_mm(
     if bias is not None:
         raise Unsupported("a bias")
     recipe = _recipe(products, a, b)
-    if offsets is None:
-        return products.multiply("grouped_mm", a, b, recipe, out=out_dtype)
-    ends = offsets.tolist()
-    groups = [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
-
-    def product(left: Any, right: Any) -> Any:
-        return products.multiply("grouped_mm", left, right, recipe, out=out_dtype)
-
+    ends = None if offsets is None else offsets.tolist()
+    groups = [] if ends is None else [slice(*pair) for pair in zip([0, *ends], ends, strict=False)]
+    if ends is None:
+        pairs = [(a, b)]
+    elif a.dim() == b.dim() == 2:
+        pairs = [(a[:, group], b[group]) for group in groups]
+    elif a.dim() == 2:
+        pairs = [(a[group], b[number]) for number, group in enumerate(groups)]
+    else:
+        pairs = [(a[number], b[:, group]) for number, group in enumerate(groups)]
+    products.admit(*pairs)
+    place = products.layers.place(a, b, grouped=True)  # of parts of A and B, autograd knows nothing
+    parts = [products.multiply("grouped_mm", *pair, recipe, out=out_dtype, place=place) for pair in pairs]
+    if ends is None:
+        return parts[0]
     if a.dim() == b.dim() == 2:
-        return torch.stack([product(a[:, group], b[group]) for group in groups])
-    dtype = out_dtype or a.dtype
-    if a.dim() == 2:
-        result = torch.zeros((a.shape[0], b.shape[-1]), dtype=dtype)
-        for number, group in enumerate(groups):
-            result[group] = product(a[group], b[number])
-        return result
-    result = torch.zeros((a.shape[-2], b.shape[-1]), dtype=dtype)
-    for number, group in enumerate(groups):
-        result[:, group] = product(a[number], b[:, group])
+        return torch.stack(parts)
+    result = torch.zeros((a.shape[-2], b.shape[-1]), dtype=out_dtype or a.dtype)
+    for group, part in zip(groups, parts, strict=True):
+        result[group if a.dim() == 2 else (slice(None), group)] = part
     return result
 
 

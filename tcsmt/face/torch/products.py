@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,26 @@ from tcsmt.face.api.units import UnitLike
 from tcsmt.face.torch.layers import Layers, ProductPlace
 from tcsmt.face.torch.losses import ProductLosses, sampled
 from tcsmt.face.torch.tensors import FORMAT_OF, array_of, tensor_of
+from tcsmt.matrix_units.arithmetic.conversion import operand_rule
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.words import dtype_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["OWN", "EmulatedProducts"]
+__all__ = ["OWN", "VECTORS", "EmulatedProducts", "Unsupported"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The recipe of tensors that are to be taken in their own format.
 OWN = {torch.bfloat16: RECIPES["bf16"], torch.float16: RECIPES["fp16"]}
+#: What is done with products of one row or column, for which libraries have kernels of their own.
+VECTORS = ("unit", "pytorch", "error")
+#: Bits of the widest formats of operands and results.
+_WIDEST = 32
+
+
+class Unsupported(Exception):
+    """The operation runs as PyTorch does; why."""
 
 
 @dataclass
@@ -37,13 +48,18 @@ class EmulatedProducts:
 
     unit: a name without an instruction stands for the most used one that takes the operands. recipe: None:
     each tensor's own format. reduction: of the unit's chains. rows: of each product whose errors are
-    measured; None: all; 0: none.
+    measured; None: all; 0: none. operands: the rule by which operands are rounded; None: the recipe's.
+    vectors: one of :data:`VECTORS`; None: the first, unasked. lone: products of one row or column that the
+    unit computed, by operation.
     """
 
     unit: UnitLike
     recipe: OperandRecipe | None
     reduction: Reduction = CHAINED
     rows: int | None = 64
+    operands: str | None = None
+    vectors: str | None = None
+    lone: Counter[str] = field(default_factory=Counter)
     layers: Layers = field(default_factory=Layers)
     losses: dict[tuple[str, str, str], ProductLosses] = field(default_factory=dict)
     instructions: dict[str, None] = field(default_factory=dict)
@@ -52,15 +68,43 @@ class EmulatedProducts:
     def __post_init__(self) -> None:
         if isinstance(self.unit, str) and is_kernel(self.unit):
             raise TcsmtError(f"{self.unit} is a kernel: give its unit, and reduction=")
+        operand_rule(self.operands)
+        if self.vectors is not None:
+            choose("vectors", self.vectors, VECTORS)
+        if self.recipe is not None and self.operands is not None:
+            self.recipe = _rounded(self.recipe, self.operands)
         if self.recipe is not None:
             self.instruction(self.recipe, *(self.recipe.formats_of("activation")[0],) * 2)
 
     def recipe_for(self, a: Any, b: Any) -> OperandRecipe | None:
         """By which two tensors are multiplied; None: there is none for their dtypes."""
-        if self.recipe is None:
+        if self.recipe is None and self.operands is None:
             return OWN.get(a.dtype) if a.dtype == b.dtype else None
         allowed = FORMAT_OF.get(a.dtype), FORMAT_OF.get(b.dtype)
-        return self.recipe if all(fmt is not None and fmt.width > 8 for fmt in allowed) else None
+        if not all(fmt is not None and fmt.width > 8 for fmt in allowed):
+            return None
+        return self.recipe or OperandRecipe(
+            name="operands", title="", source="", formats=(), rounding=self.operands
+        )
+
+    def admit(self, *pairs: tuple[Any, Any]) -> None:
+        """Refuse an operation that multiplies these pairs, A and B, where one has one row or column.
+
+        Raises :class:`Unsupported` where PyTorch is to compute such products, :class:`.TcsmtError` where they
+        are an error.
+        """
+        if self.vectors in (None, "unit"):
+            return
+        for a, b in pairs:
+            m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+            if 1 in (m, n) and 0 not in (m, k, n):
+                if self.vectors == "pytorch":
+                    raise Unsupported("one row or column")
+                raise TcsmtError(
+                    f"a product of {m} x {k} and {k} x {n}: libraries have kernels of their own for one row "
+                    'or column, which are not modelled: vectors="unit" computes it as others, '
+                    'vectors="pytorch" leaves it to PyTorch'
+                )
 
     def instruction(self, recipe: OperandRecipe, a: str, b: str) -> Row:
         """The unit's instruction for a recipe, and operands of formats by these first names.
@@ -72,7 +116,23 @@ class EmulatedProducts:
             self._rows[key] = self._chosen(recipe, a, b)
         return self._rows[key]
 
+    def _taking_values(self, recipe: OperandRecipe, a: str, b: str) -> Row:
+        """The instruction for operands that are rounded, as :func:`tcsmt.gemm` chooses it by their dtypes."""
+        formats = {"a": FORMATS[a], "b": FORMATS[b]}
+        row = rows_taking(self.unit, formats, values=True, operands=recipe.rounding, result=FORMATS["f32"])[0]
+        model = row.model
+        used = model.a_format, model.b_format, model.d_format
+        known = all(dtype_of(fmt).kind not in "iu" and fmt.width <= _WIDEST for fmt in used)
+        if not known or model.scale_format is not None:
+            raise TcsmtError(
+                f"{row.name}: operands of tensors are rounded to floating-point formats of PyTorch or TF32, "
+                f"without block scales: it takes {model.a_format.name} x {model.b_format.name}"
+            )
+        return row
+
     def _chosen(self, recipe: OperandRecipe, a: str, b: str) -> Row:
+        if not recipe.formats:
+            return self._taking_values(recipe, a, b)
         variants = [(a, b), (f"{a}fnuz", f"{b}fnuz")] if f"{a}fnuz" in FORMATS else [(a, b)]
         refused = ""
         for pair in variants:
@@ -103,18 +163,17 @@ class EmulatedProducts:
         alpha: float = 1,
         beta: float = 1,
         out: Any = None,
-        made_of: tuple[Any, Any] | None = None,
-        gradient: int | None = None,
+        place: ProductPlace | None = None,
     ) -> Any:
         """alpha·A·B + beta·C as the unit computes it: a tensor (..., M, N) of the dtype ``out``.
 
-        a: (..., M, K). b: (..., K, N). c: what broadcasts to the result. out: that of A. made_of: the tensors
-        of which A and B were made, where they are others. gradient: which of these is one; None: find out.
+        a: (..., M, K). b: (..., K, N). c: what broadcasts to the result. out: that of A. place: where A and B
+        were made of other tensors, the place of these.
         Raises :class:`.TcsmtError` for tensors of another device, and where the recipe treats gradients or
         weights otherwise and it is not known which operand is one.
         """
         left, right = array_of(a, "A"), array_of(b, "B").swapaxes(-1, -2)
-        place = self.layers.place(*(made_of or (a, b)), gradient)
+        place = place or self.layers.place(a, b)
         if place.unknown and recipe.depends_on_roles:
             raise TcsmtError(
                 f"{operation} in the backward pass: it is not known which operand is a gradient "
@@ -123,7 +182,10 @@ class EmulatedProducts:
             )
         if 0 in left.shape or 0 in right.shape:
             return self.nothing(a, b, c, beta, None, out or a.dtype)
-        forms = recipe.formats_of(place.a)[0], recipe.formats_of(place.b)[0]
+        if recipe.formats:
+            forms = recipe.formats_of(place.a)[0], recipe.formats_of(place.b)[0]
+        else:
+            forms = FORMAT_OF[a.dtype].name, FORMAT_OF[b.dtype].name
         row = self.instruction(recipe, *forms)
         own = row.model.a_format.name, row.model.b_format.name
         quantised = quantise(left, recipe, place.a, own[0]), quantise(right, recipe, place.b, own[1])
@@ -162,6 +224,8 @@ class EmulatedProducts:
         scale: binary32, multiplies results in FP8 before they are converted.
         """
         self.instructions[row.name] = None
+        if 1 in (given[0].shape[-2], given[1].shape[-2]):
+            self.lone[operation] += 1
         total = scaled_sum(row.model, recipe, *quantised, reduction or self.reduction)
         addend, last = (
             None if x is None else array_of(x, name) for x, name in ((c, "C"), (bias, "the bias"))
@@ -233,6 +297,18 @@ def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -
         own = scales.reshape(-1, *scales.shape[-2:])[items]
         flat *= (own if own.shape[-2] == 1 else own[:, rows]).astype(np.float64)
     return flat if matrix.whole is None else flat * np.float64(matrix.whole)
+
+
+def _rounded(recipe: OperandRecipe, operands: str) -> OperandRecipe:
+    """A recipe without scales, with another rule for operands. Raises :class:`.TcsmtError` for others."""
+    if recipe.scales is not None:
+        plain = ", ".join(name for name, other in RECIPES.items() if other.scales is None)
+        raise TcsmtError(
+            f"recipe {recipe.name} has a rule for its operands: operands={operands!r} goes with {plain}, or "
+            "with no recipe"
+        )
+    title = f"{recipe.formats[0].upper()}, {operands}"
+    return replace(recipe, title=title, source="operands=", rounding=operands)
 
 
 def _fits(row: Row, recipe: OperandRecipe, pair: tuple[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,9 @@ class EmulationReport(Result):
 
     unit, recipe, reduction: as given. instructions: that computed them. losses: by layer, pass and operation.
     others: operations that PyTorch computed itself, by name and, of those with products, the reason, with how
-    many times each.
+    many times each. operands: the rule by which operands were rounded, as given. lone: products of one row or
+    column that the unit computed as others, although libraries have kernels of their own for them, by
+    operation.
     """
 
     unit: str
@@ -40,6 +42,8 @@ class EmulationReport(Result):
     instructions: tuple[str, ...]
     losses: dict[tuple[str, str, str], ProductLosses]
     others: dict[tuple[str, str], int]
+    operands: str | None = None
+    lone: dict[str, int] = field(default_factory=dict)
 
     @property
     def skipped_products(self) -> dict[tuple[str, str], int]:
@@ -60,6 +64,7 @@ class EmulationReport(Result):
             "unit": self.unit,
             "recipe": None if self.recipe is None else self.recipe.name,
             "source": None if self.recipe is None else self.recipe.source,
+            "operands": self.operands,
             "reduction": str(self.reduction),
             "instructions": list(self.instructions),
             "products": [
@@ -82,6 +87,7 @@ class EmulationReport(Result):
                 for key in self.worst
                 for entry in (self.losses[key],)
             ],
+            "one_row_or_column": self.lone,
             "not_emulated": [
                 {"operation": name, "reason": why or None, "times": count}
                 for (name, why), count in self.others.items()
@@ -90,9 +96,10 @@ class EmulationReport(Result):
 
     def _lines(self) -> Iterable[str]:
         yield self.answer
-        recipe = (
-            "operands as they are" if self.recipe is None else f"{self.recipe.name} ({self.recipe.title})"
-        )
+        if self.recipe is not None:
+            recipe = f"{self.recipe.name} ({self.recipe.title})"
+        else:
+            recipe = f"operands rounded: {self.operands}" if self.operands else "operands as they are"
         yield f"unit: {self.unit}, {recipe}, {self.reduction}; {', '.join(self.instructions) or 'no product'}"
         if self.losses:
             yield ""
@@ -101,6 +108,10 @@ class EmulationReport(Result):
             lost = sum(entry.overflowed for entry in self.losses.values())
             if lost:
                 yield f"{lost} results overflowed: they are not finite, and not in the errors"
+        if self.lone:
+            yield ""
+            told = ", ".join(f"{name} x {count}" for name, count in self.lone.items())
+            yield f"of one row or column, computed as others (libraries have kernels of their own): {told}"
         if self.skipped_products:
             yield ""
             told = ", ".join(f"{name} x {n} ({why})" for (name, why), n in self.skipped_products.items())

@@ -54,6 +54,7 @@ def scaled_mm(
     row = products.instruction(recipe, *forms)
     if 0 in left.shape or 0 in right.shape:
         return products.nothing(a, b, None, 0, bias, out)
+    products.admit((left, right.swapaxes(-1, -2)))
     place = ProductPlace(products.layers.next_product(), "forward", "activation", "activation")
     given = quantised[0].numbers(), quantised[1].numbers()
     return products.finish(

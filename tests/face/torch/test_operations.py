@@ -136,3 +136,46 @@ def test_groups() -> None:
         rows = torch._grouped_mm(a, b.transpose(1, 2).contiguous().transpose(1, 2), offsets)
     own = [tcsmt.gemm(a[:3].contiguous(), b[0].contiguous(), unit=BF16), tcsmt.gemm(a[3:], b[2], unit=BF16)]
     assert same(rows, torch.cat(own).bfloat16())
+
+
+#: Shapes of A and B, and the operands and the place of the result of each group; one is empty.
+GROUPED: dict[str, tuple[tuple[int, ...], tuple[int, ...], Any]] = {
+    "rows": ((11, 16), (3, 16, 8), lambda a, b, n, group: (a[group], b[n], group)),
+    "columns": ((3, 5, 16), (16, 11), lambda a, b, n, group: (a[n], b[:, group], (slice(None), group))),
+    "sums": ((6, 11), (11, 8), lambda a, b, n, group: (a[:, group], b[group], n)),
+}
+
+
+@pytest.mark.parametrize("recipe", [None, "fp8-tensor", "fp8-block"])
+@pytest.mark.parametrize("kind", GROUPED)
+def test_groups_are_products_by_themselves(kind: str, recipe: str | None) -> None:
+    """Forward and backward, with the roles of their operands, what ``mm`` gives for each group."""
+    left, right, part = GROUPED[kind]
+    groups = [slice(0, 3), slice(3, 3), slice(3, 10)]
+    ends = torch.tensor([group.stop for group in groups], dtype=torch.int32)
+    a, b = seeded(*left).bfloat16().requires_grad_(), torch.nn.Parameter(seeded(*right, seed=1).bfloat16())
+    with emulate("h100", recipe) as emulation:
+        y = torch._grouped_mm(a, b, ends)
+        gradient = seeded(*y.shape, seed=2).bfloat16()
+        y.backward(gradient)
+    runs = [(run, entry.products) for (_, run, _), entry in emulation.report.losses.items()]
+    assert sorted(runs) == [("forward", 2), ("input gradient", 2), ("weight gradient", 2)]
+    own, other = a.detach().clone().requires_grad_(), torch.nn.Parameter(b.detach().clone())
+    with emulate("h100", recipe):
+        for number, group in enumerate(groups):
+            *operands, place = part(own, other, number, group)
+            product = torch.mm(*operands)
+            assert same(y[place], product)
+            product.backward(gradient[place])
+    assert same(a.grad, own.grad) and same(b.grad, other.grad)
+
+
+def test_gradients_of_groups_do_not_go_by_shapes_alone() -> None:
+    """Where saved tensors are copies, formulas of ``mm`` do not tell which operand is the gradient."""
+    a, b = (seeded(*shape).bfloat16().requires_grad_() for shape in ((8, 16), (2, 16, 8)))
+    ends = torch.tensor([4, 8], dtype=torch.int32)
+    copies = torch.autograd.graph.saved_tensors_hooks(lambda x: x.clone(), lambda x: x)
+    with emulate("h100", "fp8-block"), copies:
+        y = torch._grouped_mm(a, b, ends)
+        with pytest.raises(tcsmt.TcsmtError, match="not known which operand is a gradient"):
+            y.float().sum().backward()
