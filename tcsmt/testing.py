@@ -1,4 +1,4 @@
-"""What tests of kernels and emulators are written with.
+"""Functions for tests of kernels and emulators.
 
 >>> from tcsmt.testing import assert_close
 """

@@ -1,1 +1,1 @@
-"""What algorithms on a unit lose: bounds, searches, exactness, emulations."""
+"""The accuracy of algorithms on a unit: bounds, searches, exactness, emulations."""

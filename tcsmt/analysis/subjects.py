@@ -1,4 +1,4 @@
-"""What is asked whether it sums integers exactly, by name: a unit, an algorithm on it, or an emulation."""
+"""Subjects of questions about exact integer sums, by name: a unit, an algorithm on it, or an emulation."""
 
 from __future__ import annotations
 

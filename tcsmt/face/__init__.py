@@ -1,1 +1,1 @@
-"""What people touch: the command line, the Python interface, pictures."""
+"""The parts that people touch: the command line, the Python interface, pictures."""

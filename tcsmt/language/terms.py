@@ -283,7 +283,7 @@ def _forget(reference: ref[Term], table: dict[tuple[object, ...], _Reference] = 
 
 
 def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Term:
-    """The one place where a node is born: fold constants, then share."""
+    """Return the node: fold constants, then look it up. Nothing else constructs nodes."""
     for arg in args:
         if arg.op != "const":
             break

@@ -1,4 +1,4 @@
-"""What all kernels are written from, as LLVM text: loops over rows, or over the steps of a product.
+"""The common parts of compiled kernels, as LLVM text: loops over rows, or over the steps of a product.
 
 What is computed in them is in :mod:`.integer_kernels` and :mod:`.float_kernels`.
 """

@@ -1,4 +1,6 @@
-"""What a graph computes of each operand word by itself: once for each word of a matrix, before products."""
+"""The part of a graph that depends on one operand word: computed once for each word of a matrix, before
+products.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept between runs: bytes by name; losing any of it costs time and nothing else.
+"""The cache between runs: bytes by name. Losing any of it costs time and nothing else.
 
 A file that is damaged, or is not what was kept under its name, is as good as none. That is no protection from
 someone who writes to the folder: what must not be forged is not read from here.

@@ -1,4 +1,5 @@
-"""What a long run has found so far, in a file from which the next run goes on; one run at a time has it.
+"""A checkpoint: the results of a long run so far, in a file from which the next run goes on; one run at a
+time has it.
 
 A :class:`Checkpoint` is a JSON file that is whole after each step: it is replaced in one step, so that a
 full disk, Ctrl-C or a crash leaves the one before it.

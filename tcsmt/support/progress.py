@@ -1,4 +1,4 @@
-"""How far a long run is: on a terminal a bar, or a line that changes; always on standard error."""
+"""Progress of long runs, always on standard error: on a terminal a bar, or a line that changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question gave: text, plain data and HTML of every kind of result, all from what it holds."""
+"""The base class of results: text, JSON and HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run that is stopped by a signal still says of what it had."""
+"""Reports of partial results when a run is interrupted."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ class _BudgetBuilder:
         return max(Fraction(partial.c), self.size(partial.products))
 
     def wrong(self, partial: Partial) -> Fraction:
-        """How far a partial sum is off at most."""
+        """Return the bound of a partial sum's error, relative to S."""
         return (partial.growth - 1) * self.terms(partial) + partial.off
 
     def reach(self, partial: Partial) -> Fraction:

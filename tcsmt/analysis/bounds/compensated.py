@@ -1,4 +1,4 @@
-"""What a compensated sum outside the unit loses at most, from what is known of each of its roundings.
+"""The error bound of a compensated sum outside the unit, from known properties of each of its roundings.
 
 Every addition gives (x + y)(1 + δ), |δ| <= u, also where the result is subnormal: then the exact sum is no
 smaller than the last place, and nothing is lost. A summand times 2^-s may also lose ``lost`` below the

@@ -1,4 +1,4 @@
-"""How much a fused sum can lose: what alignment cuts off each term, and what the last rounding does.
+"""Error terms of a fused sum: the bits that alignment cuts off each term, and the last rounding.
 
 With T the largest exponent:
 
@@ -121,7 +121,7 @@ class FusedSum:
         return c.fraction_bits - (c.significand.width - 1)
 
     def losses(self, chain: StepwiseProof, live: Collection[int]) -> Losses | None:
-        """What is lost where such numbers may be other than zero; None: nothing.
+        """Return the losses if only these lanes can be non-zero; None if nothing is lost.
 
         Raises :class:`Unbounded` where lemmas are not proved.
         """

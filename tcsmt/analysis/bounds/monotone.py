@@ -1,4 +1,5 @@
-"""That an algorithm's result never falls where one word, and with it the exact sum, grows: proved in parts.
+"""The proof that an algorithm's result never falls where one word, and with it the exact sum, grows; in
+parts.
 
 A fused sum truncates its terms on a grid of F bits below the largest exponent T. A step makes the magnitude
 of one of its numbers the next larger one, and T becomes T + t; the other direction is the step back. On the

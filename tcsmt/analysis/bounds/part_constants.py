@@ -1,4 +1,4 @@
-"""What parts of significands keep of words and of their products: counted for every significand there is.
+"""Constants of parts of significands and of their products: counted over every significand there is.
 
 A unit may multiply some bits of each significand alone (:class:`.FusedStep`). A part has the word's sign, so
 parts of one product add up to no more than the product, if no bit is taken twice; that is counted, too.

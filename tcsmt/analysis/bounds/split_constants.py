@@ -1,4 +1,4 @@
-"""What the words of a number keep of it: the constants of a split, proved for every number of a domain.
+"""The constants of a split, proved for every number of a domain.
 
 They are guessed from samples, and held against all numbers of the domain that there are, by enumeration.
 """

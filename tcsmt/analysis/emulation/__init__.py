@@ -1,1 +1,1 @@
-"""What emulations of binary64 by small integers lose: proved bounds, witnesses, exact domains."""
+"""The error of emulations of binary64 by small integers: proved bounds, witnesses, exact domains."""

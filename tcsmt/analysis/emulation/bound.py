@@ -1,4 +1,4 @@
-"""How large an emulation's error can be: the largest found, and the bound proved."""
+"""The largest error of an emulation: the largest found, and the bound proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an emulation's result is from c + Σ a·b at most: a proof of lemmas, and arithmetic from them.
+"""The error budget of an emulation, relative to c + Σ a·b: a proof of lemmas, and arithmetic from them.
 
 Everything is relative to S = |c| + Σ |a·b| over numbers of a domain's exponents, or, however wide that is, to
 |c| + K·max|a|·max|b|:

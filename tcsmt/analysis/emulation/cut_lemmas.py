@@ -1,4 +1,4 @@
-"""What a cut of numbers into digits keeps, proved for every number of the format at once.
+"""Lemmas about a cut of numbers into digits, proved for every number of the format at once.
 
 Each lemma is about one number x and the largest exponent of its row, both free: of binary64, all 2^64 words
 and all exponents that are no smaller than the word's. In units of the last digit, X = x·2^(total - E):

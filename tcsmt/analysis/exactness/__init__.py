@@ -1,1 +1,1 @@
-"""Where results are exactly the sums of products: of a unit, a kernel, an algorithm; how far it is proved."""
+"""Exact domains: where the results of a unit, a kernel or an algorithm are exactly the sums of products."""

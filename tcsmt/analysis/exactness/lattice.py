@@ -1,4 +1,4 @@
-"""Where the numbers of a computation lie: a range, and the last bit that any of them has."""
+"""Lattices of a computation's numbers: a range, and the last bit that any of them has."""
 
 from __future__ import annotations
 

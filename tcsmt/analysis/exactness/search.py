@@ -1,4 +1,4 @@
-"""Integers whose dot product a unit does not give exactly: tried where the proof ends.
+"""The search for inexact integer dot products just beyond the proved limit.
 
 What is exact up to a limit fails first where a partial sum is as large as it can be, and odd. So the rows
 are made of the largest products, with small or odd ones at the ends; some are random. Every pair of rows is

@@ -1,4 +1,4 @@
-"""How large an algorithm's error can be: the largest found, and the smallest bound proved.
+"""The largest error of an algorithm: the largest found, and the smallest bound proved.
 
 Two measures: in units in the last place of the exact result (no bound where the sum cancels), and
 relative to |c| + Σ |a·b|, in units of 2^-24. The search alternates the simulator, which climbs, and

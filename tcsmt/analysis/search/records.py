@@ -1,4 +1,4 @@
-"""What was found about algorithms as plain data: commands print it, and the list of findings keeps it."""
+"""Findings about algorithms as plain data, for commands and for the list of findings."""
 
 from __future__ import annotations
 

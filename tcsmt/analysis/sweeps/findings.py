@@ -1,4 +1,4 @@
-"""What was found about the algorithms, unit by unit: ``tcsmt accuracy findings`` writes it as it goes.
+"""The findings about all algorithms, unit by unit: ``tcsmt accuracy findings`` writes them as it goes.
 
 Each entry of the list has a key of its own; one that is in the file already, about the same graphs, is not
 computed again.

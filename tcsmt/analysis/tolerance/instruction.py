@@ -1,4 +1,4 @@
-"""What one instruction of a chain can lose, as a linear function of the sizes of what it adds up.
+"""The error of one instruction of a chain, bounded by a linear function of the magnitudes of its terms.
 
 The steps of an instruction, and what each of them loses at most, are those of the error budget
 (:mod:`tcsmt.analysis.bounds.steps`, :mod:`tcsmt.analysis.bounds.fused_loss`): lemmas about the unit's own

@@ -1,4 +1,4 @@
-"""How far a kernel's product of two given matrices can be from the exact one, for each element."""
+"""The tolerance of a kernel's product of two given matrices, for each element."""
 
 from __future__ import annotations
 

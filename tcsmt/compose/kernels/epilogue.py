@@ -1,4 +1,4 @@
-"""What a kernel does to a finished sum: alpha, beta, a bias, and conversions to the format of the output."""
+"""The epilogue of a kernel: alpha, beta, a bias, and conversions to the format of the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a kernel cuts K into parts and adds their sums up, as data with a short text.
+"""Reductions: how a kernel cuts K into parts and adds their sums up, as data with a short text.
 
 ``chained`` is one chain of instructions along K. ``split-k:4,pairs`` is one level of parts. Levels nest, the
 outermost first: in ``split-k:2/promote:128`` each of two parts is added up in blocks of 128.

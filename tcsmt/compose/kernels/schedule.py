@@ -1,4 +1,5 @@
-"""What a kernel computes, written once: on arrays of words, on terms, and on whatever else stands for words.
+"""The steps of a kernel, written once: for arrays of words, for terms, and for whatever else stands for
+words.
 
 A kernel that is computed and a kernel that is proved about are the same steps in the same order. What a step
 is on one kind of words is a :class:`SumSteps`, or a :class:`KernelSteps`.

@@ -1,1 +1,3 @@
-"""How matrices of wide numbers become a unit's operands: formats, blocks, scales; and their products."""
+"""Quantisation: from matrices of wide numbers to a unit's operands, by formats, blocks and scales; and their
+products.
+"""

@@ -1,4 +1,4 @@
-"""How numbers that share a scale get it, and what becomes of them: on NumPy arrays.
+"""Scales shared by blocks of numbers, and the scaled numbers: on NumPy arrays.
 
 Each rule follows a published one, bit for bit (``tests/compose/quantisation`` compares).
 """

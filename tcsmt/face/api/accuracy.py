@@ -1,4 +1,4 @@
-"""How accurate algorithms are that multiply binary32 matrices on a unit: ``tcsmt.accuracy``.
+"""The accuracy of algorithms that multiply binary32 matrices on a unit: ``tcsmt.accuracy``.
 
 >>> from tcsmt import accuracy
 >>> "ootomo-halfhalf" in accuracy.recipes()

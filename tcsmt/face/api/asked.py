@@ -1,4 +1,4 @@
-"""What calls are told: which inputs count, how operands are rounded, and how solvers are asked."""
+"""Types of arguments that many calls take: domains, rules for operands, options of solvers."""
 
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
 from tcsmt.prove.engine.options import CHOICES as SOLVERS

@@ -1,4 +1,4 @@
-"""How good test vectors are: which hypotheses they tell apart, and which vectors would close the gaps."""
+"""The quality of test vectors: which hypotheses they tell apart, and which vectors would close the gaps."""
 
 from __future__ import annotations
 

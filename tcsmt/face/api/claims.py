@@ -1,4 +1,4 @@
-"""What papers, packages and manuals say of units, judged: ``tcsmt.claims``."""
+"""Judgements of statements in papers, packages and manuals: ``tcsmt.claims``."""
 
 from __future__ import annotations
 

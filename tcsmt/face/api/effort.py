@@ -1,4 +1,4 @@
-"""What calls about an algorithm have in common: where and how far they look."""
+"""Options that calls about an algorithm share: where they search, and for how long."""
 
 from __future__ import annotations
 

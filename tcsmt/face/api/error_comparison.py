@@ -1,4 +1,4 @@
-"""Whether one algorithm is ever less accurate than another on a unit: ``tcsmt.accuracy.compare``."""
+"""Comparisons of two algorithms' errors on a unit: ``tcsmt.accuracy.compare``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a chained result is exactly the dot product: ``tcsmt.accuracy.exact``."""
+"""Exact domains of chained results: ``tcsmt.accuracy.exact``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is so about one unit? The answer of a property module, with witnesses and proofs."""
+"""Questions of property modules about one unit: ``tcsmt.find``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classical probes read from a black box: the order of its sum, precision, rounding, special values."""
+"""Classical probes of a black box: the order of its sum, precision, rounding, special values."""
 
 from __future__ import annotations
 

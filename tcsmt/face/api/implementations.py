@@ -1,4 +1,4 @@
-"""What is asked whether it is a unit: a function, another unit, a program, or the instruction itself."""
+"""Implementations to compare with a unit: a function, another unit, a program, or the instruction itself."""
 
 from __future__ import annotations
 

@@ -328,7 +328,7 @@ def _format(name: str, array: Any, formats: Sequence[AnyFormat]) -> AnyFormat:
 
 @dataclass(frozen=True)
 class _Problem:
-    """The words of everything, and the formats of A, B and C."""
+    """Return all words (operands and both results), and the formats of A, B and C."""
 
     differences: Differences
     words: dict[str, Array]

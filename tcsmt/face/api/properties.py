@@ -1,4 +1,4 @@
-"""What can be asked of a unit: the properties that come with tcsmt, and those of a user's own folders."""
+"""The properties that a unit can be asked about: those of tcsmt, and those of a user's own folders."""
 
 from __future__ import annotations
 

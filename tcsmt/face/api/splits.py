@@ -1,4 +1,4 @@
-"""What is kept of a binary32 number that is split into narrower words: ``tcsmt.accuracy.split``."""
+"""The information that a split of a binary32 number into narrower words keeps: ``tcsmt.accuracy.split``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a command line needs beside calls and results: exit codes, errors, progress, files, tables, counts."""
+"""Names that a command line needs beside calls and results: exit codes, errors, progress, files, tables,
+counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a kernel's product of given matrices can be from the exact one: ``tcsmt.tolerance``."""
+"""Tolerances for a kernel's product of given matrices: ``tcsmt.tolerance``."""
 
 from __future__ import annotations
 

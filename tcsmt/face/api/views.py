@@ -1,4 +1,4 @@
-"""What a page in a browser shows, as the part of its address after ``#``.
+"""The state of a page in a browser, as the part of its address after ``#``.
 
 It is a list of key=value between ``&``: ``v=1``, the version; ``a`` and ``b``, units by name; ``w``, words
 of a's inputs in order (a0, ..., b0, ..., c, then scales), hexadecimal, between commas, without zeros at the

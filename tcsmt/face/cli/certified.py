@@ -1,4 +1,4 @@
-"""How many proofs have a certificate, on standard error."""
+"""The count of proofs that have a certificate, on standard error."""
 
 from __future__ import annotations
 

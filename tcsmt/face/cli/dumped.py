@@ -1,4 +1,4 @@
-"""What ``--dump-smt`` has written, on standard error."""
+"""The message about files that ``--dump-smt`` has written, on standard error."""
 
 from __future__ import annotations
 

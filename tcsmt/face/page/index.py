@@ -1,4 +1,4 @@
-"""What a page knows of its units before it loads any, and what results say of pairs of them."""
+"""The index of a page: its units, before any of them is loaded, and the known results about pairs of them."""
 
 from __future__ import annotations
 

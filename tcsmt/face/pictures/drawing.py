@@ -1,4 +1,4 @@
-"""What is drawn, whatever it is drawn with: grids of bits, tables, lists of values, and notes on them.
+"""Elements of pictures, for every kind of output: grids of bits, tables, lists of values, and notes on them.
 
 A bit is drawn in the column of its weight, a power of two. Grids of one position on a sheet share
 their columns, so that two models can be compared bit by bit.

@@ -1,4 +1,4 @@
-"""What products lose: a bar for each layer and pass, split into the steps that lose it."""
+"""Bar charts of the error of products: a bar for each layer and pass, split into the steps that cause it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures of papers have no place for: any algorithm's error against K, all vendors' units."""
+"""Plots beyond the papers' figures: the error of any algorithm against K, on the units of all vendors."""
 
 from __future__ import annotations
 

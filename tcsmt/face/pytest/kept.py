@@ -1,4 +1,4 @@
-"""What an earlier run has found of a function, and whether it is so still.
+"""Records of earlier runs about a function, and whether they still hold.
 
 An outcome counts where all is as it was that it is known to depend on: the unit's graph, the number of rows,
 the function's code and the files that it imports (:mod:`tcsmt.support.fingerprints`). What else a function

@@ -1,4 +1,4 @@
-"""What a product loses against binary64, split into what its steps lose."""
+"""The error of a product against binary64, split into the parts that its steps cause."""
 
 from __future__ import annotations
 

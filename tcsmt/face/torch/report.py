@@ -1,4 +1,4 @@
-"""What a network's products lost on a unit, layer by layer."""
+"""The report of a network's emulated products: the error of each layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the sums of a tree are rounded, asked of an element whose order is known.
+"""The roundings of a tree's sums, identified from elements whose order is known.
 
 A sum keeps 2^-t beside 1 if its format has t + 1 bits: 1 is a product on its one side, 2^-t on the other, and
 -1 joins in the next sum. A product is exact if all bits of (1 + 2^-i)(1 + 2^-j) are left where -(1 + 2^-j)

@@ -1,4 +1,4 @@
-"""What a tree of sums gives for products: its arithmetic bit for bit, or its order alone."""
+"""The results of a tree of sums for products: its arithmetic bit for bit, or its order alone."""
 
 from __future__ import annotations
 

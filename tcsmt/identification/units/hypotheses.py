@@ -1,4 +1,4 @@
-"""What a search needs of a kind of hypotheses, and the hypotheses of several kinds that are left."""
+"""The interface of a kind of hypotheses, and the hypotheses of several kinds that are left."""
 
 from __future__ import annotations
 

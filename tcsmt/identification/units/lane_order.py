@@ -1,4 +1,4 @@
-"""What a chain or tree of additions reveals of itself: the exponent of products, and the order of lanes.
+"""Facts that a chain or tree of additions reveals: the exponent of products, and the order of lanes.
 
 The order is read by masking (MMA-Sim, section II-C): X and -X at two terms swallow all that meets them before
 they meet each other, and the result counts the other terms, each a tiny y. A number of terms that belong

@@ -1,4 +1,4 @@
-"""What rows answer to ordinary questions, whatever it is that these do not show."""
+"""The answers of rows to ordinary questions, whatever it is that these do not show."""
 
 from __future__ import annotations
 

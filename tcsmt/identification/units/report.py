@@ -1,4 +1,4 @@
-"""What `tcsmt identify` found, as data and as text."""
+"""The findings of `tcsmt identify`, as data and as text."""
 
 from __future__ import annotations
 

@@ -357,7 +357,7 @@ def _details(m: IeeeParameters) -> Iterator[str]:
 
 
 def _changed(family: Family, row: Table, unit: Model) -> str:
-    """A fused dot-add by what it has that the unit has not, or by its name in the catalogue."""
+    """Name a fused dot-add: its catalogue name, or the parameters in which it differs from the unit."""
     named = known(family, row[None])
     if named:
         return named[0]

@@ -1,4 +1,4 @@
-"""How well a question splits hypotheses."""
+"""The score of a question: how well it splits hypotheses."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What holds of a graph of terms, or is done to it: bounds, a digest, narrower words."""
+"""Properties and transformations of graphs of terms: bounds, a digest, narrower words."""

@@ -1,4 +1,4 @@
-"""What a graph computes, as a short text: what is kept between runs is kept under it.
+"""The digest of a graph: the key of whatever is kept between runs.
 
 A digest is the same in every process and version of Python. It is of the structure alone: two graphs that
 differ in one operation have different digests, although they may compute the same.

@@ -1,4 +1,4 @@
-"""What a file of LLVM IR says: types, operands, instructions, functions and variables."""
+"""The contents of a file of LLVM IR: types, operands, instructions, functions and variables."""
 
 from __future__ import annotations
 

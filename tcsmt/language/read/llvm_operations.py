@@ -1,4 +1,4 @@
-"""What operations of LLVM IR do to words, and where their results are undefined."""
+"""The meaning of LLVM IR's operations on words, and where their results are undefined."""
 
 from __future__ import annotations
 

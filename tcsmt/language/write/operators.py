@@ -1,4 +1,4 @@
-"""What C and SystemVerilog write alike: operators between parentheses."""
+"""Operators that C and SystemVerilog write alike, between parentheses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What formats of every kind have: words of so many bits, and the exact value of each."""
+"""The interface of formats of every kind: words of so many bits, and the exact value of each."""
 
 from __future__ import annotations
 

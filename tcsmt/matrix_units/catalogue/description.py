@@ -1,4 +1,4 @@
-"""What is known of a unit, in words: source, evidence, and its parameters in every convention in use."""
+"""The description of a unit: source, evidence, and its parameters in every convention in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name stands for: an architecture, a GPU or a processor, whatever its case, spaces and hyphens."""
+"""Names of architectures, GPUs and processors, in any case, with or without spaces and hyphens."""
 
 from __future__ import annotations
 

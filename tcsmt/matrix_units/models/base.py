@@ -1,4 +1,4 @@
-"""What every model of a matrix unit has: formats, inputs, and a trace of its stages."""
+"""The base class of models: formats, inputs, and a trace of the stages."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _chosen(whole: Any, alternatives: tuple[Any, ...], table: Parameters) -> Any
     for kind in alternatives:
         if all(_holds(table, *item) for item in kind.when.items()):
             return kind
-    # (the only alternative left, which what is around it takes alone)
+    # only one alternative is left: name the parameter that does not fit it
     name, wanted = next(item for item in kind.when.items() if not _holds(table, *item))
     needed = f"other than {_default(table, name)}" if wanted is GIVEN else str(wanted)
     raise table.refusal(name, f"{needed} when {_text(whole.when, table)}")

@@ -269,9 +269,7 @@ def _scale_words(model: FusedDotAdd) -> list[list[Term]]:
 
 
 def _scaled(scales: Sequence[Term], n: GridNumbers, fmt: Format, top: Term) -> Term:
-    """2^(F - grid) times two scales; less where that is too small, and where that is too large, as it is of
-    zeros alone.
-    """
+    """Return 2^(F - grid) times both scales, clamped at both ends; zeros alone reach the upper end."""
     field = const(2 * BIAS + n.fraction_bits + n.bias - 2 * fmt.bias, WIDTH) - top
     field = total(*(word.zext(WIDTH) for word in scales), field)
     largest = const(2 * BIAS, WIDTH)

@@ -1,4 +1,4 @@
-"""What a fused dot-add is composed of.
+"""The parts of a fused dot-add.
 
 Features that exclude each other are closed alternatives, so that a unit with both cannot be written. Each
 part holds parameters of :class:`.FusedParameters`, which says what they mean, under their own names; ``part``

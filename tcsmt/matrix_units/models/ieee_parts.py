@@ -1,4 +1,4 @@
-"""What a dot product by IEEE operations is composed of: closed alternatives, as for fused sums.
+"""The parts of a dot product by IEEE operations: closed alternatives, as for fused sums.
 
 A sum says the order of its operations, whatever stands for words: a model's are on terms; a family of
 hypotheses has them on arrays. Each part holds parameters of :class:`.IeeeParameters` under their own names;

@@ -1,4 +1,4 @@
-"""What an instruction is given for one word of D: one value, with the block scales, in one order."""
+"""The operands of an instruction for one word of D, with the block scales, in one order."""
 
 from __future__ import annotations
 

@@ -244,8 +244,8 @@ def with_one_nan(model: Model) -> IeeeDotAdd | None:
 
 
 def one_lane(model: Model) -> tuple[IeeeDotAdd, IeeeDotAdd] | None:
-    """Of a unit whose NaNs follow a rule and that else is a chain of a processor's instructions: one link of
-    it, with the rule and without. None of other units.
+    """Return one step of a chain of native multiply-adds with a NaN rule: with the rule and without. None for
+    other units.
     """
     if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
         return None

@@ -1,4 +1,4 @@
-"""What the exported files of a model have in common: its name, its words, the names of its stages."""
+"""The common parts of a model's exported files: its name, its words, the names of its stages."""
 
 from __future__ import annotations
 

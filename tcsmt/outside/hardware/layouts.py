@@ -1,4 +1,4 @@
-"""Where the elements of A, B, C and D live in the threads that run one instruction.
+"""The layouts of A, B, C and D in the threads that run one instruction.
 
 Every layout here is a sum over bits: each bit of a thread's number, and each bit of the number of
 one of its elements, adds a place. B is given transposed, so that the rows of A and of B are both

@@ -1,4 +1,4 @@
-"""What a device answered, as a data set that `tcsmt validate` reads."""
+"""The answers of a device, as a data set that `tcsmt validate` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That nothing undefined can happen in a function of C: all its faults refuted by two solvers.
+"""The proof that nothing undefined can happen in a function of C: two solvers refute all its faults.
 
 Faults of one function share most of their terms, so many are asked for at once; where that has no answer,
 each half is asked for by itself.

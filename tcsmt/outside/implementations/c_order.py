@@ -3,7 +3,7 @@
 ``t + (t = x)`` is undefined, and in ``f() + g()`` a compiler chooses which function runs first. An
 intermediate language shows one order alone, so this is decided on the syntax tree: where the language orders
 two parts of an expression in no way, neither may change what the other one reads or changes. What cannot be
-told apart counts as the same object; so this refuses some C that is well defined, and none that is not.
+told apart counts as the same object: some well-defined C is refused, and no undefined C is accepted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What the blocks of a SystemVerilog design read and write, and which of them its result depends on."""
+"""The words that the blocks of a SystemVerilog design read and write, and the blocks that its result depends
+on.
+"""
 
 from __future__ import annotations
 

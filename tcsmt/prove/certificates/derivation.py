@@ -1,4 +1,4 @@
-"""How a proof is put together: four kinds of steps, and what each of them needs to be sound.
+"""The structure of a proof: four kinds of steps, and what each of them needs to be sound.
 
 A proof shows that no input satisfies a truth value, the *goal*. On the way it collects *facts*, truth values
 that hold wherever the goal does, and *replacements*, nodes with other terms of the same value there. What

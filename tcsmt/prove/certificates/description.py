@@ -1,4 +1,4 @@
-"""What a certificate states and how it is proved, in words."""
+"""The description of a certificate in words: its statement, and the proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a certificate states: no input satisfies a truth value about the outputs of models.
+"""The statement of a certificate: no input satisfies a truth value about the outputs of models.
 
 As JSON it has what a reader needs to build that truth value again, by the code that builds it everywhere:
 

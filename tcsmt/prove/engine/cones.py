@@ -1,4 +1,4 @@
-"""What lies below a node, as bits of an integer: to see what two words share without a walk to the inputs."""
+"""The nodes below a node, as bits of an integer: what two words share, without a walk to the inputs."""
 
 from __future__ import annotations
 

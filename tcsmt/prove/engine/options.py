@@ -1,4 +1,4 @@
-"""How questions are put to solvers and what becomes of the answers: one object, carried whole."""
+"""The options of solving: one object, carried whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a stranger's word may be that has no counterpart, and is on the way to one that has.
+"""Candidates for intermediate words of a stranger's design that have no counterpart, but lead to one that
+has.
 
 A stranger takes sums and maxima of two words at a time, in an order and in widths of its own, where the first
 graph has one node for all the words; and extends a number by two operations. What it has on the way is

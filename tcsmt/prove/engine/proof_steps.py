@@ -1,4 +1,4 @@
-"""What was proved on the way to a verdict, one step after the other."""
+"""The steps of a proof on the way to a verdict, in order."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Proving:
         return self.solving.options.timeout
 
     def proved(self, what: str, how: str, lemma: CountedAnswer) -> None:
-        """One more step."""
+        """Record a proved step."""
         answer = lemma.answer
         step = ProofStep(
             what=what, how=how, solver=answer.solver, version=answer.version, seconds=answer.seconds,

@@ -1,4 +1,6 @@
-"""Where words lie, as facts of a proof: each from where its operands lie, by a query about one operation."""
+"""Ranges of words, as facts of a proof: each follows from the ranges of its operands, by a query about one
+operation.
+"""
 
 from __future__ import annotations
 

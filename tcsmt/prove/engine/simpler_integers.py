@@ -1,4 +1,4 @@
-"""What makes an integer or fixed-point number of a witness simpler."""
+"""Simplification of the integers and fixed-point numbers of a witness."""
 
 from __future__ import annotations
 

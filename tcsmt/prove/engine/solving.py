@@ -73,8 +73,8 @@ class Solving:
         return self.judged(goal, self.ask(goal))
 
     def judged(self, goal: Term, answer: Answer) -> Verdict:
-        """What an answer to a goal is worth: an input counts if it replays on the evaluator, a proof if
-        :meth:`proof` says so. The input is not made short.
+        """Turn a solver's answer into a verdict: an input counts only if it replays on the evaluator, a proof
+        only if :meth:`proof` accepts it. The input is not shortened.
         """
         if answer.answer == "unsat":
             return self.proof("", goal, answer, answer.seconds)

@@ -1,1 +1,1 @@
-"""What is stated, apart from how it is proved: questions, domains, verdicts, findings."""
+"""Statements, apart from how they are proved: questions, domains, verdicts, findings."""

@@ -1,4 +1,4 @@
-"""What became of a proof that was to have a certificate."""
+"""The outcome of a proof that was to have a certificate."""
 
 from __future__ import annotations
 

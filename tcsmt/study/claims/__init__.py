@@ -1,4 +1,4 @@
-"""What the literature says about matrix units, judged by measured results and proofs.
+"""Statements in the literature about matrix units, judged by measured results and proofs.
 
 The claims are data (``published.toml``): a unit, and two hypotheses about it, the claimed one and
 the one that it contradicts, each as changes of the unit's catalogue row or as a disputed row of it; or

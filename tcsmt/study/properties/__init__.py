@@ -1,1 +1,1 @@
-"""What a property module is written with, how it is found, and the curated scripts."""
+"""The interface of property modules, their discovery, and the curated scripts."""

@@ -1,4 +1,4 @@
-"""How good test vectors are: which hypotheses about a unit they tell apart, and what would close the gaps.
+"""The quality of test vectors: which hypotheses about a unit they tell apart, and what would close the gaps.
 
 The hypotheses are the unit's model, its neighbours along each parameter, and the catalogue's rows and
 claims of the same formats and K. A vector tells two hypotheses apart where they answer different words.

@@ -1,4 +1,4 @@
-"""What a worker is given, and what comes back."""
+"""The input and output of a worker."""
 
 from __future__ import annotations
 

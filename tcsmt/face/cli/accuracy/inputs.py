@@ -1,4 +1,4 @@
-"""What the commands about an algorithm share: its unit, its length, and how long to search."""
+"""Options that the commands about an algorithm share: unit, length, time for searching."""
 
 from __future__ import annotations
 

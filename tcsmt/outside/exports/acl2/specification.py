@@ -1,4 +1,5 @@
-"""That a unit is the specification that is written by hand, as a book of ACL2: a lemma for each stage.
+"""The proof that a unit is the specification that is written by hand, as a book of ACL2: a lemma for each
+stage.
 
 The specification (``results/theorems/acl2/specification.lisp``) adds rational numbers; a unit's book shifts
 words. Between them are ``specified.lisp``, which says for all parameters that the specification's steps are
