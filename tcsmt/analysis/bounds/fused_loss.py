@@ -31,13 +31,23 @@ from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
 from tcsmt.support.errors import InternalError, TcsmtError
 
-__all__ = ["C", "ExactUpTo", "FusedSum", "Losses", "Unbounded", "need"]
+__all__ = [
+    "SHARES",
+    "C",
+    "ExactUpTo",
+    "FusedSum",
+    "Losses",
+    "Unbounded",
+    "free_exponent",
+    "leading_bit",
+    "need",
+]
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
 #: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;
 #: 1 means less than all of it.
-_SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
+SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
 
 
 class Unbounded(TcsmtError):
@@ -53,6 +63,8 @@ class Losses:
     tiny_c_loss: where every product is zero, and c is tiny. group_loss: of ``cut``, what sums of some
     products that are aligned to their own largest exponent lose, each relative to 2 to the power of that.
     wrong_unit_loss: by a sum of -1 unit that is rounded to another number, relative to 2^T.
+    floor: what 2^T is at most where it is larger than every number of the sum (0: nowhere). smallest_loss:
+    what the last rounding loses where that is more than its share of the result's last bit.
     """
 
     cut: Fraction
@@ -61,6 +73,8 @@ class Losses:
     tiny_c_loss: Fraction
     group_loss: tuple[Fraction, ...] = ()
     wrong_unit_loss: Fraction = Fraction(0)
+    floor: Fraction = Fraction(0)
+    smallest_loss: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -223,10 +237,7 @@ class FusedSum:
             parts = [self._cut(chain, addend, live) for addend in x.addends]
             whole = sum(parts, Fraction(0))
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
-                self._attained(chain, x.exponent, places)
-                what = "a term of the largest exponent loses nothing"
-                if all(chain.prove(what, _Alignment.of(addend).loses_on_top) for addend in x.addends):
-                    whole -= min(part for part in parts if part)
+                whole -= self._spared(chain, x, places, min(part for part in parts if part))
             return whole
         if x.source is None:
             return Fraction(0)
@@ -240,6 +251,13 @@ class FusedSum:
             need(chain, "a term loses the last bit that is kept at most", alignment.loses_more_than_a_bit)
         return before + last
 
+    def _spared(self, chain: StepwiseProof, x: Fixed, places: Collection[int], least: Fraction) -> Fraction:
+        """Return what the term with the largest exponent does not lose: ``least``, if lemmas say so."""
+        self._attained(chain, x.exponent, places)
+        what = "a term of the largest exponent loses nothing"
+        alone = all(chain.prove(what, _Alignment.of(addend).loses_on_top) for addend in x.addends)
+        return least if alone else Fraction(0)
+
     def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
         """A sum of terms; one that is left out where its largest exponent is small is not left out here.
 
@@ -249,12 +267,13 @@ class FusedSum:
         if x is self.sum or word.op != "ite" or word.args[1].value != 0:
             return x
         put, _, added = word.args
-        some = any_of(
-            ~y.zero & signed_word(self.lowest).sle(signed(y.exponent))
-            for y in (self.numbers[place] for place in self._places(x))
-        )
+        some = any_of(self._counts(self.numbers[place]) for place in self._places(x))
         need(chain, "a sum is left out only where all of its numbers are zeros", characterised(put & some))
         return replace(x, word=added)
+
+    def _counts(self, x: Number) -> Term:
+        """Whether a number is not zero, and one that the lemmas are about."""
+        return ~x.zero & signed_word(self.lowest).sle(signed(x.exponent))
 
     def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
         """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
@@ -303,7 +322,7 @@ class FusedSum:
         The sum is a multiple of 2^last, and its magnitude is 2^largest at most.
         """
         total = var("sum", self.sum.word.width)
-        top = _free("top", self.sum.exponent)
+        top = free_exponent("top", self.sum.exponent)
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
         x, bits = decode(self.format, result), self.sum.fraction_bits
         finest = min(lowest - bits, last - self.format.fraction_bits)
@@ -357,12 +376,12 @@ class FusedSum:
         # where all numbers are zeros, whose signs a result may depend on, nothing is lost (zeros)
         some = any_of(~x.zero for x in self.numbers.values())
         for premise in (TRUE, some):
-            for share in _SHARES:
+            for share in SHARES:
                 less = "less than a" if share == 1 else f"{share} of a"
                 what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
                 if chain.prove(what, premise & self._misrounded(share)):
                     return share, Fraction(0)
-        for share in _SHARES:
+        for share in SHARES:
             less = "less than a" if share == 1 else f"{share} of a"
             what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits, but of -1"
             if chain.prove(what, self._misrounded(share, but=-1)):
@@ -371,7 +390,7 @@ class FusedSum:
 
     def _miscounted(self, chain: StepwiseProof) -> Fraction:
         """What a sum of -1 unit of its grid loses, relative to 2^T; its result is a power of two."""
-        top, fmt = _free("top", self.sum.exponent), self.format
+        top, fmt = free_exponent("top", self.sum.exponent), self.format
         free = {self.sum.word: const(-1, self.sum.word.width), self.sum.exponent.term: top.term}
         (result,) = substitute([self.result], free)
         # seen at one exponent, proved for all
@@ -391,7 +410,7 @@ class FusedSum:
     def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
         """Is a sum, other than ``but``, rounded by more?"""
         total = var("sum", self.sum.word.width)
-        top = _free("top", self.sum.exponent)
+        top = free_exponent("top", self.sum.exponent)
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
         fmt = self.format
         x, size, spare = decode(fmt, result), magnitude(total), fmt.precision
@@ -399,7 +418,7 @@ class FusedSum:
         shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - fmt.fraction_bits + spare)
         width = total.width + 3 * spare + 16
         lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.unsigned(width)))
-        last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
+        last = (leading_bit(size) >> (self.precision - 1)).zext(width) << spare
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
@@ -495,8 +514,8 @@ class _Alignment:
     @classmethod
     def of(cls, x: Fixed) -> _Alignment:
         source = _source(x)
-        top = _free("top", x.exponent)
-        low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
+        top = free_exponent("top", x.exponent)
+        low = top if source.exponent.term is x.exponent.term else free_exponent("exponent", source.exponent)
         word = source.significand if isinstance(source, Number) else source.word
         integer_bits = word.width - source.fraction_bits
         if isinstance(source, Number) and word.op == "zext":  # zeros in front may be put elsewhere
@@ -641,7 +660,7 @@ def _aligned_zero(x: Fixed) -> Term:
     return substitute([x.word], {word: const(0, word.width)})[0]
 
 
-def _leading_bit(word: Term) -> Term:
+def leading_bit(word: Term) -> Term:
     """The word with its highest set bit alone."""
     bits, above = [], word[word.width - 1]
     bits.append(above)
@@ -660,5 +679,6 @@ def _whole(x: Number) -> Term:
     return x.sign.ite(-word, word)
 
 
-def _free(name: str, range_of: Exponent) -> Exponent:
+def free_exponent(name: str, range_of: Exponent) -> Exponent:
+    """Return a free variable in the place of an exponent, of its range."""
     return Exponent(var(name, range_of.term.width), range_of.low, range_of.high)

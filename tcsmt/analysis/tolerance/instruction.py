@@ -20,12 +20,13 @@ most the largest product, or the sum so far with its error.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 
 from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
+from tcsmt.analysis.bounds.gradual_loss import GradualSum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, StepResult, steps_of
 from tcsmt.analysis.tolerance.upward import number_above
@@ -189,11 +190,12 @@ def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequenc
 def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequence[_Partial]) -> _Partial:
     """A fused sum; every number may be other than zero, which loses no less than zeros do."""
     exact, fused = _joined([start, *parts]), step.sum
-    off = exact.off + Linear(always=_of_tiny_products(chain, step))
+    live = frozenset(range(len(parts))) | ({C} if start.content else set())
+    off = exact.off
     if fused.drops_below is not None and start.content:
         off += Linear(always=Fraction(2) ** fused.drops_below)
-    live = frozenset(range(len(parts))) | ({C} if start.content else set())
-    losses = fused.losses(chain, live)
+    losses, tiny = _losses(chain, step, live)
+    off += Linear(always=tiny)
     if losses is None:
         return _Partial(exact.content, off)
     if start.has_sum:
@@ -202,10 +204,35 @@ def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequen
         top = Linear(products=_ONE) + off  # products of earlier steps
     else:
         top = Linear(largest=_ONE)
+    top += Linear(always=losses.floor)
     of_top, of_size = _rounding(losses, fused.precision, fused.sum.fraction_bits, fused.sum.word.width)
     lost = top.times(losses.cut + of_top) + (exact.size + off).times(of_size)
-    lost += Linear(products=_miscounted(losses, fused.sum.fraction_bits), always=losses.tiny_c_loss)
+    lost += Linear(products=_miscounted(losses, fused.sum.fraction_bits))
+    lost += Linear(always=losses.tiny_c_loss + losses.smallest_loss)
     return _Partial(exact.content, off + lost)
+
+
+def _losses(chain: StepwiseProof, step: FusedStep, live: Collection[int]) -> tuple[Losses | None, Fraction]:
+    """What a fused sum loses, and what it loses where all products are too small for these lemmas.
+
+    Where there may be such products, lemmas about sums of any size come first.
+    """
+    fused = step.sum
+    if step.least >= fused.lowest:
+        return fused.losses(chain, live), _ZERO
+    found: list[Losses] = []
+
+    def gradually() -> bool:
+        try:
+            found.append(GradualSum.of(fused).losses(chain, live))
+        except Unbounded:
+            return False
+        return True
+
+    if chain.attempt(gradually):
+        return found[0], _ZERO
+    tiny = _of_tiny_products(chain, step)
+    return fused.losses(chain, live), tiny
 
 
 def _of_tiny_products(chain: StepwiseProof, step: FusedStep) -> Fraction:
@@ -215,8 +242,6 @@ def _of_tiny_products(chain: StepwiseProof, step: FusedStep) -> Fraction:
     Refused where that is so much that a bound would say nothing.
     """
     fused = step.sum
-    if step.least >= fused.lowest:
-        return _ZERO
     highest = fused.lowest + fused.sum.word.width - fused.sum.fraction_bits
     if highest > fused.format.e_min + _TINY:
         raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {fused.lowest}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -21,24 +20,24 @@ from tcsmt.analysis.bounds.steps import FusedStep, steps_of
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.terms import Term, var
-from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, decode
-from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.datapath import Number, decode
+from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind, Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tests.oracles import recipes, terms, tiny
+from tests.oracles import recipes, tiny
 from tests.oracles.tiny_recipes import Drawn
-from tests.support.planted import put, rare, wrong_where
+from tests.support.fused_rows import NARROW, Rows, with_planted_stage
+from tests.support.planted import put
 from tests.support.sampling import mostly_long
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-NARROW = tiny.described(exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NONE)
 WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
 #: Formats of c and of the result; the last ones reach far below any product.
 WIDES = ((WIDE, WIDE), (WIDE, WIDE), (tiny.described(exponent_bits=4, fraction_bits=3, bias=8), WIDE),
@@ -96,94 +95,6 @@ def some_complement(rng: Random) -> Model:
         flush_c=rng.random() < 0.7, flush_outputs=(flushes := rng.random() < 0.5),
         tininess="after" if flushes else "result",
     )  # fmt: skip
-
-
-def planted(rng: Random, unit: Model) -> Model:
-    """The unit with a stage that is wrong on few inputs."""
-    trace = unit.trace
-    stage = rng.choice([*trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C), *trace.of(Kind.RESULT) * 2])
-    row = {str(x.data): rng.getrandbits(x.width) for x in trace.inputs}
-    where = rare(rng, trace, row)
-    if stage.kind is Kind.RESULT and rng.random() < 0.8:
-        (total,) = trace.of(Kind.SUM)
-        given = {name: np.array([word]) for name, word in row.items()}
-        where = total.term.eq(int(np.broadcast_to(terms.values([total.term], given)[0], 1)[0]))
-    found = replace(unit)
-    found.__dict__["trace"] = put(trace, stage, wrong_where(rng, stage, where))
-    return found
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A fused sum's values on all inputs of one product and a finite c."""
-
-    sum: FusedSum
-    c: Format
-
-    @cached_property
-    def columns(self) -> dict[str, Array]:
-        if len(self.sum.lanes) > 1:
-            return self.some
-        words = [np.arange(1 << fmt.width) for fmt in (NARROW, NARROW, self.c)]
-        columns = {n: w.ravel() for n, w in zip(("a0", "b0", "c"), np.meshgrid(*words), strict=True)}
-        c = self.sum.numbers[C]
-        finite = ~(terms.values([c.infinite | c.nan], columns)[0].astype(bool))
-        return {name: words[finite] for name, words in columns.items()}
-
-    @property
-    def some(self) -> dict[str, Array]:
-        """Random words of several products and a finite c; in half of the rows c is small, or zero."""
-        random, size = np.random.default_rng(7), 60_000
-        lanes = [f"{side}{n}" for side in "ab" for n in range(len(self.sum.lanes))]
-        columns = {name: random.integers(0, 1 << NARROW.width, size) for name in lanes}
-        c = random.integers(0, 1 << self.c.width, size)
-        c[: size // 4] &= 1 << self.c.sign_bit | (1 << self.c.fraction_bits + 1) - 1
-        columns["c"] = np.where(random.random(size) < 0.1, 0, c)
-        number = self.sum.numbers[C]
-        finite = ~(terms.values([number.infinite | number.nan], columns)[0].astype(bool))
-        return {name: words[finite] for name, words in columns.items()}
-
-    def word(self, term: Term) -> Array:
-        found = terms.values([term], self.columns)[0].astype(np.int64)
-        return np.broadcast_to(found, len(self.columns["c"]))
-
-    def flag(self, term: Term) -> Array:
-        return self.word(term).astype(bool)
-
-    def exponent(self, x: Exponent) -> Array:
-        return self.word(x.term) + x.low
-
-    def number(self, x: Number) -> Array:
-        size = np.ldexp(self.word(x.significand).astype(float), self.exponent(x.exponent) - x.fraction_bits)
-        return np.where(self.flag(x.sign), -size, size)
-
-    def fixed(self, x: Fixed) -> Array:
-        word, width = self.word(x.word), x.word.width
-        word = word - (word >> (width - 1) << width)
-        return np.ldexp(word.astype(float), self.exponent(x.exponent) - x.fraction_bits)
-
-    @cached_property
-    def top(self) -> Array:
-        return self.exponent(self.sum.sum.exponent)
-
-    @cached_property
-    def total(self) -> Array:
-        return self.fixed(self.sum.sum)
-
-    @cached_property
-    def exact(self) -> Array:
-        return sum((self.number(x) for x in self.sum.numbers.values()), np.zeros(len(self.columns["c"])))
-
-    @cached_property
-    def result(self) -> Array:
-        """The result, NaN where it is not finite."""
-        x = decode(self.sum.format, self.sum.result)
-        return np.where(self.flag(x.infinite | x.nan), np.nan, self.number(x))
-
-    def alone(self, place: int) -> Array:
-        """Whether all numbers but one are zero."""
-        others = [self.flag(x.zero) for n, x in self.sum.numbers.items() if n != place]
-        return np.logical_and.reduce(others)
 
 
 def held(sum_: FusedSum, c: Format, chain: StepwiseProof, seed: object) -> Counter[str]:
@@ -271,7 +182,7 @@ def claimed(
     for seed in seeds:
         rng = Random(f"{name} {seed}")
         unit = drawn(rng)
-        unit = planted(rng, unit) if seed % 3 else unit
+        unit = with_planted_stage(rng, unit) if seed % 3 else unit
         try:
             (step,) = steps_of(chain, unit, LOW, HIGH)
         except (Unbounded, ValueError):
@@ -309,7 +220,7 @@ def test_claims_on_sums_of_groups_hold(seeds: Iterable[int]) -> None:
     for seed in seeds:
         rng = Random(f"groups {seed}")
         unit = some_group(rng)
-        unit = planted(rng, unit) if seed % 3 else unit
+        unit = with_planted_stage(rng, unit) if seed % 3 else unit
         with contextlib.suppress(Unbounded):
             (step,) = steps_of(chain, unit, LOW, HIGH)
             assert isinstance(step, FusedStep)

@@ -36,7 +36,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
-from tests.oracles import exact, kernels
+from tests.oracles import exact, kernels, tiny
 from tests.oracles.tiny_recipes import some_formats, some_unit
 
 EPILOGUES = (
@@ -71,6 +71,13 @@ REAL = (
     "ieee/fma.f64",
     "x86/tdpbf16ps",
 )
+#: Units that accumulate in FP16: one rounding for each instruction, two of them, pairs that are chained.
+HALF = (
+    "volta/mma.m8n8k4.f16.f16.f16.f16",
+    "ampere/mma.m16n8k16.f16.f16.f16.f16",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+    "rdna3/v_wmma_f16_16x16x16_f16_w32",
+)
 
 
 def solving() -> Solving:
@@ -95,10 +102,16 @@ def finite_words(rng: Random, fmt: Any, low: int, shape: tuple[int, ...]) -> exa
     return words[dice.integers(0, len(words), shape)]
 
 
-def drawn_unit(rng: Random) -> Model:
-    """A unit of tiny formats."""
+def drawn_unit(rng: Random, *, gradual: bool = False) -> Model:
+    """A unit of tiny formats; gradual: results are subnormal where products are those of normal numbers."""
     while True:
-        unit = some_unit(rng, *some_formats(rng))
+        narrow, wide = some_formats(rng)
+        if gradual:
+            bits = rng.choice((3, 4))
+            wide = tiny.described(
+                exponent_bits=bits, fraction_bits=wide.fraction_bits, bias=rng.randint(1, 1 << (bits - 1))
+            )
+        unit = some_unit(rng, narrow, wide)
         if unit.c_format == unit.d_format and unit.scale_format is None:
             return unit
 
@@ -119,14 +132,15 @@ def checked(about: str, bounds: ElementBounds, results: list[Fraction | None], r
     return "a bound, of which half is reached" if reached else "a bound" if bounded else "may overflow"
 
 
-def attacked(seed: int) -> str:
+def attacked(seed: int, *, gradual: bool = False) -> str:
     """What became of one kernel of tiny formats: no element may be off by more than its bound."""
     rng = Random(f"tolerance {seed}")
-    unit, k = drawn_unit(rng), rng.choice((1, 2, 3, 4, 5))
+    unit, k = drawn_unit(rng, gradual=gradual), rng.choice((1, 2, 3, 4, 5))
     text, last = rng.choice(kernels.REDUCTIONS), rng.choice(EPILOGUES)
     narrow, wide = float_format(unit.a_format), float_format(unit.c_format)
     middle = min(max(-(-(wide.e_min + 8) // 2), narrow.e_min), narrow.e_max)
     low = middle if rng.random() < 0.7 else rng.randint(narrow.e_min, narrow.e_max)
+    low = narrow.e_min if gradual else low
     a, b = (finite_words(rng, fmt, low, (ROWS, k)) for fmt in (unit.a_format, unit.b_format))
     c = None if rng.random() < 0.3 else finite_words(rng, wide, wide.e_min, (ROWS,))
     try:
@@ -192,7 +206,23 @@ def test_no_error_is_larger_than_its_bound(seeds: Sequence[int], least: int) -> 
     assert counts["a bound, of which half is reached"] >= least
 
 
-def real(unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread: float) -> str:
+@pytest.mark.parametrize(
+    ("seeds", "least"),
+    [
+        pytest.param((2006, 2016, 2027, 2028), 1, marks=pytest.mark.slow),
+        *(pytest.param(range(s, s + 50), 3, marks=pytest.mark.long) for s in range(3000, 3400, 50)),
+    ],
+    ids=str,
+)
+def test_no_error_is_larger_where_results_are_subnormal(seeds: Sequence[int], least: int) -> None:
+    counts = Counter(attacked(seed, gradual=True) for seed in seeds)
+    print(dict(counts))
+    assert counts["a bound, of which half is reached"] >= least
+
+
+def real(
+    unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread: float, centre: int = 0
+) -> str:
     """A kernel on a unit of the catalogue, on normal numbers of such a spread of sizes, as matrices."""
     m, k, n = shape
     rng = np.random.default_rng(seed)
@@ -201,7 +231,8 @@ def real(unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread:
     kernel = Kernel(row, reduction_named(reduction), epilogue_named(epilogue))
     formats = row.model.a_format, row.model.b_format, row.model.c_format
     a, b, c = (
-        drawn(rng, fmt, size, spread) for fmt, size in zip(formats, ((m, k), (k, n), (m, n)), strict=True)
+        drawn(rng, fmt, size, spread, centre)
+        for fmt, size in zip(formats, ((m, k), (k, n), (m, n)), strict=True)
     )
     operands = MatrixWords(a, b, c if rng.random() < 0.7 else None)
     # solvers are asked once for the lemmas of a unit, and not once for each of its kernels
@@ -226,9 +257,10 @@ def real(unit: str, scheme: str, shape: tuple[int, int, int], seed: int, spread:
     return outcome
 
 
-def drawn(rng: np.random.Generator, fmt: Any, shape: tuple[int, ...], spread: float) -> Any:
+def drawn(rng: np.random.Generator, fmt: Any, shape: tuple[int, ...], spread: float, centre: int) -> Any:
     """Words of normal numbers whose exponents spread so far, of random signs and significands."""
-    exponents = np.clip(np.rint(rng.standard_normal(shape) * spread), fmt.e_min + 1, min(fmt.e_max, 12))
+    exponents = np.rint(rng.standard_normal(shape) * spread) + centre
+    exponents = np.clip(exponents, fmt.e_min + 1, min(fmt.e_max, 12))
     field = exponents.astype(np.int64) + fmt.bias
     fraction = rng.integers(0, 1 << fmt.fraction_bits, shape)
     sign = rng.integers(0, 2, shape)
@@ -272,6 +304,29 @@ def test_real_units_and_schemes(unit: str) -> None:
             assert real(unit, scheme, (9, 200, 11), number, spread)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("centre", [0, -6, -10])
+@pytest.mark.parametrize("unit", HALF)
+def test_accumulators_in_f16(unit: str, centre: int) -> None:
+    """Ordinary numbers, and those whose sums are subnormal: the error, in fractions, is within its bound."""
+    for scheme, spread in product(("chained", "split-k:3", "promote:32,total=f16"), (0.0, 2.0)):
+        assert real(unit, scheme, (7, 70, 8), 5, spread, centre) != "may overflow"
+
+
+@pytest.mark.slow
+def test_an_f16_accumulator_that_may_overflow_has_no_bound() -> None:
+    """Where every sum stays below 2^15 there is one; these elements alone have one."""
+    row = side_of("volta/mma.m8n8k4.f16.f16.f16.f16").row
+    kernel = Kernel(row, reduction_named("chained"), epilogue_named(""))
+    a, b = np.ones((3, 16), "f2"), np.full((16, 1), 2.0, "f2")
+    a[1], a[2, :2] = 1023.0, (16384.0, -16384.0)  # 32736; and a sum that may have reached 2^15 on its way
+    operands = MatrixWords(a.view("u2"), b.view("u2"))
+    loss = loss_on(RememberedProof(SolvingOptions()), row.model, least_operand(row.model, operands))
+    assert loss.limit == 2**15
+    atol = bounds_of_product(kernel, operands, loss).atol[:, 0]
+    assert 0 < atol[0] < 1 and np.isinf(atol[1:]).all()
+
+
 def test_instructions_bounded_together_bound_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer places at which sums are looked at: the bounds grow, and tiles of D make no difference."""
     kernel = Kernel(side_of("ieee/fma.f32").row, reduction_named("split-k:2"), epilogue_named(""))
@@ -305,7 +360,7 @@ def test_parts_in_any_order_have_the_largest_bound_of_every_order() -> None:
 
 
 def test_what_no_lemma_covers_is_refused() -> None:
-    def refused(unit: str, *words: Any) -> str:
+    def refused(unit: str | Model, *words: Any) -> str:
         model = side_of(unit).row.model
         with pytest.raises(Unbounded) as why:
             loss_on(StepwiseProof(solving()), model, least_operand(model, MatrixWords(*words)))
@@ -314,8 +369,9 @@ def test_what_no_lemma_covers_is_refused() -> None:
     ones = np.full((2, 4), 0x3F80, np.uint16)
     assert "s8" in refused("ampere/mma.m16n8k32.s32.s8.s8.s32", np.ones((2, 4), "u1"), np.ones((4, 2), "u1"))
     half = np.full((2, 4), 0x1000, np.uint16)
-    lemmas = "exponents of products from -28: the lemmas hold from 1 (A or B has a number below 2^-10)"
-    assert refused("hopper/mma.m16n8k16.f16.f16.f16.f16", half, half.T) == lemmas
+    lemmas = "exponents of products from -28: the lemmas hold from 9 (A or B has a number below 2^-10)"
+    flushing = side_of("volta/mma.m8n8k4.f16.f16.f16.f16").row.model.varied(flush_outputs=True)
+    assert refused(flushing, half, half.T) == lemmas
     model = side_of("hopper/mma.m16n8k16.f32.bf16.bf16.f32").row.model
     infinite = ones.T.copy()
     infinite[1, 0], infinite[2, 1] = 0x7F80, 0x4000
