@@ -136,7 +136,7 @@ def test_a_product_is_there_or_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
     """No message says that a product goes on which is whole already."""
     a, b = np.ones((1, 4), np.float16), np.ones((4, 1), np.float16)
     finish = stored_products._PartialFile.finish
-    line = 0
+    line, more = 0, True
 
     def finish_stopped(partial: stored_products._PartialFile) -> str:
         nonlocal more
@@ -145,7 +145,6 @@ def test_a_product_is_there_or_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         return digest[0] if digest else ""
 
     monkeypatch.setattr(stored_products._PartialFile, "finish", finish_stopped)
-    more = True
     while more:
         line += 1
         monkeypatch.setattr(files, "_WRITTEN", {})

@@ -11,7 +11,8 @@ from typing import Any
 from acl2_table import RESULTS, Table, markdown, trusted
 
 from tcsmt.face.api.certified_books import certified_in
-from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.files import record_of
+from tcsmt.prove.certificates.parts import statement_files
 
 __all__ = ["TRUSTED", "certified", "text"]
 

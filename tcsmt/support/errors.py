@@ -15,6 +15,7 @@ __all__ = [
     "Contradiction",
     "Exit",
     "InternalError",
+    "Malformed",
     "TcsmtError",
     "TooLarge",
     "UnknownName",
@@ -53,6 +54,10 @@ class TcsmtError(ValueError):
     def __reduce__(self) -> tuple[Any, ...]:
         """By its message, so that one raised in another process arrives here."""
         return _as_raised, (type(self), str(self))
+
+
+class Malformed(TcsmtError):
+    """A part of a certificate that cannot be read as one: its statement or its proof is not known."""
 
 
 class TooLarge(TcsmtError):

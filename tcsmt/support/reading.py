@@ -54,6 +54,8 @@ def most_unpacked(size: int) -> int:
 
 def _unpacked(content: bytes, most: int) -> bytes:
     """At most so many bytes of what was compressed; a file may be several such streams."""
+    if not content:
+        raise EOFError
     parts: list[bytes] = []
     while content and most:
         unpacker = lzma.LZMADecompressor(memlimit=_MEMORY)

@@ -12,7 +12,8 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd
-from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.files import record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tests.support.paths import ROOT
 from tests.support.results import result
 

@@ -157,7 +157,8 @@ def a_certificate_with_a_model_of_a_long_number(folder: Path) -> list[object]:
 @_case
 def a_refutation_that_unpacks_to_anything(folder: Path) -> list[object]:
     from tcsmt.language.terms import var
-    from tcsmt.prove.certificates.lemma_files import lemma_of, path_of
+    from tcsmt.prove.certificates.lemma_files import lemma_of
+    from tcsmt.prove.certificates.parts import path_of
 
     terms = [
         ["var", 8, "x", []],

@@ -18,7 +18,7 @@ from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.theorems import Theorem
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
-from tcsmt.support.errors import InternalError, TooLarge
+from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 
 __all__ = ["OF_ALGORITHM", "WHERE", "Argued", "Derived"]
 
@@ -62,19 +62,27 @@ class Argued(Theorem):
         return certificates.keep({"statement": record}, list(chain.names))
 
     def check(self, values: Mapping[str, Any], files: LemmaFiles) -> list[str]:
-        """The names of the lemmas that the argument for these values needs. Raises :class:`.InvalidProof`."""
+        """The names of the lemmas that the argument for these values needs.
+
+        Raises :class:`.InvalidProof` where the lemmas do not suffice or come to something else, and
+        :class:`.Malformed` where the argument does not take such values.
+        """
         chain = LemmaChain(files.check)
         try:
             derived = self.argue(chain, values)
         except Unbounded as why:
             raise InvalidProof(str(why)) from None
-        except TooLarge:
+        except (Malformed, TooLarge):
             raise
         except (LookupError, StopIteration, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise InvalidProof(f"{type(error).__name__}: {error}") from None
+            raise Malformed(f"not values of a statement about {self.about}: {_reason(error)}") from None
         if fault := _fault(derived, values, [*derived, *self.start]):
             raise InvalidProof(fault)
         return list(chain.names)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, TcsmtError) else f"{type(error).__name__}: {error}"
 
 
 def _fault(derived: Derived, values: Mapping[str, Any], keys: Iterable[str]) -> str:

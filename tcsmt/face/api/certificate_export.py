@@ -17,9 +17,10 @@ from tcsmt.outside.exports.refuted_formulas import Refuted, refuted_formulas
 from tcsmt.outside.exports.statement_lean import statement_theorem
 from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
 from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of, statement_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles, Missing, lemma_of
-from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
+from tcsmt.prove.certificates.parts import in_file, statement_files
+from tcsmt.prove.certificates.theorems import theorem_statement
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.floats import ieee_floats
@@ -109,13 +110,14 @@ def _smtlib(path: Path) -> ExportedStatement:
     """A statement's scripts."""
     record = record_of(path)
     title = one_line(str(record["statement"].get("title")))
-    try:
-        if "about" in record["statement"]:
-            return _of_theorem(path, record, title)
-        statement, proof = opened(path, record)
-        refuted = refuted_formulas(statement.goal, proof)
-    except InvalidProof as why:
-        raise TcsmtError(f"{path}: {why}") from None
+    with in_file(path):
+        try:
+            if "about" in record["statement"]:
+                return _of_theorem(path, record, title)
+            statement, proof = opened(path, record)
+            refuted = refuted_formulas(statement.goal, proof)
+        except InvalidProof as why:
+            raise TcsmtError(f"{path}: {why}") from None
     about = [f"{quotation(title)}, in its author's words", *StatementFacts(statement).lines()]
     files = {f"{path.stem}/statement.smt2": statement_script(statement, proof, about)}
     return ExportedStatement(path.name, title, files | _lemmas(path.stem, refuted, StageNames(statement)))
@@ -127,10 +129,8 @@ def _lean(path: Path) -> ExportedStatement:
     title = one_line(str(record["statement"].get("title")))
     if "about" in record["statement"]:
         return ExportedStatement(path.name, title, {}, _CODE)
-    try:
-        statement, _ = opened(path, record)
-    except InvalidProof as why:
-        raise TcsmtError(f"{path}: {why}") from None
+    with in_file(path):
+        statement = statement_of(path, record)
     about = [f"{quotation(title)}, in its author's words", *StatementFacts(statement).lines()]
     text = statement_theorem(statement, about)
     return ExportedStatement(path.name, title, {f"{path.stem}/Statement.lean": text})
@@ -148,11 +148,10 @@ def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedSt
     """Its lemmas, whose formulas the argument has when it is gone through again."""
     from tcsmt.analysis.certified import THEOREMS
 
-    content, folder = record["statement"], path.parent.parent
-    theorem = theorem_of(content, THEOREMS)
-    about = TheoremStatement(theorem, content, theorem.read(content, folder))
-    formulas = _Formulas(folder, frozenset(map(str, record["lemmas"])))
-    theorem.check(about.values, formulas)
+    about = theorem_statement(path, record, THEOREMS)
+    assert about is not None
+    formulas = _Formulas(path.parent.parent, frozenset(record["lemmas"]))
+    about.theorem.check(about.values, formulas)
     refuted = [Refuted(formula, {}) for formula in formulas.asked]
     return ExportedStatement(path.name, title, _lemmas(path.stem, refuted, {}), _CODE)
 

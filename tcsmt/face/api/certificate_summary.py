@@ -57,8 +57,6 @@ def summary_of_books(done: Sequence[CertifiedStatement]) -> Iterator[str]:
 def _kind(statement: CheckedStatement) -> str:
     """What a statement is about, in words of ours."""
     about = statement.about
-    if about is None:
-        return "cannot be read"
     if isinstance(about, TheoremStatement):
         return f"about: {about.record['about']}"
     return "no input satisfies a condition" if about.domain is None else "two models give the same word"

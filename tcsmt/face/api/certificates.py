@@ -13,8 +13,9 @@ from tcsmt.face.api.statements import Expected, StatementFacts
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.prove.certificates.checker import Checked, check_statement
-from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.files import record_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.prove.certificates.stated import Stated
 from tcsmt.prove.engine.inhabitants import Inhabitant
 from tcsmt.prove.statements.domain import Domain
@@ -50,13 +51,11 @@ class CheckedStatement(Checked):
     """One statement of a certificate: why it is not proved (``flaw``, empty if it is), and what it says."""
 
     @cached_property
-    def facts(self) -> StatementFacts | None:
-        """What it says, about which units, of which inputs; None where it cannot be read.
+    def facts(self) -> StatementFacts:
+        """What it says, about which units, of which inputs.
 
         Raises :class:`tcsmt.TcsmtError` where two results that are proved to be the same are not.
         """
-        if self.about is None:
-            return None
         facts = StatementFacts(self.about)
         outputs = facts.inhabitant.outputs if facts.inhabitant is not None else ()
         if not self.flaw and len(set(outputs)) > 1:
@@ -64,32 +63,32 @@ class CheckedStatement(Checked):
         return facts
 
     @property
-    def states(self) -> Stated | None:
-        """All that it says, made from what was checked; None where it cannot be read."""
-        return None if self.facts is None else self.facts.states
+    def states(self) -> Stated:
+        """All that it says, made from what was checked."""
+        return self.facts.states
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The catalogue's rows that each different model is, by its graph: those of ``states.different``."""
-        return () if self.facts is None else self.facts.rows
+        return self.facts.rows
 
     @property
     def variants(self) -> tuple[str, ...]:
         """Of each different model that is no row, the nearest row and the parameters that differ; or ""."""
-        return () if self.facts is None else self.facts.variants
+        return self.facts.variants
 
     @property
     def inhabitant(self) -> Inhabitant | None:
         """An input of which it says something, with the results there; None: it assumes nothing."""
-        return None if self.facts is None else self.facts.inhabitant
+        return self.facts.inhabitant
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: one of the ``statements`` that ``tcsmt certificate check --json`` prints."""
-        return super().as_json() | (self.facts.as_json() if self.facts else {})
+        return super().as_json() | self.facts.as_json()
 
     def lines(self) -> list[str]:
-        """All that it says, for people; none where it cannot be read."""
-        return self.facts.lines() if self.facts else []
+        """All that it says, for people."""
+        return self.facts.lines()
 
     @property
     def verdict(self) -> str:
@@ -133,8 +132,8 @@ def check_certificate(
     which is empty if it is proved. states: two units, as :func:`tcsmt.compare` takes them, which must be
     proved to give the same word for every input of the domain (None: for all words); only statements that say
     so are returned.
-    Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and, with ``states``, where no statement
-    says so, or none is proved.
+    Raises :class:`tcsmt.TcsmtError` for what cannot be read as a certificate, and, with ``states``, where no
+    statement says so, or none is proved.
 
     >>> import tcsmt, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -190,9 +189,7 @@ def stating(checked: Sequence[CheckedStatement], expected: Expected) -> list[Che
     missing = []
     saying = []
     for statement in checked:
-        if statement.facts is None:
-            why = statement.flaw
-        elif not (why := expected.missing(statement.facts)):
+        if not (why := expected.missing(statement.facts)):
             why = f"it is NOT PROVED: {statement.flaw}" if statement.flaw else ""
         if why:
             missing.append(f"{statement.path.name}: {why}")

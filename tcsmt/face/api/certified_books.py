@@ -16,7 +16,8 @@ from tcsmt.outside.exports.acl2.errors import error_book
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of
-from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of
+from tcsmt.prove.certificates.parts import in_file
+from tcsmt.prove.certificates.theorems import theorem_statement
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.text import one_line, quotation
@@ -123,18 +124,15 @@ def _units(book: StatementBook, facts: StatementFacts) -> dict[str, str]:
 
 
 def book_of(path: Path) -> StatementBook | CertifiedStatement:
-    """The book of a statement, or why there is none."""
-    record = record_of(path)
-    try:
-        if "about" in record["statement"]:
-            return error_book(path, _theorem(path, record["statement"]))
-        return statement_book(path, *opened(path, record))
-    except InvalidProof as flaw:
-        return CertifiedStatement(path.name, title_in(path), f"no book: {one_line(str(flaw))}")
-
-
-def _theorem(path: Path, record: Mapping[str, Any]) -> TheoremStatement:
+    """The book of a statement, or why there is none. Raises :class:`.Malformed` for what is no statement."""
     from tcsmt.analysis.certified import THEOREMS
 
-    theorem = theorem_of(record, THEOREMS)
-    return TheoremStatement(theorem, record, theorem.read(record, path.parent.parent))
+    record = record_of(path)
+    try:
+        with in_file(path):
+            theorem = theorem_statement(path, record, THEOREMS)
+            if theorem is not None:
+                return error_book(path, theorem)
+            return statement_book(path, *opened(path, record))
+    except InvalidProof as flaw:
+        return CertifiedStatement(path.name, title_in(path), f"no book: {one_line(str(flaw))}")

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcsmt.language.terms import Term
 from tcsmt.prove.certificates.derivation import InvalidProof, check
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import proof_of, record_of, statement_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.certificates.parts import in_file, require_lemmas, statement_files
 from tcsmt.prove.certificates.statement import Statement
-from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
-from tcsmt.support.errors import TooLarge
+from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_statement
 from tcsmt.support.text import one_line
 
 __all__ = ["Checked", "check_certificate", "check_statement"]
@@ -23,13 +22,13 @@ __all__ = ["Checked", "check_certificate", "check_statement"]
 class Checked:
     """What checking one statement came to. flaw: why it is not proved; empty if it is.
 
-    title: what the author calls it. about: what was checked, of which :func:`.stated` says all; None where it
-    cannot be read. lemmas: the names of those that the proof needs.
+    title: what the author calls it. about: what was checked, of which :func:`.stated` says all. lemmas: the
+    names of those that the proof needs.
     """
 
     path: Path
     title: str
-    about: Statement | TheoremStatement | None
+    about: Statement | TheoremStatement
     flaw: str
     lemmas: tuple[str, ...] = ()
 
@@ -43,7 +42,8 @@ def check_certificate(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> I
     """Check each statement of a certificate, one after the other; a lemma that several need is checked once.
 
     theorems: the kinds of statements whose argument is code, by what they are ``about``.
-    Raises :class:`.TcsmtError` for a folder that is not a certificate, or a file that cannot be read at all.
+    Raises :class:`.TcsmtError` for a folder that is not a certificate, and :class:`.Malformed` for a part of
+    it that cannot be read as one.
     """
     lemmas = LemmaFiles(folder)
     for path in statement_files(folder):
@@ -55,27 +55,22 @@ def check_statement(
 ) -> Checked:
     """Check the statement of one file of a certificate; lemmas: of its folder, where some are checked.
 
-    Raises :class:`.TcsmtError` for a file that cannot be read at all.
+    It is not proved where what is stated and how it is proved are known, and the proof fails. Raises
+    :class:`.Malformed` where they are not.
     """
     record, files = record_of(path), lemmas or LemmaFiles(path.parent.parent)
-    statement, used = record["statement"], dict[str, None]()
-    about: Statement | TheoremStatement | None = None
-
-    def refute(formula: Term) -> None:
-        used[files.check(formula)] = None
-
-    label = statement.get("title", "")
-    title = label if isinstance(label, str) and label.isprintable() else ascii(label)
-    try:
-        if "about" in statement:
-            theorem = theorem_of(statement, theorems)
-            about = TheoremStatement(theorem, statement, theorem.read(statement, files.folder))
-            used |= dict.fromkeys(theorem.check(about.values, files))
-        else:
-            about, proof = opened(path, record)
-            check(about.goal, proof, refute)
-    except TooLarge as why:
-        raise TooLarge(f"{path}: {why}") from None
-    except (InvalidProof, RecursionError) as why:  # an empty flaw would say that it is proved
-        return Checked(path, title, about, one_line(str(why)) or "its proof fails, without a reason")
+    used: dict[str, None] = {}
+    with in_file(path):
+        require_lemmas(files.folder, record["lemmas"])
+        about = theorem_statement(path, record, theorems) or statement_of(path, record)
+        title = record["statement"]["title"]
+        try:
+            if isinstance(about, TheoremStatement):
+                used |= dict.fromkeys(about.theorem.check(about.values, files))
+            else:
+                proof = proof_of(path, record, about)
+                check(about.goal, proof, lambda formula: used.update({files.check(formula): None}))
+        except InvalidProof as why:  # an empty flaw would say that it is proved
+            return Checked(path, title, about, one_line(str(why)) or "its proof fails, without a reason")
+        files.can_be_read(name for name in record["lemmas"] if name not in used)
     return Checked(path, title, about, "", tuple(used))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of
+from tcsmt.prove.certificates.parts import in_file, statement_files
 from tcsmt.prove.certificates.stated import Names, Stated, of_models, of_theorem
 from tcsmt.prove.certificates.statement import Statement
-from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
-from tcsmt.support.errors import TcsmtError
+from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_statement
+from tcsmt.support.errors import Malformed
 from tcsmt.support.text import counted, one_line, quotation
 
 __all__ = ["Description", "described"]
@@ -54,30 +55,31 @@ class Description:
 def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:
     """Every statement of a certificate; theorems: the kinds whose argument is code, as for the checker.
 
-    Raises :class:`.TcsmtError` for a file that cannot be read.
+    Raises :class:`.Malformed` for what cannot be read as a certificate.
     """
     descriptions = []
     for path in statement_files(folder):
-        try:
-            descriptions.append(_described(path, record_of(path), theorems))
-        except InvalidProof as why:
-            raise TcsmtError(f"{path}: {why}") from None
+        record = record_of(path)
+        with in_file(path):
+            try:
+                descriptions.append(_described(path, record, theorems))
+            except InvalidProof as why:
+                raise Malformed(str(why)) from None
     return descriptions
 
 
 def _described(path: Path, record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Description:
     content = record["statement"]
     title = str(content.get("title"))
-    if "about" not in content:
+    about = theorem_statement(path, record, theorems)
+    if about is None:
         statement, proof = opened(path, record)
         names = Names(statement)
         return Description(
             path, title, statement, of_models(statement, names), tuple(_steps(proof, names, ""))
         )
-    theorem = theorem_of(content, theorems)
-    about = TheoremStatement(theorem, content, theorem.read(content, path.parent.parent))
     lemmas, losses = record["lemmas"], content.get("losses")
-    count = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas"
+    count = counted(len(lemmas), "lemma")
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
     return Description(path, title, about, of_theorem(about), (f"by {count}, as the file says", *lost))
 

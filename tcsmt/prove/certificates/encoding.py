@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import MACROS, Term, const, count, operands_first, rebuild, var
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, Step
-from tcsmt.support.errors import TooLarge
+from tcsmt.prove.certificates.parts import as_list
+from tcsmt.support.errors import Malformed, TooLarge
 
-__all__ = ["TermReader", "digest_text", "read_proof", "with_keys"]
+__all__ = ["TermReader", "digest_text", "read_proof"]
 
 #: How many arguments an operation takes.
 _ARITY = {
@@ -35,7 +35,8 @@ _WIDEST, _MOST_BITS, _MOST_NODES = 1 << 13, 1 << 25, 1 << 22
 class TermReader:
     """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
 
-    Raises :class:`.InvalidProof` for an entry that is not a term, and :class:`.TooLarge` for too many bits.
+    Raises :class:`.Malformed` for an entry that is not a term, :class:`.InvalidProof` for a node that is not
+    there, and :class:`.TooLarge` for too many bits.
     """
 
     def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
@@ -46,7 +47,7 @@ class TermReader:
 
     def read(self, entries: object) -> None:
         """Append these entries to the table."""
-        for entry in _list(entries):
+        for entry in as_list(entries):
             self._terms.append(self._term(entry))
             self._bits += self._terms[-1].width
             if self._bits > _MOST_BITS or count() - self._before > _MOST_NODES:
@@ -54,12 +55,12 @@ class TermReader:
 
     def __getitem__(self, place: object) -> Term:
         if type(place) is not int or not 0 <= place < len(self._terms):
-            raise InvalidProof(f"there is no term {place!r} in the table")
+            raise Malformed(f"there is no term {place!r} in the table")
         return self._terms[place]
 
     def all(self, places: object) -> list[Term]:
         """The terms at these places."""
-        return [self[place] for place in _list(places)]
+        return [self[place] for place in as_list(places)]
 
     def _term(self, entry: object) -> Term:
         match entry:
@@ -67,13 +68,15 @@ class TermReader:
                 return self.outputs[number]
             case ["node", str(digest)] if digest in self._nodes:
                 return self._nodes[digest]
+            case ["node", str(digest)] if self._nodes and _DIGEST.fullmatch(digest):
+                raise InvalidProof(f"the goal has no node {digest}: the proof is about something else")
             case ["const", int(width), str(value), []] if 1 <= width <= _WIDEST and _HEX.fullmatch(value):
                 return const(int(value, 16), width)
             case ["var", int(width), str(name), []] if 1 <= width <= _WIDEST:
                 return var(name, width)
             case [str(op), int(width), data, [_, *_] as places] if 1 <= width <= _WIDEST:
                 return self._operation(op, width, data, self.all(places), entry)
-        raise InvalidProof(f"not a term: {entry!r:.200}")
+        raise Malformed(f"not a term: {entry!r:.200}")
 
     def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
         """The operation on its arguments, through the constructors that models use, too.
@@ -81,10 +84,10 @@ class TermReader:
         Only operations of this table: a constant with arguments would be a node that is not shared.
         """
         if op not in _ANY and len(args) != _ARITY.get(op):
-            raise InvalidProof(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
+            raise Malformed(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
         widths = [arg.width for arg in args]
         if (op in _UNIFORM and set(widths) != {width}) or (op == "ite" and widths != [1, width, width]):
-            raise InvalidProof(f"not a term: {entry!r:.200}: arguments of {widths} bits")
+            raise Malformed(f"not a term: {entry!r:.200}: arguments of {widths} bits")
         node = Term()
         node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
         if op == "macro" and args:
@@ -95,9 +98,9 @@ class TermReader:
             # of the node's width: what is shown of the node, left free, need not hold of the value.
             defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise InvalidProof(f"not a term: {entry!r:.200}: {error}") from None
+            raise Malformed(f"not a term: {entry!r:.200}: {error}") from None
         if not term.width == defined == width:
-            raise InvalidProof(f"not a term: {entry!r:.200}: its width is {term.width}, or {defined}")
+            raise Malformed(f"not a term: {entry!r:.200}: its width is {term.width}, or {defined}")
         return term
 
 
@@ -110,10 +113,11 @@ def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
             return data
         case None if op not in ("extract", "macro"):
             return None
-    raise InvalidProof(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
+    raise Malformed(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
 
 
 _HEX = re.compile("[0-9a-f]+")
+_DIGEST = re.compile("[0-9a-f]{16}")
 
 
 def digest_text(node: Term) -> str:
@@ -122,8 +126,8 @@ def digest_text(node: Term) -> str:
 
 
 def read_proof(steps: object, terms: TermReader) -> Proof:
-    """The steps from plain data. Raises :class:`.InvalidProof` for what is none."""
-    return tuple(_step(step, terms) for step in _list(steps))
+    """The steps from plain data. Raises :class:`.Malformed` for what is none."""
+    return tuple(_step(step, terms) for step in as_list(steps))
 
 
 def _step(step: object, terms: TermReader) -> Step:
@@ -136,28 +140,11 @@ def _step(step: object, terms: TermReader) -> Step:
             return Close(tuple(terms.all(using)), tuple(terms.all(free)))
         case {"cases": [*cases], "otherwise": otherwise, **rest} if not rest:
             return Cases(tuple(_case(part, terms) for part in cases), read_proof(otherwise, terms))
-    raise InvalidProof(f"not a step of a proof: {step!r:.200}")
+    raise Malformed(f"not a step of a proof: {step!r:.200}")
 
 
 def _case(record: object, terms: TermReader) -> tuple[Term, Proof]:
     match record:
         case {"case": case, "proof": proof, **rest} if not rest:
             return terms[case], read_proof(proof, terms)
-    raise InvalidProof(f"not a case: {record!r:.200}")
-
-
-def with_keys(what: str, data: object, needed: Sequence[str], more: Sequence[str] = ()) -> dict[str, Any]:
-    """An object that has the keys that it needs, and no others than those. Raises :class:`.InvalidProof`."""
-    if not isinstance(data, dict):
-        raise InvalidProof(f"{what} is not an object: {data!r:.200}")
-    missing, unknown = sorted(set(needed) - data.keys()), sorted(data.keys() - {*needed, *more})
-    if missing or unknown:
-        fault = f"has no {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
-        raise InvalidProof(f"{what} {fault:.200}: its keys are {', '.join(needed)}")
-    return data
-
-
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidProof(f"not a list: {value!r:.200}")
-    return value
+    raise Malformed(f"not a case: {record!r:.200}")

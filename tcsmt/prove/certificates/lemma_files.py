@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +23,11 @@ from tcsmt.language.write.cnf import Cnf, as_clauses
 from tcsmt.language.write.smtlib import script
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
-from tcsmt.support.errors import TcsmtError, TooLarge
+from tcsmt.prove.certificates.parts import SUFFIXES, path_of, require_shape
 from tcsmt.support.reading import read_bytes
 
-__all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "Missing", "lemma_of", "path_of"]
+__all__ = ["Lemma", "LemmaFiles", "Missing", "lemma_of"]
 
-#: The files of a lemma, by their suffixes.
-SUFFIXES = ("smt2", "cnf", "lrat")
 #: So many bytes are unpacked of a refutation, and of all lemmas of a folder.
 _MOST, _MOST_OF_ALL = 1 << 28, 1 << 32
 
@@ -84,7 +83,8 @@ class LemmaFiles:
     def check(self, formula: Term) -> str:
         """The name of the lemma that refutes a formula; its files are checked.
 
-        Raises :class:`Missing` for no refutation, :class:`.InvalidProof` for a wrong one, :class:`.TooLarge`.
+        Raises :class:`Missing` for no refutation, :class:`.InvalidProof` for a wrong one, and
+        :class:`.TcsmtError` for files that cannot be read as these.
         """
         if formula not in self._names:
             lemma = lemma_of(formula)
@@ -94,31 +94,28 @@ class LemmaFiles:
             self._names[formula] = lemma.name
         return self._names[formula]
 
+    def can_be_read(self, names: Iterable[str]) -> None:
+        """Raise :class:`.Malformed` where a file of one of these lemmas, which nothing needs, is none."""
+        for name in names:
+            for suffix in SUFFIXES:
+                self._read(path_of(self.folder, name, suffix), suffix)
+
     def _check(self, lemma: Lemma) -> None:
         path = path_of(self.folder, lemma.name, "lrat")
         if not path.is_file():
             raise Missing(f"{path} is missing")
         for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
             of_suffix = path_of(self.folder, lemma.name, suffix)
-            if self._read(of_suffix) != expected.encode():
+            if self._read(of_suffix, suffix) != expected.encode():
                 raise InvalidProof(f"{of_suffix}: not the formula of the step that needs it")
-        lines = io.TextIOWrapper(io.BytesIO(self._read(path)), "ascii", "replace")
+        lines = io.TextIOWrapper(io.BytesIO(self._read(path, "lrat")), "ascii", "replace")
         try:
             check_refutation(lemma.clauses.clauses, lines)
         except InvalidProof as why:
             raise InvalidProof(f"{path}: {why}") from None
 
-    def _read(self, path: Path) -> bytes:
-        try:
-            content = read_bytes(path, min(_MOST, self._left))
-        except TooLarge:
-            raise
-        except TcsmtError as why:
-            raise InvalidProof(str(why)) from None
+    def _read(self, path: Path, suffix: str) -> bytes:
+        content = read_bytes(path, min(_MOST, self._left))
         self._left -= len(content)
+        require_shape(path, suffix, content)
         return content
-
-
-def path_of(folder: Path, name: str, suffix: str) -> Path:
-    """A file of a lemma, in the folder of a certificate."""
-    return folder / "lemmas" / f"{name}.{suffix}.xz"

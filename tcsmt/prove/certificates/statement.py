@@ -25,10 +25,10 @@ from tcsmt.language.terms import TRUE, Term, all_of, var, variables
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
-from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.encoding import TermReader, with_keys
+from tcsmt.prove.certificates.encoding import TermReader
+from tcsmt.prove.certificates.parts import with_keys
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.support.errors import TcsmtError, TooLarge
+from tcsmt.support.errors import Malformed, TcsmtError, TooLarge
 
 __all__ = ["Statement", "domain_of", "input_words", "read_statement"]
 
@@ -53,13 +53,13 @@ class Statement:
 
 
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
-    """Build the goal again; ``model_named``: the model in a file. Raises :class:`.InvalidProof`."""
+    """Build the goal again; ``model_named``: the model in a file. Raises :class:`.Malformed`."""
     about = ("goal",) if "goal" in record else ("domain", "also", "differ")
     with_keys("the statement", record, ("title", "inputs", "calls", "terms", *about))
     try:
         title, inputs = record["title"], record["inputs"]
         if not isinstance(title, str) or not title.isprintable():
-            raise InvalidProof("the title of the statement is not a line of text")
+            raise Malformed("the title of the statement is not a line of text")
         terms = TermReader()
         calls = [_call(entry, terms, model_named) for entry in record["calls"]]
         terms.read(record["terms"])
@@ -69,21 +69,21 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
         if "goal" in record:
             goal = terms[record["goal"]]
             if goal.width != 1:
-                raise InvalidProof(f"the goal is a word of {goal.width} bits where a truth value belongs")
+                raise Malformed(f"the goal is a word of {goal.width} bits where a truth value belongs")
         else:
             domain, also = domain_of(record["domain"]), terms.all(record["also"])
             if any(term.width != 1 for term in also):
-                raise InvalidProof("a word where a truth value belongs")
+                raise Malformed("a word where a truth value belongs")
             left, right = (_numbered(calls, number).output for number in record["differ"])
             where = domain.holds(formats, Trace(input_words(formats), (), TRUE, ()))
             goal = all_of([where, *also]) & left.ne(right)
         widths = plain | {name: fmt.width for name, fmt in formats.items()}
         _check_inputs(goal, widths, plain)
         return Statement(title, goal, formats, widths, tuple(calls), domain, tuple(also), record)
-    except TooLarge:
+    except (Malformed, TooLarge):
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TcsmtError) as error:
-        raise InvalidProof(f"the statement cannot be read: {type(error).__name__}: {error}") from None
+        raise Malformed(f"the statement cannot be read: {type(error).__name__}: {error}") from None
 
 
 def _call(entry: Mapping[str, Any], terms: TermReader, model_named: Callable[[str], Model]) -> Call:
@@ -106,13 +106,13 @@ def _check_inputs(goal: Term, widths: Mapping[str, int], plain: Iterable[str]) -
     used = {str(variable.data): variable.width for variable in variables([goal])}
     for name in [*plain, *used]:
         if used.get(name) != widths.get(name):
-            raise InvalidProof(f"{name} is not an input of the statement")
+            raise Malformed(f"{name} is not an input of the statement")
 
 
 def _input(name: str) -> str:
     """The name of an input, which looks like nothing else where it is shown."""
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
-        raise InvalidProof(f"{name!r:.80} is not the name of an input: a letter, then letters, digits and _")
+        raise Malformed(f"{name!r:.80} is not the name of an input: a letter, then letters, digits and _")
     return name
 
 
@@ -129,7 +129,7 @@ def _format(name: str, stated: object, calls: Iterable[Call]) -> AnyFormat:
     matches = [fmt for fmt in taken if fmt.name == stated]
     if len(matches) != 1:
         names = ", ".join(fmt.name for fmt in taken) or "none as it is"
-        raise InvalidProof(
+        raise Malformed(
             f"{name} is said to be {stated!r:.80}: the formats in which models take it are {names:.200}"
         )
     return matches[0]
@@ -138,12 +138,12 @@ def _format(name: str, stated: object, calls: Iterable[Call]) -> AnyFormat:
 def _check_widths(call: Call) -> None:
     for (name, fmt), word in zip(call.model.input_formats.items(), call.operands.flat(), strict=True):
         if word.width != fmt.width:
-            raise InvalidProof(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
+            raise Malformed(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
 
 
 def _numbered(calls: Sequence[Call], number: object) -> Call:
     if type(number) is not int or not 0 <= number < len(calls):
-        raise InvalidProof(f"there is no call {number!r:.80} in the statement")
+        raise Malformed(f"there is no call {number!r:.80} in the statement")
     return calls[number]
 
 
@@ -156,17 +156,17 @@ def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
         lanes_of: Iterable[object] = ("",) if count is None else range(count)
         names += [f"{row}{lane}" for lane in lanes_of]
     if list(formats) != names:
-        raise InvalidProof(f"the inputs are {', '.join(formats):.200}, and not {', '.join(names):.200}")
+        raise Malformed(f"the inputs are {', '.join(formats):.200}, and not {', '.join(names):.200}")
     return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], lanes, scales)
 
 
 def domain_of(record: Mapping[str, Any]) -> Domain:
-    """A domain from plain data, whose types it does not look at itself. Raises :class:`.InvalidProof`."""
+    """A domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
     with_keys("the domain", record, [field.name for field in fields(Domain)])
     for field in fields(Domain):
         value = record[field.name]
         pair = isinstance(value, list) and len(value) == 2 and all(type(bound) is int for bound in value)
         if not (isinstance(value, bool) if isinstance(field.default, bool) else value is None or pair):
-            raise InvalidProof(f"the domain has {field.name} = {value!r:.80}")
+            raise Malformed(f"the domain has {field.name} = {value!r:.80}")
     values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record.items()}
     return Domain(**values)

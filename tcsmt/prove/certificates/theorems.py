@@ -13,13 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tcsmt.prove.certificates.derivation import InvalidProof
-from tcsmt.prove.certificates.encoding import with_keys
 from tcsmt.prove.certificates.files import model_in
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.certificates.parts import with_keys
 from tcsmt.prove.certificates.statement import domain_of
+from tcsmt.support.errors import Malformed
 
-__all__ = ["NONE", "Theorem", "TheoremStatement", "theorem_of"]
+__all__ = ["NONE", "Theorem", "TheoremStatement", "theorem_of", "theorem_statement"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,16 @@ class Theorem(ABC):
 
     @abstractmethod
     def check(self, values: Mapping[str, Any], files: LemmaFiles) -> Sequence[str]:
-        """The names of the lemmas that the argument for these values needs. Raises :class:`.InvalidProof`."""
+        """The names of the lemmas that the argument for these values needs.
+
+        Raises :class:`.InvalidProof` where it does not come to the statement, and :class:`.Malformed` where
+        the values are not such as it takes.
+        """
 
     def read(self, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """The values of a statement, domains and models among them. Raises :class:`.InvalidProof`."""
+        """The values of a statement, domains and models among them. Raises :class:`.Malformed`."""
         with_keys("the statement", record, ("about", "title", *self.values), self.start)
+        _read("title", "text", record["title"], folder)
         values = {key: _read(key, kind, record[key], folder) for key, kind in self.values.items()}
         return values | {key: record[key] for key in self.start if key in record}
 
@@ -61,11 +66,25 @@ class TheoremStatement:
 NONE: Mapping[str, Theorem] = {}
 
 
+def theorem_statement(
+    path: Path, record: Mapping[str, Any], theorems: Mapping[str, Theorem]
+) -> TheoremStatement | None:
+    """The statement of a file, which is of one of these kinds; None where it is about models.
+
+    Raises :class:`.Malformed` for another kind, and for other values than those of its kind.
+    """
+    content = record["statement"]
+    if "about" not in content:
+        return None
+    theorem = theorem_of(content, theorems)
+    return TheoremStatement(theorem, content, theorem.read(content, path.parent.parent))
+
+
 def theorem_of(record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Theorem:
-    """The kind of a statement. Raises :class:`.InvalidProof` where it is none of these."""
+    """The kind of a statement. Raises :class:`.Malformed` where it is none of these."""
     about = record["about"]
     if not isinstance(about, str) or about not in theorems:
-        raise InvalidProof(f"a statement about {about!r:.80}: there is no check for it")
+        raise Malformed(f"a statement about {about!r:.80}: there is no check for it")
     return theorems[about]
 
 
@@ -83,7 +102,7 @@ def _read(key: str, kind: str, value: Any, folder: Path) -> Any:
             return model_in(folder, value)
         case "models", list():
             return [model_in(folder, name) for name in value]
-    raise InvalidProof(f"{key} = {value!r:.80}: it must be a {kind}")
+    raise Malformed(f"{key} = {value!r:.80}: it must be a {kind}")
 
 
 def _is_fraction(text: str) -> bool:

@@ -20,8 +20,9 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.file_texts import has_file, parameters_toml
 from tcsmt.prove.certificates.derivation import InvalidProof, Proof, check
 from tcsmt.prove.certificates.files import FORMAT, model_name
-from tcsmt.prove.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
+from tcsmt.prove.certificates.lemma_files import Lemma, LemmaFiles, lemma_of
 from tcsmt.prove.certificates.lrat import check_refutation
+from tcsmt.prove.certificates.parts import SUFFIXES, path_of
 from tcsmt.prove.certificates.statement import read_statement
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict
@@ -29,7 +30,7 @@ from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.question import Question
 from tcsmt.support import extras
-from tcsmt.support.errors import InternalError, TcsmtError, TooLarge
+from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
 
@@ -64,7 +65,7 @@ class Certificates:
         statement = written_statement(question, self.model)
         try:
             again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
-        except InvalidProof as why:
+        except Malformed as why:
             return self.failed(question.title, str(why))
         if again.goal is not question.goal:
             raise InternalError(f"{question.title}: the statement that was written is another one")
@@ -128,7 +129,7 @@ class Certificates:
         if name not in self._checked:
             try:
                 LemmaFiles(self.folder).check(formula)
-            except InvalidProof as why:
+            except (InvalidProof, TcsmtError) as why:
                 raise NotRefuted(str(why)) from None
             self._checked.add(name)
         return name

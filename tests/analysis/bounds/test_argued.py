@@ -18,7 +18,7 @@ from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
-from tcsmt.support.errors import InternalError
+from tcsmt.support.errors import InternalError, Malformed
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
 
@@ -71,9 +71,7 @@ def test_what_is_written_is_what_is_checked(tmp_path: Path) -> None:
     [
         ({"limit": "1"}, "limit: the lemmas prove 5/6, and not 1"),
         ({"share": "1/4"}, "limit: the lemmas prove 3/4, and not 5/6"),
-        ({"share": None}, "KeyError: 'share'"),
         ({"share": "2/6"}, "share: the lemmas prove 1/3, and not 2/6"),
-        ({"share": "a third"}, "ValueError"),
         ({"most": 254}, "is missing"),
         ({"most": 301}, "too many"),
     ],
@@ -82,6 +80,20 @@ def test_what_is_written_is_what_is_checked(tmp_path: Path) -> None:
 def test_a_change_is_refused(tmp_path: Path, change: Mapping[str, Any], flaw: str) -> None:
     written(tmp_path)
     assert flaw in checked(tmp_path, change).flaw
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [({"share": None}, "KeyError: 'share'"), ({"share": "a third"}, "ValueError")],
+    ids=str,
+)
+def test_values_that_the_argument_does_not_take(
+    tmp_path: Path, change: Mapping[str, Any], fault: str
+) -> None:
+    """Nothing is known of such a statement, so it is an error and not a flaw."""
+    written(tmp_path)
+    with pytest.raises(Malformed, match=f"not values of a statement about below: {fault}"):
+        checked(tmp_path, change)
 
 
 def test_what_is_not_proved_is_not_written(tmp_path: Path) -> None:

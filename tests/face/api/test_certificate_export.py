@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import tcsmt
-from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.files import record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import edited, only
 from tests.support.paths import ROOT

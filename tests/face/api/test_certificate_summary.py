@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tcsmt.analysis.certified import THEOREMS
 from tcsmt.face.api.certificate_summary import summary_of_books, summary_of_checks
 from tcsmt.face.api.certificates import CheckedStatement
 from tcsmt.face.api.certified_books import CertifiedStatement
 from tcsmt.outside.exports.acl2.certification import CertifiedBook
+from tcsmt.prove.certificates.theorems import TheoremStatement
 
 
 def test_statements_that_are_not_proved_are_named_by_their_files() -> None:
-    done = [CheckedStatement(Path(f"{i}.json"), "all is well", None, "no lemma") for i in range(12)]
+    about = TheoremStatement(THEOREMS["bound"], {"about": "bound"}, {})
+    done = [CheckedStatement(Path(f"{i}.json"), "all is well", about, "no lemma") for i in range(12)]
     lines = list(summary_of_checks(done))
-    assert lines[0] == "summary: 12 statements (cannot be read: 12)"
+    assert lines[0] == "summary: 12 statements (about: bound: 12)"
     assert lines[1] == f"NOT PROVED: {', '.join(f'{i}.json' for i in range(10))} and 2 more"
     assert not any("all is well" in line for line in lines)
     assert len(lines) < 50

@@ -25,7 +25,8 @@ pytest.importorskip("pysolvers", reason="the extra `certificates` is not install
 READ = """
 import json, sys
 from pathlib import Path
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.language.graphs.digest import digest_of_graph
 paths = statement_files(Path(sys.argv[1]))
 print(json.dumps({path.name: digest_of_graph(opened(path, record_of(path))[0].goal) for path in paths}))

@@ -15,7 +15,8 @@ from tcsmt.face.api import certified_books
 from tcsmt.face.api.certified_books import CertifiedStatement, book_of
 from tcsmt.outside.exports.acl2.certification import Book, CertifiedBook
 from tcsmt.outside.implementations import c_source, rtl
-from tcsmt.prove.certificates.files import record_of, statement_files
+from tcsmt.prove.certificates.files import record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tests.support.paths import ROOT
 
 acl2 = pytest.mark.skipif(

@@ -11,6 +11,7 @@ from tcsmt import accuracy
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.support.errors import TcsmtError
 
 
 def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
@@ -27,10 +28,12 @@ def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
     for key, value in (
         ("k", 131072),
         ("k", 0),
-        ("k", "many"),
         ("integers", 129),
         ("integers", (1 << 64) + 1),
     ):
         changed = statement | {"statement": statement["statement"] | {key: value}}
         path.write_text(json.dumps(changed))
         assert check_statement(path, theorems=THEOREMS).flaw
+    path.write_text(json.dumps(statement | {"statement": statement["statement"] | {"k": "many"}}))
+    with pytest.raises(TcsmtError, match="it must be a number"):
+        check_statement(path, theorems=THEOREMS)

@@ -173,7 +173,6 @@ TAMPERED: dict[str, Callable[[Path], object]] = {
     "an order of steps": lambda f: edited(statement_path(f, "one"), lambda r: r["proof"].reverse()),
     "a lemma of another statement": lemma_of_another,
     "a refutation without a line": without_a_line,
-    "an input's format": in_statement(lambda s: s["inputs"].update(a0="e5m2")),
     "a wider domain": in_statement(lambda s: s["domain"].update(subnormals=True)),
 }
 
@@ -187,6 +186,14 @@ def test_files_changed_afterwards(what: str, flushing: Path, tmp_path: Path) -> 
     missing(tmp_path / "c", ONE, FLUSHING, NORMAL)
     (statement,) = tcsmt.check_certificate(tmp_path / "c")
     assert statement.flaw
+
+
+def test_a_format_that_no_model_has(flushing: Path, tmp_path: Path) -> None:
+    """Nobody knows what is stated: that is an error, and not a flaw."""
+    shutil.copytree(flushing, tmp_path / "c")
+    in_statement(lambda s: s["inputs"].update(a0="e5m2"))(tmp_path / "c")
+    with pytest.raises(tcsmt.TcsmtError, match="a0 is said to be 'e5m2'"):
+        tcsmt.check_certificate(tmp_path / "c")
 
 
 def test_a_title_is_nothing(stated: Path, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from tcsmt.language.terms import operands_first
 from tcsmt.outside.exports.refuted_formulas import refuted_formulas, steps_of
 from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
 from tcsmt.prove.certificates.derivation import Close, Proof
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference

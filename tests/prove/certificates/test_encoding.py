@@ -14,7 +14,7 @@ from tcsmt.prove.certificates import encoding
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof
-from tcsmt.support.errors import TooLarge
+from tcsmt.support.errors import Malformed, TooLarge
 from tests.oracles import wordmath
 from tests.oracles.assignments import satisfiable
 from tests.support.computations import constructed
@@ -69,8 +69,12 @@ def test_outputs_and_nodes() -> None:
     entries = writer.taken()
     assert entries[place][0] == "node"
     assert read(entries, roots=(total.eq(3),))[place] is total
-    with pytest.raises(InvalidProof, match="not a term"):
+    with pytest.raises(InvalidProof, match="the goal has no node"):
         read(entries, roots=(A,))
+    with pytest.raises(Malformed, match="not a term"):
+        read(entries)
+    with pytest.raises(Malformed, match="not a term"):
+        read([["node", "total"]], roots=(A,))
 
 
 WORDS: list[Any] = [
@@ -153,13 +157,13 @@ NO_TERMS: dict[str, Any] = {
 def test_entries_that_are_not_terms_are_refused(what: str) -> None:
     leading_zeros(A)  # its macros are known
     assert len(read(WORDS).all([0, 1, 2, 3, 4])) == 5
-    with pytest.raises(InvalidProof, match=r"not a term|no term|not a list"):
+    with pytest.raises(Malformed, match=r"not a term|no term|not a list"):
         read([*WORDS, NO_TERMS[what]])
 
 
 @pytest.mark.parametrize("entries", [None, 5, "[]", {}, [None], [[]]])
 def test_data_that_is_not_a_table_is_refused(entries: object) -> None:
-    with pytest.raises(InvalidProof):
+    with pytest.raises(Malformed):
         TermReader().read(entries)
 
 
@@ -184,7 +188,7 @@ def test_macros_have_one_meaning() -> None:
         ["macro", 8, "normalised.8", [2]], ["sext", 12, None, [3]], ["extract", 1, [11, 11], [4]],
         ["extract", 1, [7, 7], [3]], ["xor", 1, None, [5, 6]],
     ]  # fmt: skip
-    with pytest.raises(InvalidProof, match="width"):
+    with pytest.raises(Malformed, match="width"):
         read(table)
 
 
@@ -232,9 +236,9 @@ NO_STEPS: list[Any] = [
 def test_data_that_is_not_a_step_is_refused(step: Any) -> None:
     entries, _ = round_trip(PROOF)
     reader = read(entries, roots=(GOAL,))
-    with pytest.raises(InvalidProof):
+    with pytest.raises(Malformed):
         read_proof([step], reader)
-    with pytest.raises(InvalidProof):
+    with pytest.raises(Malformed):
         read_proof(step if not isinstance(step, list) else None, reader)
 
 

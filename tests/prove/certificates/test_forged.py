@@ -23,14 +23,14 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates import files
-from tcsmt.prove.certificates.derivation import Close, InvalidProof, check
+from tcsmt.prove.certificates.derivation import Close, check
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.statement import read_statement
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.writing import written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference, difference_of_sides
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Malformed, TcsmtError
 from tests.support.certificates import edited, flaws, only, two_products, with_model
 
 pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
@@ -282,7 +282,7 @@ def test_names_of_inputs_that_look_like_something_else(name: str, tmp_path: Path
         "title": "t", "inputs": {name: 4}, "calls": [], "goal": 2,
         "terms": [["var", 4, name, []], ["const", 4, "3", []], ["ult", 1, None, [0, 1]]],
     }  # fmt: skip
-    with pytest.raises(InvalidProof, match="is not the name of an input"):
+    with pytest.raises(Malformed, match="is not the name of an input"):
         read_statement(text, lambda name: two_products())
 
 
@@ -291,7 +291,7 @@ def test_inputs_that_no_term_reads_are_refused(tmp_path: Path) -> None:
         "title": "t", "inputs": {"x": 4, "hopper": 4}, "calls": [], "goal": 2,
         "terms": [["var", 4, "x", []], ["const", 4, "3", []], ["ult", 1, None, [0, 1]]],
     }  # fmt: skip
-    with pytest.raises(InvalidProof, match="hopper is not an input"):
+    with pytest.raises(Malformed, match="hopper is not an input"):
         read_statement(text, lambda name: two_products())
 
 

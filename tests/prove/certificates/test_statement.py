@@ -10,7 +10,6 @@ import pytest
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.solving import Solving
@@ -18,6 +17,7 @@ from tcsmt.prove.engine.writing import written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.shared_inputs import shared
+from tcsmt.support.errors import Malformed
 from tests.support.certificates import carry_bits, chained, not_about_outputs, two_products, zero_exponents
 
 DOMAINS = [
@@ -91,7 +91,7 @@ def test_block_scales() -> None:
     assert again(question).goal is question.goal
     record, models = written(question)
     record["inputs"].pop("sb0")
-    with pytest.raises(InvalidProof, match="inputs"):
+    with pytest.raises(Malformed, match="inputs"):
         read_statement(record, models.__getitem__)
 
 
@@ -110,20 +110,20 @@ def test_other_inputs_than_those_stated() -> None:
     record, models = written(not_about_outputs())
     record["terms"].append(["var", 1, "z", []])
     record["goal"] = len(record["calls"][0]["terms"]) + len(record["terms"]) - 1
-    with pytest.raises(InvalidProof, match="z is not an input"):
+    with pytest.raises(Malformed, match="z is not an input"):
         read_statement(record, models.__getitem__)
     record["terms"][-1] = ["var", 1, "c", []]  # of another width
-    with pytest.raises(InvalidProof, match="c is not an input"):
+    with pytest.raises(Malformed, match="c is not an input"):
         read_statement(record, models.__getitem__)
 
 
 def test_outputs_before_their_call_are_refused() -> None:
     record, models = written(carry_bits())
     record["calls"][0]["terms"].append(["output", 1])
-    with pytest.raises(InvalidProof, match="not a term"):
+    with pytest.raises(Malformed, match="not a term"):
         read_statement(record, models.__getitem__)
     record["calls"][0]["terms"][-1] = ["output", 0]
-    with pytest.raises(InvalidProof, match="not a term"):
+    with pytest.raises(Malformed, match="not a term"):
         read_statement(record, models.__getitem__)
 
 
@@ -131,7 +131,7 @@ def test_operands_of_another_width() -> None:
     record, models = written(carry_bits())
     record["calls"][0]["terms"].append(["var", 17, "c", []])
     record["calls"][0]["a"] = [len(record["calls"][0]["terms"]) - 1] * 2
-    with pytest.raises(InvalidProof):
+    with pytest.raises(Malformed):
         read_statement(record, models.__getitem__)
 
 
@@ -142,7 +142,7 @@ def test_operands_that_a_model_would_take(entry: list[Any]) -> None:
     call = record["calls"][0]
     call["terms"].append([*entry, [call["a"][0]]])
     call["a"] = [len(call["terms"]) - 1, *call["a"][1:]]
-    with pytest.raises(InvalidProof, match=f"a0 of a call has {entry[1]} bits: "):
+    with pytest.raises(Malformed, match=f"a0 of a call has {entry[1]} bits: "):
         read_statement(record, models.__getitem__)
 
 
@@ -153,5 +153,5 @@ def test_inputs_are_in_their_order(order: list[str]) -> None:
     record, models = written(question)
     formats = record["inputs"]
     record["inputs"] = {name: formats[name] for name in order}
-    with pytest.raises(InvalidProof, match="the inputs are"):
+    with pytest.raises(Malformed, match="the inputs are"):
         read_statement(record, models.__getitem__)

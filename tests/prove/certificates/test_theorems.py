@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tcsmt.analysis.certified import THEOREMS
-from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.stated import sentence
 from tcsmt.prove.certificates.theorems import Theorem, theorem_of
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import Malformed
 
 VALUES = {"text": "name", "number": 3, "fraction": "1/3", "domain": asdict(Domain()) | {"exponents": [0, 1]}}
 
@@ -62,18 +62,18 @@ def test_values() -> None:
     {"holds_for": "hopper"}, {"k": 3},
 ], ids=str)  # fmt: skip
 def test_values_that_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(InvalidProof):
+    with pytest.raises(Malformed):
         PLAIN.read(RECORD | change, Path("none"))
 
 
 @pytest.mark.parametrize("key", RECORD)
 def test_missing_values_are_refused(key: str) -> None:
-    with pytest.raises(InvalidProof, match=f"has no {key}"):
+    with pytest.raises(Malformed, match=f"has no {key}"):
         PLAIN.read({name: value for name, value in RECORD.items() if name != key}, Path("none"))
 
 
 @pytest.mark.parametrize("about", ["y", None, 5, ["x"], ""])
 def test_unknown_kinds_are_refused(about: object) -> None:
-    with pytest.raises(InvalidProof, match="there is no check for it"):
+    with pytest.raises(Malformed, match="there is no check for it"):
         theorem_of({"about": about}, {"x": PLAIN})
     assert theorem_of({"about": "x"}, {"x": PLAIN}) is PLAIN

@@ -10,7 +10,8 @@ import pytest
 
 from tcsmt.language.terms import FALSE, var
 from tcsmt.matrix_units.models import Kind
-from tcsmt.prove.certificates.lemma_files import SUFFIXES, lemma_of
+from tcsmt.prove.certificates.lemma_files import lemma_of
+from tcsmt.prove.certificates.parts import SUFFIXES
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions

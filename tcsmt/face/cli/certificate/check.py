@@ -64,8 +64,8 @@ def check(
     With --with acl2, the units, the domain and every lemma are written as a book of ACL2, a theorem prover
     (Debian: acl2, acl2-books, acl2-books-certs), and ACL2 certifies the statement as a theorem about them.
 
-    Exit code: 0 everything is proved (and stated, with --states), 1 something is not, 2 usage error or a file
-    that cannot be read.
+    Exit code: 0 everything is proved (and stated, with --states), 1 something is not, 2 usage error, or a
+    part of the certificate that cannot be read as one.
 
     \b
     Examples:

@@ -12,7 +12,8 @@ import pytest
 from tcsmt.language.terms import var
 from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, Derivation, refutation_file
 from tcsmt.prove.certificates.derivation import Cases, Close, Fact, Proof
-from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.files import opened, record_of
+from tcsmt.prove.certificates.parts import statement_files
 from tests.support.acl2_text import Session
 
 
