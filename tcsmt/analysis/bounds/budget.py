@@ -130,11 +130,14 @@ def budget(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: 
     return _BudgetBuilder(chain, algorithm, domain, sides[0], sides[1]).budget()
 
 
-def chain_loss(chain: StepwiseProof, unit: Model, k: int, domain: Domain) -> Fraction:
+def chain_loss(
+    chain: StepwiseProof, unit: Model, k: int, domain: Domain, *, subnormals: bool = False
+) -> Fraction:
     """Return what one chain of instructions on the unit's own words loses, relative to |c| + Σ |a·b|.
 
-    k: products. domain: of a, b and c; where c is 0, the chain begins with it. The lemmas are added to the
-    chain of proofs. Raises :class:`Unbounded` where there is no such bound.
+    k: products. domain: of a, b and c; where c is 0, the chain begins with it. subnormals: the domain's
+    exponents go on below those of normal words, and there a and b are the format's subnormal numbers. The
+    lemmas are added to the chain of proofs. Raises :class:`Unbounded` where there is no such bound.
     """
     fmt = float_format(unit.a_format)
     split = Split(format=fmt, wide=float_format(unit.d_format), words=1)
@@ -143,7 +146,11 @@ def chain_loss(chain: StepwiseProof, unit: Model, k: int, domain: Domain) -> Fra
     except TcsmtError as why:  # operands of two formats, or a result that is not the next c
         raise Unbounded(str(why)) from None
     words = replace(domain, bits=domain.bits_in(fmt))
-    return _BudgetBuilder(chain, algorithm, words, WHOLE, WHOLE).budget().total
+    builder = _BudgetBuilder(chain, algorithm, words, WHOLE, WHOLE)
+    if subnormals:
+        a, b = builder.with_subnormals()
+        builder = replace(builder, a=a, b=b)
+    return builder.budget().total
 
 
 @dataclass(frozen=True)
@@ -357,6 +364,32 @@ class _BudgetBuilder:
         ):
             require_same(self.chain, float_format(own), fmt, most)
         return steps_of(self.chain, unit, low, high, parts=True)
+
+    def with_subnormals(self) -> tuple[WordsKept, WordsKept]:
+        """The constants of words that may be subnormal, and are read as they are.
+
+        A subnormal word has the exponent e_min of normal ones and p significand bits at most: 2^e_min is up
+        to 2^(p - 1) times its magnitude. So 2^T is up to 2^(2p - 2) times a product's; up to 2^(p - 1) times
+        where one factor is normal. Where both are subnormal, T is 2·e_min. If the grid then holds the last
+        bits of all products, and of c, which the results of sums keep, alignment loses nothing there, and the
+        smaller factor is enough.
+        """
+        fmt, wide, domain = self.fmt, self.algorithm.wide, self.domain
+        if any(isinstance(step, FusedStep) and step.parts is not None for step in self.steps):
+            raise Unbounded("an instruction multiplies parts of significands, which subnormal words have not")
+        last, least = 2 * (fmt.e_min - fmt.fraction_bits), 2 * fmt.e_min
+        held = (domain.c_zero or domain.low - wide.fraction_bits >= last) and all(
+            isinstance(step, FusedStep)
+            and step.sum.precision == step.sum.format.precision == wide.precision
+            and step.sum.keeps_multiples(self.chain, last, least)
+            for step in self.steps
+        )
+        self.chain.know(
+            f"a subnormal word of {fmt.name} has exponent {fmt.e_min}: 2^{fmt.e_min} is at most "
+            f"2^{fmt.fraction_bits} times its magnitude"
+        )
+        lower = replace(WHOLE, exponents=(Fraction(2) ** fmt.fraction_bits,))
+        return lower, WHOLE if held else lower
 
     def inside(self, start: Partial, shift: int, steps: list[Instruction]) -> Partial:
         """A chain of instructions."""

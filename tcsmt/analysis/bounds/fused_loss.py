@@ -196,6 +196,14 @@ class FusedSum:
             losses.append(self._cut(chain, group, live))
         return tuple(losses)
 
+    def keeps_multiples(self, chain: StepwiseProof, last: int, top: int) -> bool:
+        """Whether it was proved that alignment loses nothing of multiples of 2^last, T being ``top``."""
+        return all(
+            top - x.fraction_bits <= last
+            and chain.prove("a term on the grid loses nothing", _Alignment.of(x).loses_on_grid)
+            for x in self._aligned(self.sum)
+        )
+
     def _added(self, chain: StepwiseProof) -> Fixed:
         """The sum of the aligned terms; where every number is a zero, the sum may be put to zero instead."""
         word = self.sum.word

@@ -41,7 +41,20 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction, TcsmtError
 
-__all__ = ["LONGEST", "SEARCHED", "Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
+__all__ = [
+    "LONGEST",
+    "SEARCHED",
+    "Bound",
+    "Extreme",
+    "bound",
+    "by_words",
+    "check_consistent",
+    "extreme",
+    "largest",
+    "prove",
+    "relative_score",
+    "unit",
+]
 
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
@@ -117,7 +130,9 @@ def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme:
     return Extreme.of(values, word, exact, size, wide)
 
 
-def _relative(algorithm: Algorithm) -> Callable[[Rows], Array]:
+def relative_score(algorithm: Algorithm) -> Callable[[Rows], Array]:
+    """The errors of rows, relative to |c| + Σ |a·b|."""
+
     def score(rows: Rows) -> Array:
         (error,), _, size = errors(rows, rows.run(algorithm))
         with np.errstate(all="ignore"):
@@ -149,7 +164,7 @@ def largest(
     """
     end = time.monotonic() + seconds
     whole, algorithm = algorithm, algorithm.varied(k=min(algorithm.k, SEARCHED))
-    score, wide, k, start = _relative(algorithm), algorithm.wide, algorithm.k, None
+    score, wide, k, start = relative_score(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
         alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2, lanes=k)
         start = alike.repeated(k)
@@ -304,11 +319,11 @@ def bound(
     result = Bound(
         relative, ulps, proved, proved if alone else None, proof, shares, stopped, time.monotonic() - start
     )
-    _consistent(algorithm, domain, result)
+    check_consistent(algorithm, domain, result)
     return result
 
 
-def _consistent(algorithm: Algorithm, domain: Domain, result: Bound) -> None:
+def check_consistent(algorithm: Algorithm, domain: Domain, result: Bound) -> None:
     """Raise :class:`.Contradiction` where an error is larger than what was proved."""
     wide = algorithm.wide
     for extreme, proved, measure in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tcsmt.analysis.sweeps.findings import About, Effort, bounded
+from tcsmt.analysis.sweeps.findings import About, Effort, bounded, bounded_with_subnormals
 from tcsmt.compose.recipes.named import recipe_named, units_for, without_file
 from tcsmt.compose.recipes.split import F32
 from tcsmt.language.graphs.digest import digest_of_texts
@@ -24,18 +24,27 @@ _TYPE1 = (-15, 14)
 
 @dataclass(frozen=True)
 class BoundSubject:
-    """What is bounded: an algorithm, by its name, on the inputs of a domain; label: its name in the table."""
+    """What is bounded: an algorithm, by its name, on the inputs of a domain; label: its name in the table.
+
+    subnormals: of a unit by itself, the domain's exponents go on below those of the format's normal numbers,
+    and of the numbers there, those that the format has count.
+    """
 
     label: str
     algorithm: str
     domain: Domain
+    subnormals: bool = False
+
+    @property
+    def inputs(self) -> str:
+        """The inputs, in words."""
+        return f"{self.domain}, {self.label} numbers with subnormals" if self.subnormals else str(self.domain)
 
     @classmethod
     def of_format(cls, name: str, domain: Domain) -> BoundSubject:
         """A unit by itself on numbers of an operand format: nothing is lost before it.
 
-        Exponents that the domain leaves open are those of the format's normal numbers: in binary32, where
-        inputs are, a subnormal number has fewer bits than the others, which no domain says.
+        Exponents that the domain leaves open are those of the format's normal numbers.
         Raises :class:`.TcsmtError` for what is not a floating-point format.
         """
         fmt = float_format(format_named(name))
@@ -43,6 +52,19 @@ class BoundSubject:
         exponents = domain.exponents or _normal_exponents(fmt)
         domain = replace(domain, bits=bits, exponents=exponents)
         return cls(fmt.name, f"single-f16,format={fmt.name}", domain)
+
+    @classmethod
+    def of_subnormals(cls, name: str, domain: Domain) -> BoundSubject | None:
+        """The same on all of the format's numbers; None where the domain restricts them.
+
+        Nor where subnormal numbers of the format are as small as those of binary32: products underflow.
+        """
+        fmt, normal = float_format(format_named(name)), cls.of_format(name, domain)
+        open_ = domain.exponents is None and domain.bits is None and domain.subnormals
+        if not (open_ and fmt.has_subnormals and fmt.exponent_bits < F32.exponent_bits):
+            return None
+        exponents = fmt.e_min - fmt.fraction_bits, normal.domain.high
+        return replace(normal, domain=replace(normal.domain, exponents=exponents), subnormals=True)
 
     @classmethod
     def of_algorithm(cls, name: str, domain: Domain) -> BoundSubject:
@@ -98,9 +120,11 @@ def _task(subject: BoundSubject, row: Row, k: int, effort: Effort) -> Task:
     """It is about the unit's graph, and how the algorithm is written."""
     name, domain = subject.algorithm, subject.domain
     parts = ["bound", without_file(name), row.model.digest, str(k), repr(domain)]
+    parts += ["subnormals"] if subject.subnormals else []
     about = About(digest_of_texts(parts), {row.name: row.model.digest})
-    key = f"{subject.label} on {row.name}, K = {k}, {domain}"
-    return effort.task(key, about, bounded, name, row.name, k, domain)
+    key = f"{subject.label} on {row.name}, K = {k}, {subject.inputs}"
+    function = bounded_with_subnormals if subject.subnormals else bounded
+    return effort.task(key, about, function, name, row.name, k, domain)
 
 
 def tasks_of(lines: Iterable[TableLine]) -> list[Task]:

@@ -17,11 +17,12 @@ from uuid import uuid4
 import numpy as np
 
 from tcsmt.analysis.certified import certify_bound, certify_comparison, certify_flaw
-from tcsmt.analysis.search.bound import bound
+from tcsmt.analysis.search.bound import Bound, bound
 from tcsmt.analysis.search.compare import AlgorithmPair, compare, judge
 from tcsmt.analysis.search.records import bound_json, comparison_json, flaw_json, judged_json
 from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.search.search import Rows, climb, errors
+from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals
 from tcsmt.analysis.search.walk import parting, walk
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named, units_for
@@ -52,7 +53,7 @@ from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.tables import markdown
 
-__all__ = ["TYPE1", "About", "Effort", "bounded", "entries", "table", "write"]
+__all__ = ["TYPE1", "About", "Effort", "bounded", "bounded_with_subnormals", "entries", "table", "write"]
 
 #: The units of question 1.
 UNITS = (AS_PUBLISHED, *FP16_UNITS)
@@ -269,8 +270,24 @@ def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seco
     """The largest errors found, and the smallest bound proved."""
     algorithm, row = algorithm_named(name, unit, k)
     result = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
+    data = _bound_record(name, unit, k, domain, result)
+    if solving.certificates is not None and result.proved is not None:
+        data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, result))
+    return data
+
+
+def bounded_with_subnormals(
+    name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
+) -> dict[str, Any]:
+    """The same of a unit by itself, where operands may be subnormal numbers; no certificate is about that."""
+    algorithm, _ = algorithm_named(name, unit, k)
+    result = bound_with_subnormals(algorithm, domain, solving, seconds=4 * seconds)
+    return _bound_record(name, unit, k, domain, result)
+
+
+def _bound_record(name: str, unit: str, k: int, domain: Domain, result: Bound) -> dict[str, Any]:
     proved = result.proof is not None
-    data = {
+    return {
         "algorithm": name,
         "unit": unit,
         "k": k,
@@ -279,9 +296,6 @@ def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seco
         "answer": "bounded" if proved else "unknown",
         **bound_json(result),
     }
-    if solving.certificates is not None and result.proved is not None:
-        data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, result))
-    return data
 
 
 _TABLE_5_NAMES = ("ootomo-halfhalf", "markidis")

@@ -37,9 +37,10 @@ _HEAD = ("unit", "algorithm", "K", "domain", "found", "proved", "certificate")
 class BoundTable(Result):
     """Bounds of errors relative to ``|c| + Σ|a·b|``, in units of 2^-24: print it, or see ``cells``.
 
-    cells: one for each unit, algorithm and length, in order: ``unit``, ``algorithm``, ``k``, ``domain``,
-    ``found`` (the largest error found; None: infinite), ``proved`` (None: no bound, see ``reason``) and
-    ``certificate`` (the digest in the name of its file; "": none). failed: why others are missing, by key.
+    cells: one for each unit, algorithm, domain and length, in order: ``unit``, ``algorithm``, ``k``,
+    ``domain``, ``subnormals`` (whether a and b may be subnormal numbers of the format), ``found`` (the
+    largest error found; None: infinite), ``proved`` (None: no bound, see ``reason``) and ``certificate`` (the
+    digest in the name of its file; "": none). failed: why others are missing, by key.
     models: the digest of each unit's graph, by its name.
     """
 
@@ -115,7 +116,8 @@ def table(
     units: names of architectures, GPUs or ``ARCH/INSTRUCTION``. formats: of operands, for the unit by itself
     on numbers of the format. algorithms: as for :func:`bound`, on binary32 numbers. lengths: K, up to 65536.
     domain: where it leaves exponents open, they are those of a format's normal numbers, all of which exist
-    (f16: -14 to 15; e4m3: -6 to 7), and -15 to 14 for algorithms and for formats with binary32's exponents.
+    (f16: -14 to 15; e4m3: -6 to 7), and -15 to 14 for algorithms and for formats with binary32's exponents; a
+    second line is then about all of the format's numbers, subnormal ones, too (f16: from -24; e4m3: from -9).
     A unit that does not take a format or an algorithm has no line for it. output: a JSON file, written after
     each cell; a second call computes only what is missing. search: seconds for each cell.
 
@@ -126,7 +128,9 @@ def table(
     for k in lengths:
         check_effort(k, search, LONGEST)
     require_sat_solver(options)
-    subjects = [BoundSubject.of_format(name, domain) for name in formats]
+    kinds = (BoundSubject.of_format, BoundSubject.of_subnormals)
+    found = (kind(name, domain) for name in formats for kind in kinds)
+    subjects = [subject for subject in found if subject is not None]
     subjects += [BoundSubject.of_algorithm(name, domain) for name in algorithms]
     lines = list(lines_of(subjects, units, lengths, Effort(options, search / 4)))
     path = None if output is None else Path(output)
@@ -147,7 +151,8 @@ def _cells(lines: Sequence[TableLine], records: Mapping[str, Mapping[str, Any]])
                 "unit": line.unit,
                 "algorithm": line.subject.label,
                 "k": k,
-                "domain": str(line.subject.domain),
+                "domain": line.subject.inputs,
+                "subnormals": line.subject.subnormals,
                 "found": 0.0 if worst is None else worst["relative"],
                 "proved": proved,
                 "reason": "" if proved is not None else record.get("reason") or record["open"],

@@ -236,10 +236,10 @@ def test_evidence_counts_in_its_own_measure(measure: str | None) -> None:
         Fraction(5), Fraction(5), None, {}, "", 0.0,
     )  # fmt: skip
     if measure is None:
-        bounds._consistent(algorithm, domain, found)
+        bounds.check_consistent(algorithm, domain, found)
         return
     with pytest.raises(Contradiction, match="an error of 9 " + ("ulp" if measure == "ulps" else "2")):
-        bounds._consistent(algorithm, domain, found)
+        bounds.check_consistent(algorithm, domain, found)
 
 
 #: Seeds of algorithms whose bound needs lemmas of both kinds.

@@ -72,3 +72,21 @@ def test_a_cell_is_about_its_domain_and_algorithm() -> None:
 
     other = Domain(exponents=(-6, 6))
     assert len({asked("markidis", DOMAIN), asked("markidis", other), asked("markidis,c=last", DOMAIN)}) == 3
+
+
+@pytest.mark.parametrize(("name", "low"), [("f16", -24), ("e4m3", -9), ("e5m2", -16), ("e2m1", -1)])
+def test_a_second_line_is_about_all_numbers_of_a_format(name: str, low: int) -> None:
+    """Its exponents go on to the smallest subnormal number, where nothing restricts the numbers."""
+    normal = BoundSubject.of_format(name, Domain(c_zero=True))
+    every = BoundSubject.of_subnormals(name, Domain(c_zero=True))
+    assert every is not None and every.subnormals and not normal.subnormals
+    assert (every.domain.low, every.domain.high) == (low, normal.domain.high) and every.domain.c_zero
+    assert every.inputs == f"{every.domain}, {name} numbers with subnormals"
+    assert normal.inputs == str(normal.domain)
+    for domain in (DOMAIN, Domain(bits=(3, 3)), Domain(subnormals=False)):
+        assert BoundSubject.of_subnormals(name, domain) is None
+
+
+@pytest.mark.parametrize("name", ["bf16", "tf32", "ue8m0"])
+def test_formats_with_the_exponents_of_binary32_have_one_line(name: str) -> None:
+    assert BoundSubject.of_subnormals(name, Domain()) is None

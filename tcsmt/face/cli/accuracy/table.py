@@ -60,9 +60,11 @@ def table(
 ) -> None:
     """Print a table of error bounds, found and proved: units by themselves, and algorithms on them.
 
-    With --format, the unit by itself multiplies normal numbers of the format; with --algorithm, binary32
-    numbers are multiplied by an algorithm. A unit that does not take one of them has no line for it. With
-    --certificate, each cell has the digest in the name of its certificate.
+    With --format, the unit by itself multiplies numbers of the format: without --exponents, one line is about
+    its normal numbers and one about all of them, subnormal ones, too. With --algorithm, binary32 numbers are
+    multiplied by an algorithm. A unit that does not take one of them has no line for it. With --certificate,
+    each cell has the digest in the name of its certificate, but for those with subnormal numbers, of which
+    none is written.
 
     Exit code: 0 every cell has a bound, 2 usage error, 3 some have none.
 

@@ -46,7 +46,7 @@ def test_unknown_names_are_refused() -> None:
 
 @pytest.mark.slow
 def test_the_example_of_the_help_is_about_numbers_that_there_are() -> None:
-    """FP16 numbers of 11 bits, whose errors are those of the unit alone."""
+    """FP16's normal numbers, and all of its numbers: the errors are those of the unit alone."""
     shown = json.loads(
         done(
             "accuracy",
@@ -62,7 +62,8 @@ def test_the_example_of_the_help_is_about_numbers_that_there_are() -> None:
             "--json",
         )
     )
-    assert [round(cell["proved"], 3) for cell in shown["cells"]] == [32.0, 9.5]
-    assert {cell["domain"] for cell in shown["cells"]} == {
-        "exponents -14 to 15, a of 11 and b of 11 significand bits"
-    }
+    assert [round(cell["proved"], 3) for cell in shown["cells"]] == [32.0, 32768.0, 9.5, 8192.0]
+    normal = "exponents -14 to 15, a of 11 and b of 11 significand bits"
+    every = "exponents -24 to 15, a of 11 and b of 11 significand bits, f16 numbers with subnormals"
+    assert [cell["domain"] for cell in shown["cells"]] == [normal, every] * 2
+    assert [cell["subnormals"] for cell in shown["cells"]] == [False, True] * 2
