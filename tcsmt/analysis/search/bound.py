@@ -262,6 +262,7 @@ def _kernel_of(algorithm: Algorithm, domain: Domain) -> Kernel | None:
     """
     fmt, total = algorithm.split.format, algorithm.sums[0]
     one = len(algorithm.sums) == 1 and total.products == ((0, 0),) and algorithm.compensated == PLAIN
+    one = one and total.first in (0, total.every)
     whole = fmt.largest_finite_word >> fmt.ignored_low_bits & ((1 << fmt.fraction_bits) - 1)
     high = fmt.e_max - (whole != (1 << fmt.fraction_bits) - 1)
     held = max(domain.bits_in(algorithm.wide)) <= fmt.precision and fmt.e_min <= domain.low

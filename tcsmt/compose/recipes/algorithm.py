@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar, TypeVar
 
 from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
@@ -33,10 +34,12 @@ class Sum:
     every: a new chain of instructions, beginning with +0, after so many products of the dot
         product; its result is added outside (0: one chain over all of k). The unit's K: nothing is
         ever accumulated inside (Ootomo and Yokota); 128: DeepSeek-V3's N_C.
+    first: products of the first of these chains (0: as many as of the others).
     """
 
     products: tuple[tuple[int, int], ...]
     every: int = 0
+    first: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +104,15 @@ class Algorithm(Model):
         self.check("sums", all(len(shift) == 1 for shift in shifts), "products of one scale in each sum")
         self.check("sums", shifts[0] == {0}, "a first sum that is not scaled")
         self.check("sums", all(total.every >= 0 for total in self.sums), "0 or more for every")
+        fits = all(0 <= total.first <= total.every for total in self.sums)
+        self.check("sums", fits, "first from 0 to every")
 
     def chains(self, k: int) -> Iterator[tuple[int, list[Step]]]:
         """For each chain of instructions in order: the scale of its result, 2^-shift, and its steps."""
         for total in self.sums:
             shift = self.split.scale * sum(total.products[0])
-            length = total.every or k
-            for start in range(0, k, length):
-                stop = min(start + length, k)
+            first = total.first or total.every or k
+            for start, stop in pairwise([0, *range(first, k, total.every or k), k]):
                 lanes = [range(s, min(s + self.unit.k, stop)) for s in range(start, stop, self.unit.k)]
                 if self.interleaved:
                     yield shift, [(i, j, part) for part in lanes for i, j in total.products]

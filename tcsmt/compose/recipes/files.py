@@ -1,8 +1,9 @@
 """Algorithms of one's own: TOML files that take the place of an algorithm's name.
 
 A file changes a named algorithm (``base``), or says all of its own: ``format``, ``words`` and the sums. Its
-other keys are the parameters of names (:data:`.PARAMETERS`) with the same values, but for ``sums``, ``order``
-and ``every``: a table ``[[sum]]`` has its products in order, and its own ``every``.
+other keys are the parameters of names (:data:`.PARAMETERS`) with the same values, but for ``sums``,
+``order``, ``every`` and ``first``: a table ``[[sum]]`` has its products in order, and its own ``every`` and
+``first``.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ Made = TypeVar("Made")
 
 _ABOUT = ("base", "title", "source")
 _SUM = "sum"
-_OF_SUM = ("products", "every")
-_OWN = tuple(name for name in PARAMETERS if name not in ("sums", "order", "every"))
+_LENGTHS = ("every", "first")
+_OF_SUM = ("products", *_LENGTHS)
+_OWN = tuple(name for name in PARAMETERS if name not in ("sums", "order", *_LENGTHS))
 _NUMBERS = ("words", "scale")
 
 
@@ -102,13 +104,7 @@ class _File(TomlFile):
             if not fine:
                 allowed = f"pairs [word of a, word of b], words 0 to {words - 1}"
                 raise place.error("products", f"products = {shown_value(products)}: must be {allowed}")
-            every = table.get("every", 0)
-            if every == "instruction":
-                every = INSTRUCTION
-            elif type(every) is not int or every < 0:
-                allowed = '"instruction", or an integer, 0 or more'
-                raise place.error("every", f"every = {shown_value(every)}: must be {allowed}")
-            sums.append(Sum(tuple((i, j) for i, j in products), every))
+            sums.append(Sum(tuple((i, j) for i, j in products), *(_length(place, key) for key in _LENGTHS)))
         return tuple(sums)
 
     def integer(self, key: str) -> int:
@@ -125,6 +121,17 @@ class _File(TomlFile):
             if str(error).startswith(self.at(key)):
                 raise
             raise self.error(key, str(error)) from None
+
+
+def _length(place: TomlFile, key: str) -> int:
+    value = place.given.get(key, 0)
+    if value == "instruction":
+        return INSTRUCTION
+    if type(value) is not int or value < 0:
+        raise place.error(
+            key, f'{key} = {shown_value(value)}: must be "instruction", or an integer, 0 or more'
+        )
+    return value
 
 
 def _is_pair(value: object, words: int) -> bool:

@@ -12,8 +12,9 @@ Markidis and Ootomo-Yokota by the slides ("Recovering single precision accuracy 
   all of K, as four calls of a GEMM do).
 * CUTLASS: small·big, big·small, big·big in each block, c in the epilogue. Its kernels accumulate in stages:
   the sum of each tile of K, here of 32 products, is added outside to what the tiles before it gave
-  (``every=0``: one chain along all of K, as before CUTLASS 2.9). Its loop shifts them: the first stage is one
-  instruction long, and each further one begins with a tile's second instruction.
+  (``every=0``: one chain along all of K, as before CUTLASS 2.9). Its loop shifts them, as its sum is taken
+  after the first instruction of each tile: ``first=instruction``. The first stage is then one instruction
+  long, and each further one begins with a tile's second instruction. So do its FP8 kernels on Ada.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ __all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for", 
 OOTOMO = "Ootomo and Yokota 2022"
 VALPEY = "Valpey et al. 2025, section 6"
 FASI = "Fasi et al. 2023; Khattak and Mikaitis 2025, V-B"
+CUTLASS_FP8 = "CUTLASS, example 58, include/cutlass/gemm/threadblock/mma_multistage.h"
 CUTLASS = "CUTLASS, include/cutlass/gemm/warp/mma_tensor_op_fast_f32.h, threadblock/mma_multistage.h"
 
 
@@ -134,6 +136,11 @@ RECIPES: dict[str, Recipe] = {
             name="fp8-promoted", title="one e4m3 word, promoted to binary32 every 128 products",
             source="DeepSeek-V3 2024, 3.3.2", split=_split("e4m3", 1), sums=_one((0, 0), every=128),
             c_enters="first",
+        ),
+        Recipe(
+            name="cutlass-fp8", title="one e4m3 word, added outside every 128, first after one instruction",
+            source=CUTLASS_FP8, split=_split("e4m3", 1),
+            sums=(Sum(((0, 0),), every=128, first=INSTRUCTION),), c_enters="last",
         ),
         Recipe(
             name="fp32-fma", title="binary32 fused multiply-adds on ordinary cores", source="IEEE 754-2019",

@@ -18,7 +18,7 @@ from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["INSTRUCTION", "PARAMETERS", "Recipe", "pairs_of", "pairs_text", "whole_number", "written_out"]
 
-#: As ``Sum.every``: as many products as one instruction takes.
+#: As ``Sum.every`` and ``Sum.first``: as many products as one instruction takes.
 INSTRUCTION = -1
 
 
@@ -43,12 +43,18 @@ class Recipe:
     def on(self, unit: Model, k: int) -> Algorithm:
         """The algorithm on a unit, for dot products of k. Raises :class:`.TcsmtError`."""
         unit = _ORDINARY if self.ordinary else unit
-        sums = tuple(replace(s, every=unit.k) if s.every == INSTRUCTION else s for s in self.sums)
+        sums = tuple(
+            replace(s, every=_length(s.every, unit), first=_length(s.first, unit)) for s in self.sums
+        )
         return Algorithm(
             k=k, unit=unit, split=self.split, sums=sums, interleaved=self.interleaved,
             c_enters=self.c_enters, rounding=rounding_named(self.rounding),
             compensated=self.compensated,
         )  # fmt: skip
+
+
+def _length(number: int, unit: Model) -> int:
+    return unit.k if number == INSTRUCTION else number
 
 
 def whole_number(name: str, text: str, least: int) -> int:
@@ -77,10 +83,13 @@ def _order(recipe: Recipe, text: str) -> Recipe:
     return _on_sums(recipe, lambda s: replace(s, products=s.products[::-1]))
 
 
-def _every(recipe: Recipe, text: str) -> Recipe:
-    number = INSTRUCTION if text == "instruction" else whole_number("every", text, 0)
-    first, *others = recipe.sums
-    return replace(recipe, sums=(replace(first, every=number), *others))
+def _count(name: str, text: str) -> int:
+    return INSTRUCTION if text == "instruction" else whole_number(name, text, 0)
+
+
+def _of_first_sum(recipe: Recipe, **changes: int) -> Recipe:
+    summand, *others = recipe.sums
+    return replace(recipe, sums=(replace(summand, **changes), *others))
 
 
 def _on_split(recipe: Recipe, **changes: object) -> Recipe:
@@ -88,22 +97,31 @@ def _on_split(recipe: Recipe, **changes: object) -> Recipe:
 
 
 def _sums(recipe: Recipe, text: str) -> Recipe:
-    """Sums ``0.0+1.0@instruction/0.1``: products WORD.WORD in order, ``@`` and ``every`` if it is not 0."""
+    """Sums ``0.0+1.0@instruction/0.1``: products WORD.WORD in order, ``@`` and ``every`` if it is not 0.
+
+    Where the first chain has another length, that stands before ``every``: ``0.0@8+32``.
+    """
     return replace(recipe, sums=tuple(_sum(part, recipe.split.words) for part in text.split("/")))
 
 
 def _sum(text: str, words: int) -> Sum:
-    listed, _, every = text.partition("@")
-    number = INSTRUCTION if every == "instruction" else whole_number("every", every or "0", 0)
-    return Sum(pairs_of("sums", listed, words), number)
+    listed, _, lengths = text.partition("@")
+    first, plus, every = lengths.rpartition("+")
+    return Sum(
+        pairs_of("sums", listed, words), _count("every", every or "0"), _count("first", first) if plus else 0
+    )
 
 
 def _sums_text(sums: Sequence[Sum]) -> str:
     texts = []
     for summand in sums:
-        every = "instruction" if summand.every == INSTRUCTION else summand.every
+        first, every = (
+            "instruction" if number == INSTRUCTION else str(number)
+            for number in (summand.first, summand.every)
+        )
+        lengths = every if not summand.first else f"{first}+{every}"
         products = pairs_text(summand.products)
-        texts.append(f"{products}@{every}" if every else products)
+        texts.append(f"{products}@{lengths}" if summand.every else products)
     return "/".join(texts)
 
 
@@ -135,7 +153,8 @@ PARAMETERS: Mapping[str, Callable[[Recipe, str], Recipe]] = {
     "scale": lambda r, t: _on_split(r, scale=whole_number("scale", t, 0)),
     "sums": _sums,
     "order": _order,
-    "every": _every,
+    "every": lambda r, t: _of_first_sum(r, every=_count("every", t)),
+    "first": lambda r, t: _of_first_sum(r, first=_count("first", t)),
     "interleaved": lambda r, t: replace(r, interleaved=_yes(t)),
     "c": lambda r, t: replace(r, c_enters=choose("c", t, ("unit", "first", "last"))),
     "outside": lambda r, t: replace(r, rounding=rounding_named(t).name),

@@ -138,3 +138,14 @@ def test_a_certificate_has_all_of_a_files_algorithm(tmp_path: Path) -> None:
     shown = done("certificate", "check", proofs)
     assert "sums=0.0+1.0@instruction" in shown and "compensated=kahan" in shown
     assert "all proved: 1 statement" in shown
+
+
+def test_a_file_says_how_long_the_first_chain_is(tmp_path: Path) -> None:
+    sums = "[[sum]]\nproducts = [[0, 0]]\nevery = 128\nfirst = "
+    text = f'format = "e4m3"\nwords = 1\nc = "last"\n{sums}'
+    found = recipe_named(written(tmp_path, f'{text}"instruction"\n'))
+    assert found.sums == RECIPES["cutlass-fp8"].sums
+    with pytest.raises(TcsmtError, match=r"mine.toml:7: first = 1\.5: must be"):
+        recipe_named(written(tmp_path, f"{text}1.5\n"))
+    with pytest.raises(TcsmtError, match=r"sums .*first from 0 to every"):
+        algorithm_named(written(tmp_path, f"{text}129\n"), "ada")

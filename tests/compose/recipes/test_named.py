@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
+import tcsmt
 from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.compose.recipes.named import RECIPES, algorithm_named, recipe_named, units_for
+from tcsmt.compose.recipes.recipe import written_out
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.preferred import by_use
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -39,6 +42,37 @@ def test_cutlass_accumulates_in_stages() -> None:
         errors[name] = float(((multiply(algorithm, a, b) - exact) ** 2).mean())
     staged, named, chained = errors.values()
     assert staged == named and 1e-10 < staged < 5e-10 and 5e-8 < chained < 2e-7
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "k", "ends"),
+    [
+        ("cutlass-fp8", "ada", 384, [32, 160, 288, 384]),
+        ("cutlass-fp8", "ada", 20, [20]),
+        ("cutlass-3xtf32,first=instruction", "ampere", 96, [8, 40, 72, 96]),
+        ("cutlass-3xtf32", "ampere", 96, [32, 64, 96]),
+    ],
+)
+def test_cutlass_takes_its_sum_after_the_first_instruction_of_a_tile(
+    name: str, unit: str, k: int, ends: list[int]
+) -> None:
+    algorithm, _ = algorithm_named(name, unit)
+    assert [steps[-1][2].stop for _, steps in algorithm.chains(k)] == ends
+    assert algorithm_named(written_out(recipe_named(name)), unit)[0] == algorithm
+
+
+def test_stages_of_ada_are_chains_that_are_added_in_binary32() -> None:
+    """The sums of the unit's own chains, added by NumPy."""
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-60, 60, shape) / np.float32(16) for shape in ((5, 384), (384, 6)))
+    a, b = (x.astype(ml_dtypes.float8_e4m3fn).astype(np.float32) for x in (a, b))
+    algorithm, row = algorithm_named("cutlass-fp8", "ada")
+    total = np.zeros((5, 6), np.float32)
+    for first, last in ((0, 32), (32, 160), (160, 288), (288, 384)):
+        parts = (x.astype(ml_dtypes.float8_e4m3fn) for x in (a[:, first:last], b[first:last]))
+        total = total + np.asarray(tcsmt.gemm(*parts, unit=row.name)).view(np.float32)
+    assert np.array_equal(multiply(algorithm, a, b), total)
+    assert not np.array_equal(multiply(algorithm_named("fp8-promoted,c=last", "ada")[0], a, b), total)
 
 
 def test_changes_stand_in_the_name() -> None:

@@ -39,6 +39,9 @@ def split(**changes: object) -> Recipe:
         ("every", "64", replace(BASE, sums=(Sum(((0, 0), (1, 0)), every=64), Sum(((0, 1),))))),
         ("every", "instruction",
          replace(BASE, sums=(Sum(((0, 0), (1, 0)), every=INSTRUCTION), Sum(((0, 1),))))),
+        ("first", "8", replace(BASE, sums=(Sum(((0, 0), (1, 0)), first=8), Sum(((0, 1),))))),
+        ("first", "instruction",
+         replace(BASE, sums=(Sum(((0, 0), (1, 0)), first=INSTRUCTION), Sum(((0, 1),))))),
         ("interleaved", "no", replace(BASE, interleaved=False)),
         ("interleaved", "yes", BASE),
         ("c", "last", replace(BASE, c_enters="last")),
@@ -47,6 +50,8 @@ def split(**changes: object) -> Recipe:
         ("words", "3", split(words=3)),
         ("sums", "0.0+1.1@instruction/0.1@8/1.0",
          replace(BASE, sums=(Sum(((0, 0), (1, 1)), every=INSTRUCTION), Sum(((0, 1),), 8), Sum(((1, 0),))))),
+        ("sums", "0.0@instruction+32/0.1@8+16",
+         replace(BASE, sums=(Sum(((0, 0),), 32, INSTRUCTION), Sum(((0, 1),), 16, 8)))),
     ],
 )  # fmt: skip
 def test_each_parameter_changes_just_that(name: str, text: str, expected: Recipe) -> None:
@@ -55,7 +60,7 @@ def test_each_parameter_changes_just_that(name: str, text: str, expected: Recipe
 
 def test_every_parameter_is_tried_above() -> None:
     tried = {"format", "split", "residual", "scale", "order", "every", "interleaved", "c", "outside"}
-    assert set(PARAMETERS) == tried | {"compensated", "words", "sums"}
+    assert set(PARAMETERS) == tried | {"compensated", "words", "sums", "first"}
 
 
 @pytest.mark.parametrize(
