@@ -20,7 +20,7 @@ from unit_lines import measure
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.matrix_units.models.proved_forms import simulation
+from tcsmt.simulate.forms.proved_forms import simulation
 from tcsmt.simulate import compiled
 
 #: One unit of each shape: c added last, or in the sum; results of binary16; sums rounded to odd.

@@ -42,7 +42,7 @@ from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import operand_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.models.proved_forms import with_one_nan
+from tcsmt.simulate.forms.proved_forms import with_one_nan
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.arithmetic.datapath import decode

@@ -5,7 +5,7 @@
 Each unit of the catalogue that has a form is asked about, and one link of each that is a chain of a
 processor's instructions but for the words of its NaNs. Bitwuzla has to refute every lemma, and CaDiCaL its
 clauses, by a refutation that is checked. The digests of what is proved are written to
-``tcsmt/matrix_units/models/proved_forms.json``; what is there already stays. With --certificates, a
+``tcsmt/simulate/forms/proved_forms.json``; what is there already stays. With --certificates, a
 certificate is written of each proof, of those that are there already, too, which ``tcsmt certificate check``
 accepts; where CaDiCaL does not refute the clauses of a lemma in --limit seconds, none is written, and the
 reason is printed. Chains that end in an addition of two words (x86's) need a --limit of 1800.
@@ -25,11 +25,11 @@ from form_proofs.form_proofs import FormProof, form_proofs
 
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.matrix_units.models.proved_forms import PROVED
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.simulate.forms.proved_forms import PROVED
 
 ABOUT = (
     "Forms in floating-point operations that are proved to give their models' words: the digests of both "

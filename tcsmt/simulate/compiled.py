@@ -14,8 +14,8 @@ from tcsmt.language.run.jit import functions, require_compiler, vector_bits
 from tcsmt.language.write.llvm import declared
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.proved_forms import proved_block
 from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
+from tcsmt.simulate.forms.proved_forms import proved_block
 from tcsmt.simulate.integer_kernels import IntegerSource
 from tcsmt.simulate.kernel_source import COLUMNS, KernelSource
 from tcsmt.support.errors import TcsmtError

@@ -17,9 +17,9 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.arithmetic.native import half_word, through_half
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.dot_form import DotForm
-from tcsmt.matrix_units.models.group_form import GroupForm
-from tcsmt.matrix_units.models.proved_forms import ProvedBlock
+from tcsmt.simulate.forms.dot_form import DotForm
+from tcsmt.simulate.forms.group_form import GroupForm
+from tcsmt.simulate.forms.proved_forms import ProvedBlock
 from tcsmt.simulate.kernel_source import KernelSource, load, some, some_special, without_specials
 from tcsmt.simulate.prepared import PreparedWords, prepared
 

@@ -17,8 +17,8 @@ import numpy as np
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.models.proved_forms import with_one_nan
 from tcsmt.simulate.compiled import ColumnCode, Trial, compiled, in_threads, kernel
+from tcsmt.simulate.forms.proved_forms import with_one_nan
 from tcsmt.simulate.rows import WORTH_COMPILING, Words, are_nan, run_words
 from tcsmt.support.errors import TcsmtError
 

@@ -15,8 +15,8 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, operand_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.models.proved_forms import with_one_nan
 from tcsmt.simulate.compiled import compiled, kernel
+from tcsmt.simulate.forms.proved_forms import with_one_nan
 from tcsmt.support.errors import TcsmtError
 
 __all__ = [

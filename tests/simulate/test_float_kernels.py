@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.native import from_half, half_word, through_h
 from tcsmt.matrix_units.arithmetic.words import operand_words, unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.matrix_units.models.proved_forms import proved_block
+from tcsmt.simulate.forms.proved_forms import proved_block
 from tcsmt.simulate.rows import _columns, _program
 from tests.support import aarch64
 from tests.support.sampling import mostly_long

@@ -12,9 +12,9 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model, Operands
-from tcsmt.matrix_units.models.float_form import float_form
-from tcsmt.matrix_units.models.proved_forms import ProvedBlock, simulation
 from tcsmt.simulate import compiled, matmul
+from tcsmt.simulate.forms.float_form import float_form
+from tcsmt.simulate.forms.proved_forms import ProvedBlock, simulation
 from tests.oracles import exact
 from tests.support.sampling import mostly_long
 

@@ -18,7 +18,6 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
-from tcsmt.matrix_units.models.proved_forms import proved_block
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.options import SolvingOptions
@@ -28,6 +27,7 @@ from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate import compiled, matmul
 from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
+from tcsmt.simulate.forms.proved_forms import proved_block
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact

@@ -11,9 +11,9 @@ import pytest
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Operands
-from tcsmt.matrix_units.models.proved_forms import with_one_nan
 from tcsmt.simulate import rows as simulator_rows
 from tcsmt.simulate.compiled import kernel
+from tcsmt.simulate.forms.proved_forms import with_one_nan
 from tcsmt.simulate.rows import run_together, run_words, simulate
 from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.study.survey.rows import edges, random_rows

@@ -11,7 +11,7 @@ from form_proofs.exact_form_proof import deduced
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.exact_form import ExactForm, ExactStep, exact_form
+from tcsmt.simulate.forms.exact_form import ExactForm, ExactStep, exact_form
 from tests.support import answers
 from tests.support.term_fields import with_node
 

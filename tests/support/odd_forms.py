@@ -6,7 +6,7 @@ from functools import cache
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
+from tcsmt.simulate.forms.odd_form import OddForm, odd_form
 
 __all__ = ["form_of"]
 

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, exact_product
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, is_nan
+from tcsmt.simulate.forms.chain_form import ChainForm, ChainStep, is_nan
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

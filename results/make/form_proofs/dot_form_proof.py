@@ -30,7 +30,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.models import DotThenAdd, Kind
-from tcsmt.matrix_units.models.dot_form import DotForm, GridOfForm
+from tcsmt.simulate.forms.dot_form import DotForm, GridOfForm
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

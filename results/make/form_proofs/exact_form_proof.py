@@ -22,7 +22,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.exact_form import ExactForm, ExactStep, is_finite
+from tcsmt.simulate.forms.exact_form import ExactForm, ExactStep, is_finite
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced", "substituted"]

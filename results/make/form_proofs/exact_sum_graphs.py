@@ -12,7 +12,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
-from tcsmt.matrix_units.models.exact_form import ExactNumbers, ExactStep
+from tcsmt.simulate.forms.exact_form import ExactNumbers, ExactStep
 
 __all__ = ["BITS", "ROOM", "SINGLE", "SumGraphs", "TermOfSum", "counted", "short", "within"]
 

@@ -10,7 +10,7 @@ from form_proofs.deduction import Deduction, Implication
 from form_proofs.exact_sum_graphs import SumGraphs, TermOfSum, within
 from form_proofs.wide_shifts import chosen, free, shift_of_a_sum, values_of_shift
 from tcsmt.language.terms import Term, total
-from tcsmt.matrix_units.models.exact_form import INTEGER
+from tcsmt.simulate.forms.exact_form import INTEGER
 
 __all__ = ["last_bits", "opposite_shifted", "same_sums"]
 

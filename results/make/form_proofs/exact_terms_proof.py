@@ -10,7 +10,7 @@ from form_proofs.wide_shifts import HALVES, ShiftedWord
 from tcsmt.language.terms import Term, all_of, variables
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import native
-from tcsmt.matrix_units.models.exact_form import INTEGER, LaneOfSum
+from tcsmt.simulate.forms.exact_form import INTEGER, LaneOfSum
 
 __all__ = ["same_terms"]
 

@@ -36,7 +36,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
-from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm
+from tcsmt.simulate.forms.float_form import FloatForm, LastAdditionForm
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced", "deduced_last_addition"]

@@ -17,21 +17,21 @@ from form_proofs import (
 )
 from form_proofs.deduction import Deduction
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
-from tcsmt.matrix_units.models.dot_form import dot_form
-from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
-from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
-from tcsmt.matrix_units.models.group_form import group_form
-from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
-from tcsmt.matrix_units.models.proved_forms import (
+from tcsmt.prove.certificates.derivation import Proof
+from tcsmt.prove.statements.question import Question, Side
+from tcsmt.simulate.forms.chain_form import ChainForm, chain_form
+from tcsmt.simulate.forms.dot_form import dot_form
+from tcsmt.simulate.forms.exact_form import ExactForm, exact_form
+from tcsmt.simulate.forms.float_form import float_form, last_addition_form
+from tcsmt.simulate.forms.group_form import group_form
+from tcsmt.simulate.forms.odd_form import OddForm, odd_form
+from tcsmt.simulate.forms.proved_forms import (
     digests,
     digests_of_last,
     dot_block,
     fused_block,
     one_lane,
 )
-from tcsmt.prove.certificates.derivation import Proof
-from tcsmt.prove.statements.question import Question, Side
 
 __all__ = ["FormProof", "form_proofs"]
 

@@ -12,7 +12,7 @@ from form_proofs.product_grid_proof import same, same_sum, within
 from tcsmt.language.terms import Term, all_of, total
 from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
-from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm
+from tcsmt.simulate.forms.group_form import GroupForm, GroupOfForm
 from tcsmt.support.invariants import of_type
 
 __all__ = ["deduced"]

@@ -16,9 +16,9 @@ from tcsmt.matrix_units.catalogue.citations import Citations, citations
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.proved_forms import simulation
 from tcsmt.matrix_units.models.python_steps import names_used, python_steps
 from tcsmt.matrix_units.resolve import NamedSide, resolve
+from tcsmt.simulate.forms.proved_forms import simulation
 from tcsmt.simulate.rows import simulate
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
@@ -191,7 +191,7 @@ class Unit(Result):
         return self.name
 
     def _lines(self) -> list[str]:
-        return description(self.row).split("\n")
+        return description(self.row, simulation(self.model)).split("\n")
 
 
 #: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.

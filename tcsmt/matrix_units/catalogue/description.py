@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tcsmt.matrix_units.catalogue import disputes, status_text
@@ -9,7 +10,6 @@ from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.matrix_units.models.fused_parts import Interleaved
-from tcsmt.matrix_units.models.proved_forms import simulation
 
 __all__ = ["description", "ports_as_json", "ports_lines", "row_as_json"]
 
@@ -27,8 +27,8 @@ _LONG = 100
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
-def description(row: Row) -> str:
-    """The row for people, several lines."""
+def description(row: Row, simulation: Mapping[str, str]) -> str:
+    """Return the row for people, several lines. simulation: how it is simulated."""
     lines = [
         row.name,
         f"  source: {row.source} ({row.date})",
@@ -62,8 +62,8 @@ def description(row: Row) -> str:
             f"    block FMA size N_FMA: {m.lanes.n_fma} of K = {m.k}: {_blocks(m)}",
             f"    final rounding: {m.final.rounding} at fraction bit {kept} of {out.name}",
         ]
-    how = simulation(m)
-    lines += [f"  simulator: {_FORMS[how['form']]}: {how['reason']}", "  parameters:"]
+    form, reason = _FORMS[simulation["form"]], simulation["reason"]
+    lines += [f"  simulator: {form}: {reason}", "  parameters:"]
     lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
     return "\n".join(lines)
 

@@ -6,11 +6,17 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
+from tcsmt.simulate.forms.proved_forms import simulation
+
+
+def described(name: str) -> str:
+    row = row_named(name)
+    return description(row, simulation(row.model))
 
 
 def test_conventions_of_a_fused_unit_by_hand() -> None:
     """Volta: F = 23, N_FMA = 4 and c: three carry bits, ceil(log2(5)); two integer bits."""
-    text = description(row_named("volta/mma.m8n8k4.f32.f16.f16.f32"))
+    text = described("volta/mma.m8n8k4.f32.f16.f16.f32")
     lines = [line.strip() for line in text.splitlines()]
     assert lines[0] == "volta/mma.m8n8k4.f32.f16.f16.f32"
     assert "evidence: measured on v100_f16_f32" in lines
@@ -31,24 +37,24 @@ def test_conventions_of_a_fused_unit_by_hand() -> None:
     ("cdna2", "arithmetic: "), ("x86/tdpbf16ps@guide", "status: refuted"),
 ])  # fmt: skip
 def test_descriptions_state_order_rounding_and_status(name: str, said: str) -> None:
-    assert said in description(row_named(name))
+    assert said in described(name)
 
 
 def test_conventions_are_those_of_one_fused_sum_alone() -> None:
-    assert "conventions:" not in description(row_named("cdna3"))
-    assert "conventions:" in description(row_named("hopper"))
+    assert "conventions:" not in described("cdna3")
+    assert "conventions:" in described("hopper")
 
 
 def test_an_accepted_row_says_that_it_is_disputed() -> None:
     """Not where outputs of the hardware support it; a disputed model says it of itself."""
     name = "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"
-    text = description(row_named(name))
+    text = described(name)
     assert "\n  status: accepted, disputed\n" in text
     assert f"\n  disputed by: {name}@sf-tensor: zero terms do not enter the maximum; c does only" in text
-    assert "\n  status: disputed\n" in description(row_named(f"{name}@sf-tensor"))
+    assert "\n  status: disputed\n" in described(f"{name}@sf-tensor")
     measured = row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
     assert row_as_json(measured)["disputed_by"] == []
-    assert "\n  status: accepted\n" in description(measured)
+    assert "\n  status: accepted\n" in described(measured.name)
 
 
 def test_a_unit_with_a_form_in_floating_point_operations_says_so() -> None:
@@ -62,4 +68,4 @@ def test_a_unit_with_a_form_in_floating_point_operations_says_so() -> None:
         "volta/mma.m8n8k4.f32.f16.f16.f32@valpey": "integer instructions: products = normalised",
         "hopper/wgmma.m64nNk32.s32.s8.s8": "integer instructions: an exact sum of integer products and c",
     }.items():
-        assert f"\n  simulator: {text}" in description(row_named(name))
+        assert f"\n  simulator: {text}" in described(name)

@@ -15,8 +15,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.chain_form import ChainForm, ChainStep, chain_form, is_nan
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.simulate.forms.chain_form import ChainForm, ChainStep, chain_form, is_nan
 from tests.support.answers import answer
 from tests.support.sampling import mostly_long
 

@@ -9,7 +9,7 @@ from form_proofs.exact_form_proof import deduced
 
 from tcsmt.language.terms import any_of, const
 from tcsmt.matrix_units.arithmetic import native
-from tcsmt.matrix_units.models.exact_form import ExactForm, ExactNumbers, odd_last_bit
+from tcsmt.simulate.forms.exact_form import ExactForm, ExactNumbers, odd_last_bit
 from tcsmt.support.invariants import present
 from tests.support.answers import refuted
 from tests.support.exact_forms import FIRST, HALF, LAST, Fault, first, form_of, refused, with_fault

@@ -13,8 +13,8 @@ from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.matrix_units.models.float_form import FloatForm, LastAdditionForm, float_form, last_addition_form
-from tcsmt.matrix_units.models.proved_forms import fused_block, proved_form
+from tcsmt.simulate.forms.float_form import FloatForm, LastAdditionForm, float_form, last_addition_form
+from tcsmt.simulate.forms.proved_forms import fused_block, proved_form
 from tests.support import answers
 from tests.support.answers import refuted
 from tests.support.sampling import mostly_long

@@ -13,9 +13,6 @@ from form_proofs.form_proofs import FormProof, form_proofs
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
-from tcsmt.matrix_units.models.exact_form import exact_form
-from tcsmt.matrix_units.models.float_form import float_form, last_addition_form
-from tcsmt.matrix_units.models.proved_forms import PROVED
 from tcsmt.prove.certificates.checker import check_certificate
 from tcsmt.prove.certificates.derivation import InvalidProof, check
 from tcsmt.prove.engine.certify import Certificates
@@ -23,6 +20,9 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import available
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.simulate.forms.exact_form import exact_form
+from tcsmt.simulate.forms.float_form import float_form, last_addition_form
+from tcsmt.simulate.forms.proved_forms import PROVED
 from tests.support.sampling import mostly_long
 
 ENTRIES = [

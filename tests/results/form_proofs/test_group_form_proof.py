@@ -12,7 +12,7 @@ from form_proofs.group_form_proof import deduced
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.matrix_units.models.group_form import GroupForm, GroupOfForm, group_form
+from tcsmt.simulate.forms.group_form import GroupForm, GroupOfForm, group_form
 from tests.support.answers import refuted
 
 UNITS = [

@@ -10,8 +10,8 @@ from form_proofs.nan_words_proof import deduced
 
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.proved_forms import one_lane
 from tcsmt.prove.engine.solving import Solving
+from tcsmt.simulate.forms.proved_forms import one_lane
 
 
 def both(name: str = "hopper/mma.m8n8k4.f64.f64.f64.f64") -> tuple[IeeeDotAdd, IeeeDotAdd]:

@@ -13,8 +13,8 @@ from form_proofs.odd_form_proof import deduced
 from tcsmt.language.terms import Term, any_of, umax, var
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.odd_form import OddForm, OddStep, are_near, is_usual
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
 from tcsmt.support.invariants import present
 from tests.support import answers
 from tests.support.odd_forms import form_of

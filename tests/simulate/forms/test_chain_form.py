@@ -9,7 +9,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.chain_form import chain_form
+from tcsmt.simulate.forms.chain_form import chain_form
 from tests.oracles import exact
 
 X86 = "x86/tdpbf16ps"

@@ -10,8 +10,8 @@ import pytest
 from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
-from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
+from tcsmt.simulate.forms.exact_form import ExactForm, exact_form
+from tcsmt.simulate.forms.odd_form import OddForm, odd_form
 from tests.oracles.of_forms import guarded_and_differing, missed_specials
 from tests.support.sampling import mostly_long
 

@@ -16,24 +16,24 @@ from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.language.terms import FALSE, Term, const, substitute
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models.base import Model
-from tcsmt.matrix_units.models.chain_form import ChainForm, chain_form
-from tcsmt.matrix_units.models.dot_form import DotForm, dot_form
 from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
-from tcsmt.matrix_units.models.exact_form import ExactForm, exact_form
-from tcsmt.matrix_units.models.float_form import (
+from tcsmt.matrix_units.models.fused import FusedDotAdd
+from tcsmt.matrix_units.models.fused_parts import CLast
+from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
+from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.matrix_units.models.ieee_parts import ExactSums
+from tcsmt.simulate.forms.chain_form import ChainForm, chain_form
+from tcsmt.simulate.forms.dot_form import DotForm, dot_form
+from tcsmt.simulate.forms.exact_form import ExactForm, exact_form
+from tcsmt.simulate.forms.float_form import (
     FloatForm,
     LastAdditionForm,
     float_form,
     last_addition_form,
     obstacle,
 )
-from tcsmt.matrix_units.models.fused import FusedDotAdd
-from tcsmt.matrix_units.models.fused_parts import CLast
-from tcsmt.matrix_units.models.group_form import GroupForm, group_form
-from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
-from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
-from tcsmt.matrix_units.models.ieee_parts import ExactSums
-from tcsmt.matrix_units.models.odd_form import OddForm, odd_form
+from tcsmt.simulate.forms.group_form import GroupForm, group_form
+from tcsmt.simulate.forms.odd_form import OddForm, odd_form
 
 __all__ = [
     "PROVED",

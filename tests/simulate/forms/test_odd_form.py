@@ -11,7 +11,7 @@ import pytest
 from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.odd_form import odd_form
+from tcsmt.simulate.forms.odd_form import odd_form
 from tests.oracles import cpus
 from tests.support.odd_forms import form_of
 

@@ -9,7 +9,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.matrix_units.models.group_form import group_form
+from tcsmt.simulate.forms.group_form import group_form
 
 MXF4 = "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"
 NVF4 = "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"

@@ -10,7 +10,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.float_form import FloatForm, float_form
+from tcsmt.simulate.forms.float_form import FloatForm, float_form
 from tests.oracles.of_forms import guarded_and_differing, missed_specials
 
 UNITS = (

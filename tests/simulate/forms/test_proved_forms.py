@@ -9,8 +9,8 @@ import pytest
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.matrix_units.models.float_form import FloatForm, float_form
-from tcsmt.matrix_units.models.proved_forms import (
+from tcsmt.simulate.forms.float_form import FloatForm, float_form
+from tcsmt.simulate.forms.proved_forms import (
     PROVED,
     digests,
     proved_block,

@@ -7,8 +7,8 @@ import pytest
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd
-from tcsmt.matrix_units.models.dot_form import DotForm, dot_form
-from tcsmt.matrix_units.models.proved_forms import dot_block
+from tcsmt.simulate.forms.dot_form import DotForm, dot_form
+from tcsmt.simulate.forms.proved_forms import dot_block
 from tests.oracles.of_forms import guarded_and_differing, missed_specials
 
 UNITS = (

@@ -17,7 +17,6 @@ from tcsmt.language.terms import Term, any_of, const, umax
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.models.base import Model
-from tcsmt.matrix_units.models.exact_form import ExactNumbers, LaneOfSum, lanes_of_sums, odd_last_bit
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import (
     BlockPlace,
@@ -27,6 +26,7 @@ from tcsmt.matrix_units.models.ieee_parts import (
     Trees,
 )
 from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE, exact_products
+from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum, lanes_of_sums, odd_last_bit
 
 __all__ = ["OddForm", "OddStep", "are_near", "is_usual", "odd_form"]
 
