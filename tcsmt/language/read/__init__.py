@@ -1,1 +1,1 @@
-"""Other languages as terms: BTOR2 and LLVM IR."""
+"""BTOR2 as terms, and operations that readers of languages share."""

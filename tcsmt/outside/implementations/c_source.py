@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tcsmt.language.read.exact_widths import exact_widths
-from tcsmt.language.read.llvm_execution import Execution, Fault
-from tcsmt.language.read.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
-from tcsmt.language.read.llvm_module import Function, Int, Module, Pointer
-from tcsmt.language.read.llvm_reader import read_llvm
 from tcsmt.language.terms import Term, const, expand, operands_first, var
 from tcsmt.language.write.btor2 import Btor2
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models.circuit import SCALES, Port
+from tcsmt.outside.c_reader.exact_widths import exact_widths
+from tcsmt.outside.c_reader.llvm_execution import Execution, Fault
+from tcsmt.outside.c_reader.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
+from tcsmt.outside.c_reader.llvm_module import Function, Int, Module, Pointer
+from tcsmt.outside.c_reader.llvm_reader import read_llvm
 from tcsmt.outside.implementations.c_faults import refute
 from tcsmt.outside.implementations.c_order import check_order
 from tcsmt.outside.implementations.c_pointers import check_pointers

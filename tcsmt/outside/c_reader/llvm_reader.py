@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tcsmt.language.read.llvm_instructions import InstructionReader
-from tcsmt.language.read.llvm_module import Function, Global, Instruction, Module, Type
-from tcsmt.language.read.llvm_words import ATTRIBUTES, LineWords, plain
+from tcsmt.outside.c_reader.llvm_instructions import InstructionReader
+from tcsmt.outside.c_reader.llvm_module import Function, Global, Instruction, Module, Type
+from tcsmt.outside.c_reader.llvm_words import ATTRIBUTES, LineWords, plain
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["read_llvm"]

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from tcsmt.language.read.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, const, var
+from tcsmt.outside.c_reader.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported
 
 WIDTH = 4
 X, Y, BIT = var("x", WIDTH), var("y", WIDTH), var("b", 1)

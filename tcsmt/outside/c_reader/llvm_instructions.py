@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from tcsmt.language.read.llvm_module import Array, Instruction, Literal, Type, Void
-from tcsmt.language.read.llvm_words import LineWords, OperandReader, plain
+from tcsmt.outside.c_reader.llvm_module import Array, Instruction, Literal, Type, Void
+from tcsmt.outside.c_reader.llvm_words import LineWords, OperandReader, plain
 
 __all__ = ["InstructionReader"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.language.read.llvm_instructions import InstructionReader
-from tcsmt.language.read.llvm_module import Array, Instruction, Int, Literal, Local, Pointer, Symbol, Void
+from tcsmt.outside.c_reader.llvm_instructions import InstructionReader
+from tcsmt.outside.c_reader.llvm_module import Array, Instruction, Int, Literal, Local, Pointer, Symbol, Void
 
 READER = InstructionReader({})
 I8, I32 = Int(8), Int(32)

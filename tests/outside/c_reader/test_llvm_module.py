@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tcsmt.language.read.llvm_module import Array, Int, Pointer, Struct, Void
+from tcsmt.outside.c_reader.llvm_module import Array, Int, Pointer, Struct, Void
 
 
 def test_layout() -> None:

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 
-from tcsmt.language.read.llvm_module import (
+from tcsmt.outside.c_reader.llvm_module import (
     Address,
     Aggregate,
     Array,

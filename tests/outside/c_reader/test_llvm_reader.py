@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.language.read.llvm_module import Array, Instruction, Int, Literal, Local, Pointer, Struct
-from tcsmt.language.read.llvm_reader import read_llvm
+from tcsmt.outside.c_reader.llvm_module import Array, Instruction, Int, Literal, Local, Pointer, Struct
+from tcsmt.outside.c_reader.llvm_reader import read_llvm
 
 TYPED = """target datalayout = "e-m:e"
 %struct.s = type { i8, i32, [2 x i16] }

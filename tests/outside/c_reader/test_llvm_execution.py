@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from tcsmt.language.read.llvm_execution import Execution
-from tcsmt.language.read.llvm_memory import Memory
-from tcsmt.language.read.llvm_reader import read_llvm
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, var
+from tcsmt.outside.c_reader.llvm_execution import Execution
+from tcsmt.outside.c_reader.llvm_memory import Memory
+from tcsmt.outside.c_reader.llvm_reader import read_llvm
 from tcsmt.support.errors import TcsmtError
 
 A, B = var("a", 4), var("b", 4)

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from tcsmt.language.read.exact_widths import exact_widths
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, total, umax, var
+from tcsmt.outside.c_reader.exact_widths import exact_widths
 from tests.support.sampling import mostly_long
 
 A, B, BIT = var("a", 5), var("b", 5), var("bit", 1)

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from tcsmt.language.read.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import FALSE, TRUE, Term, const, var
+from tcsmt.outside.c_reader.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 
 SIZE = 12
 BIT = var("bit", 1)

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from tcsmt.language.read.llvm_module import (
+from tcsmt.outside.c_reader.llvm_module import (
     Address,
     Aggregate,
     Array,
@@ -21,7 +21,7 @@ from tcsmt.language.read.llvm_module import (
     Undefined,
     Zero,
 )
-from tcsmt.language.read.llvm_words import LineWords, OperandReader
+from tcsmt.outside.c_reader.llvm_words import LineWords, OperandReader
 
 READER = OperandReader({"%s": "type", "%pair": "{ i8, %inner }", "%inner": "[2 x i16]", "%far": "opaque"})
 

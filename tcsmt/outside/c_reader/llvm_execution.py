@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tcsmt.language.read.llvm_memory import Memory, MemoryCell, MemoryPlace, Object, Part
-from tcsmt.language.read.llvm_module import (
+from tcsmt.language.terms import FALSE, TRUE, Term, any_of, const
+from tcsmt.outside.c_reader.llvm_memory import Memory, MemoryCell, MemoryPlace, Object, Part
+from tcsmt.outside.c_reader.llvm_module import (
     Address,
     Aggregate,
     Array,
@@ -33,8 +34,13 @@ from tcsmt.language.read.llvm_module import (
     Undefined,
     Zero,
 )
-from tcsmt.language.read.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, OperationResult
-from tcsmt.language.terms import FALSE, TRUE, Term, any_of, const
+from tcsmt.outside.c_reader.llvm_operations import (
+    BINARY,
+    INTRINSICS,
+    PREDICATES,
+    NotSupported,
+    OperationResult,
+)
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
