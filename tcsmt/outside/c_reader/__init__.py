@@ -1,1 +1,1 @@
-"""The reader of C: functions in the LLVM IR that clang writes, executed on terms; undefined steps are faults."""
+"""The reader of C: functions in the LLVM IR that clang writes, run on terms; undefined steps are faults."""
