@@ -89,7 +89,7 @@ def _count(name: str, text: str) -> int:
 
 def _of_first_sum(recipe: Recipe, **changes: int) -> Recipe:
     summand, *others = recipe.sums
-    return replace(recipe, sums=(replace(summand, **changes), *others))
+    return replace(recipe, sums=(replace(summand, **changes), *others))  # type: ignore[arg-type]
 
 
 def _on_split(recipe: Recipe, **changes: object) -> Recipe:
