@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import gc
 import multiprocessing
-import resource
 from hashlib import sha256
 from multiprocessing.connection import Connection
 
@@ -19,6 +18,7 @@ from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.children import spent
 
 #: A sample of formats, K and architectures, among them the slowest.
 BOXES = (
@@ -43,8 +43,7 @@ def identified(name: str, timeout: float, end: Connection) -> None:
     model = row_named(name).model
     kinds = hypotheses_of((*model.operand_formats.parts, model.d_format), model.k)
     found = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    seconds = sum(one.ru_utime + one.ru_stime for one in used)
+    seconds = spent()
     asked = _digest([(one.a, one.b, one.c, one.d, one.why) for one in found.exchanges])
     left = _digest([(type(kind).__name__, table.tolist()) for kind, table in found.left.parts])
     many = f"{len(found.exchanges):3} questions {len(found.left):4} left {len(found.catalogue):2} named"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing as mp
-import resource
 import statistics
 import sys
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tcsmt.prove.engine import engine
 from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.solvers.children import spent
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.engine.sweeping import Sweeping
@@ -45,16 +45,11 @@ def asked(place: int, way: str, limit: float, answers: mp.Queue[tuple[str, float
     """In a process of its own: an entry's verdict, and the processor time."""
     entry = list(entries())[place]
     engine._merging = WAYS[way]
-    before = _spent()
+    before = spent()
     solving = Solving(SolvingOptions(timeout=limit))
     verdict = entry.ask(solving, Lemmas(solving)).verdict
     said = {Equivalent: "equal", Distinguished: "different"}.get(type(verdict), "unknown")
-    answers.put((said, _spent() - before))
-
-
-def _spent() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    answers.put((said, spent() - before))
 
 
 def answer(place: int, way: str, limit: float) -> tuple[str, float]:

@@ -5,35 +5,17 @@ Nothing fails by it: a figure depends on the machine, and the first test that ne
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcsmt.prove.engine.solvers.children import warm
+from tcsmt.prove.engine.solvers.children import spent
 
 #: Seconds above which a test is to be marked.
 LIMIT = 0.5
 _NAME = "processor seconds"
 _START = pytest.StashKey[float]()
-
-
-def spent() -> float:
-    """Return the seconds of processors that this process and its ended children have used, and those of the
-    processes that it keeps to start solvers, where the system tells them (Linux).
-    """
-    return sum(os.times()[:4]) + sum(_of(child) for child in warm())
-
-
-def _of(process: int) -> float:
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return 0.0
-    ticks = text.rpartition(")")[2].split()[11:15]
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 class ProcessorTime:

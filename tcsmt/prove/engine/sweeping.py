@@ -12,7 +12,6 @@ have no names of inputs, so the same rewriting is asked once (:class:`.Lemmas`),
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from random import Random
 
@@ -40,6 +39,7 @@ from tcsmt.prove.engine.limb_words import LimbWords
 from tcsmt.prove.engine.partial_results import PartialSums, extended_number, maximum
 from tcsmt.prove.engine.proof_steps import Proving
 from tcsmt.prove.engine.ranges import Ranges
+from tcsmt.prove.engine.solvers.children import spent
 from tcsmt.prove.engine.stage_by_stage import attempts, freed_words
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 
@@ -85,9 +85,9 @@ class Sweeping:
         """The second output in terms of the first's graph; ``deep``: with more time."""
         each, together = _DEEP if deep else _SHALLOW
         limit = self.proving.limit
-        end = _spent() + together * limit
+        end = spent() + together * limit  # of a processor: the clock would count others'
         for node, word in self._pairs():
-            if _spent() > end or self.witness is not None:
+            if spent() > end or self.witness is not None:
                 break
             theirs = self._stepwise(node, word, each * limit)
             candidates = list(self.alike.to(node))
@@ -194,11 +194,6 @@ class Sweeping:
         self.merged[node] = ours
         if theirs is not node and theirs.value is None:
             self.merged[theirs] = ours
-
-
-def _spent() -> float:
-    """Return the seconds of processor time of this process and its solvers: the clock would count others'."""
-    return sum(os.times()[:4])
 
 
 def _solved(goal: Term) -> bool:

@@ -12,9 +12,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-__all__ = ["Child", "Fork", "start", "stop", "warm"]
+__all__ = ["Child", "Fork", "spent", "start", "stop", "warm"]
 
 _FORKING = Path(__file__).with_name("forking.py")
 
@@ -36,7 +36,7 @@ class _Forking:
             )
         self.lock = threading.Lock()
 
-    def ask(self, request: list[str] | int, files: list[int], timeout: float | None = None) -> int:
+    def ask(self, request: list[str] | int, files: list[int], timeout: float | None = None) -> Any:
         """Return the reply. Whoever is interrupted before it has come closes the channel: the next one would
         take it for its own.
         """
@@ -44,7 +44,7 @@ class _Forking:
             try:
                 self.channel.settimeout(timeout)
                 socket.send_fds(self.channel, [json.dumps(request).encode()], files)
-                return int(self.channel.recv(64))
+                return json.loads(self.channel.recv(256))
             except BaseException as error:
                 self.end()
                 if isinstance(error, ValueError):  # of an empty reply: the process has ended
@@ -60,6 +60,8 @@ class _Forking:
 
 #: By process and library: a process that was forked off this one has its own.
 _WARM: dict[tuple[int, str], _Forking] = {}
+#: Seconds of a processor that forks have used: the system counts them as its parent's.
+_USED = [0.0]
 
 
 @atexit.register
@@ -68,6 +70,11 @@ def _end() -> None:
     for (process, _), forking in _WARM.items():
         if process == os.getpid():
             forking.end()
+
+
+def spent() -> float:
+    """Return the seconds of a processor that this process and its ended children have used."""
+    return sum(os.times()[:4]) + _USED[0]
 
 
 def warm() -> list[int]:
@@ -88,7 +95,8 @@ class Fork:
         """Return its exit code. Nobody knows that of a child whose own parent has ended: it ended with it."""
         if self.returncode is None:
             try:
-                self.returncode = self._forking.ask(self.pid, [], timeout)
+                self.returncode, seconds = self._forking.ask(self.pid, [], timeout)
+                _USED[0] += seconds
             except TimeoutError:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0) from None
             except OSError:
@@ -108,7 +116,7 @@ def start(program: Path, library: str, arguments: list[str], script: IO[bytes]) 
         forking = _WARM.get(key) or _WARM.setdefault(key, _Forking(library))
         ours, theirs = os.pipe()
         try:
-            return Fork(forking, forking.ask(command, [script.fileno(), theirs]), ours)
+            return Fork(forking, forking.ask(command, [script.fileno(), theirs])[0], ours)
         except BaseException as error:
             os.close(ours)
             _WARM.pop(key, None)

@@ -4,7 +4,8 @@ It imports the library once, and forks for each request: a question does not wai
 time, for Python and the library to start. A fork runs the same program as a process that is started anew. It
 has limits of its own, and what it does to itself harms no later one. CHANNEL is the descriptor of a socket.
 A request is the program's path and arguments as JSON, with the files for its standard input and output; or
-the number of a fork that has ended, or was killed. The reply is the fork's number, or its exit code. This is
+the number of a fork that has ended, or was killed. The reply is
+a list: the fork's number; or its exit code, and the seconds of a processor that it has used. This is
 run as a file, so that it imports nothing of the package. It ends when the channel is closed.
 """
 
@@ -35,8 +36,9 @@ def main() -> None:
             return
         request = json.loads(line)
         if isinstance(request, int):
-            code = os.waitstatus_to_exitcode(os.waitpid(request, 0)[1])
-            channel.sendall(b"%d\n" % code)
+            _, status, used = os.wait4(request, 0)
+            ended = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+            channel.sendall(json.dumps(ended).encode())
             continue
         fork = os.fork()
         with contextlib.suppress(OSError):  # it has ended, or replaced itself, and the other one was first
@@ -51,7 +53,7 @@ def main() -> None:
             return
         for file in files:
             os.close(file)
-        channel.sendall(b"%d\n" % fork)
+        channel.sendall(json.dumps([fork]).encode())
 
 
 if __name__ == "__main__":

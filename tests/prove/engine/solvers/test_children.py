@@ -39,6 +39,13 @@ def test_one_process_stays() -> None:
     assert solved(2) and children.warm() == process
 
 
+def test_processor_time_of_forks_counts() -> None:
+    assert solved(1)  # the library is loaded
+    before, own = children.spent(), sum(os.times()[:4])
+    assert solved(2)
+    assert children.spent() - before > sum(os.times()[:4]) - own
+
+
 def test_one_that_was_killed_is_started_again() -> None:
     assert solved(1)
     (before,) = children.warm()

@@ -50,9 +50,10 @@ def test_a_fork_is_as_a_new_process(
         with script.open() as file:
             request = json.dumps([str(program), "1", "two"]).encode()
             socket.send_fds(channel, [request], [file.fileno(), write])
-            fork = int(channel.recv(64))
+            (fork,) = json.loads(channel.recv(64))
         os.close(write)
         with os.fdopen(read, "rb") as pipe:
             assert pipe.read() == output
         channel.sendall(b"%d" % fork)
-        assert int(channel.recv(64)) == ended
+        exit_code, seconds = json.loads(channel.recv(64))
+        assert exit_code == ended and 0 < seconds < 10
