@@ -7,6 +7,7 @@ As in :mod:`.exact`, a unit and a format are read as data. Everything else is wr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -26,6 +27,8 @@ _FORMATS = {
     "e2m1": (2, 1, 1, "NONE", 0), "e4m3fnuz": (4, 3, 8, "NEGATIVE_ZERO_NAN", 0),
     "e5m2fnuz": (5, 2, 16, "NEGATIVE_ZERO_NAN", 0),
 }  # fmt: skip
+#: The rule for NaN words of the kernel at hand.
+_rule = ContextVar("rule", default="unknown")
 _TREES = ("pairs", "halves", "folded")
 #: Reductions whose texts are drawn for kernels of few products.
 REDUCTIONS = (
@@ -67,7 +70,12 @@ def _largest(fmt: exact.Format) -> int:
 
 
 def _nan(fmt: exact.Format) -> int:
-    """The format's quiet NaN, its only NaN, or, where it has none, its largest number."""
+    """The NaN of the rule at hand: all ones, or the format's quiet NaN; the only NaN of a format that
+    has one; where it has none, its largest number.
+    """
+    kind, *names = _rule.get().split(":")
+    if kind == "ones" and fmt.specials == "IEEE" and (not names or fmt in map(format_of, names)):
+        return ((1 << (fmt.exponent_bits + fmt.fraction_bits)) - 1) << fmt.ignored_low_bits
     match fmt.specials:
         case "IEEE":
             return fmt.quiet_nan
@@ -296,10 +304,13 @@ def kernel(
     of: str = "",
     bias: Array | None = None,
     random: Array | None = None,
+    nans: str = "unknown",
 ) -> Words:
     """The words of d. columns: a0, ..., b0, ..., and c where there is a C; each int64, as bias and random.
 
-    of: the whole kernel's reduction, where these elements' is another one (:func:`of_tile`).
+    of: the whole kernel's reduction, where these elements' is another one (:func:`of_tile`). nans: the
+    rule for NaN words, where the epilogue has none: ``quiet``, ``ones``, also with formats, or ``unknown``,
+    for which the quiet one stands.
     """
     given = {key: value for key, _, value in (part.partition("=") for part in epilogue.split(","))}
     alpha, beta = (float(given.get(name, 1)) for name in ("alpha", "beta"))
@@ -320,13 +331,11 @@ def kernel(
         return Words(format_of(unit.d_format), words)
 
     levels = [] if reduction == "chained" else reduction.split("/")
-    total = _reduced(levels, list(range(k)), unit.k, chain, c if first else None)
-    total = _converted(total, sum_format(unit, of or reduction))
-    last = None if first else c
-    return total if not epilogue else _ended(epilogue, total, last, bias, random)
-
-
-def results(unit: Any, reduction: str, k: int, columns: Columns, epilogue: str = "") -> Array:
-    """The words of d."""
-    given = {name: words.astype(np.int64) for name, words in columns.items()}
-    return kernel(unit, reduction, epilogue, k, given).words
+    before = _rule.set(given.get("nan", nans))
+    try:
+        total = _reduced(levels, list(range(k)), unit.k, chain, c if first else None)
+        total = _converted(total, sum_format(unit, of or reduction))
+        last = None if first else c
+        return total if not epilogue else _ended(epilogue, total, last, bias, random)
+    finally:
+        _rule.reset(before)

@@ -66,7 +66,7 @@ def results_of(kernel: Kernel, operands: MatrixWords, reduction: Reduction) -> A
     random = None
     if bits:
         random = np.random.default_rng(_SEED).integers(0, 1 << bits, len(operands.a)).astype(np.uint32)
-    steps = ArraySteps((len(operands.a),), lambda indices, c: total.words)
+    steps = ArraySteps((len(operands.a),), lambda indices, c: total.words, schedule.nans)
     return schedule.end(steps, total, operands.c, operands.bias, random).words
 
 

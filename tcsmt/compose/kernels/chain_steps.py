@@ -109,7 +109,8 @@ def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
             links.append(Link(indices[: first + len(some)], len(some), start is not None, operands, words))
         return words
 
-    schedule, steps = kernel.schedule, ArraySteps((len(elements.a),), chain)
+    schedule = kernel.schedule
+    steps = ArraySteps((len(elements.a),), chain, schedule.nans)
     total = schedule.sum(steps, np.arange(elements.a.shape[1]), elements.c, reduction)
     bias = elements.bias if kernel.epilogue.bias else None
     return Walk(tuple(links), total, schedule.end(steps, total, elements.c, bias))

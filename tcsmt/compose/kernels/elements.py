@@ -18,6 +18,7 @@ from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nan_words import are_nan
 from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
@@ -72,7 +73,7 @@ class Product:
     @property
     def nan(self) -> Array:
         """Where D is a NaN: booleans of shape (M, N)."""
-        return _are_nan(self.d_format, self.d)
+        return are_nan(self.d_format, self.d)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -85,7 +86,7 @@ class Product:
         where = places[:, 0], places[:, 1]
         wanted, nan = self.d[where], self.nan[where]
         words = words.astype(self.d.dtype)
-        alike = (words == wanted) | (nan & _are_nan(self.d_format, words))
+        alike = (words == wanted) | (nan & are_nan(self.d_format, words))
         return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
 
     def far(self, words: Array, places: Array) -> float:
@@ -106,15 +107,6 @@ class Product:
             )
         apart = np.where(np.isnan(first) & np.isnan(second), 0.0, np.nan_to_num(apart, nan=np.inf))
         return float(np.reshape(apart, (-1, len(places))).min(axis=0).mean())
-
-
-def _are_nan(fmt: AnyFormat, words: Array) -> Array:
-    if not isinstance(fmt, Format) or fmt.nan_word is None:
-        return np.zeros(words.shape, bool)
-    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
-    if fmt.has_infinity:
-        return np.asarray(magnitude > fmt.infinity_word)
-    return np.asarray((magnitude == fmt.nan_word) | (words == fmt.nan_word))
 
 
 @dataclass(frozen=True)
@@ -163,15 +155,15 @@ def on_elements(
     seen: called with the instructions of the longest chain that are done, and their number.
     """
 
-    def by(kernel: Kernel) -> tuple[str, bool]:
-        return kernel.unit.name, kernel.epilogue.c_first
+    def by(kernel: Kernel) -> tuple[str, bool, str]:
+        return kernel.unit.name, kernel.epilogue.c_first, str(kernel.schedule.nans)
 
     a, b, c = elements.a, elements.b, elements.c
     for _, some in groupby(sorted(kernels, key=by), key=by):
         members = list(some)
-        model, first = members[0].unit.model, members[0].epilogue
+        model, first = members[0].unit.model, members[0].schedule.epilogue
         ways = {member.reduction: elements.resolved(member.reduction, model.k) for member in members}
-        # sums are those of any epilogue with which C enters at the same place
+        # sums are those of any epilogue with which C enters at the same place and NaNs have the same words
         schedules = {reduction: Schedule(model, reduction, first) for reduction in ways}
         needed = {
             (schedules[reduction].sum_format, candidate): (schedules[reduction], candidate)
@@ -179,7 +171,7 @@ def on_elements(
             for candidate in reductions
         }
         held = dict(zip(needed, sums(list(needed.values()), a, b, c, seen), strict=True))
-        steps = ArraySteps((len(a),), _no_chain)
+        steps = ArraySteps((len(a),), _no_chain, first.nans)
         for member in members:
             reductions, own = ways[member.reduction]
             schedule = member.schedule

@@ -9,7 +9,10 @@ from tcsmt.language.terms import FALSE, Term, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
+from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
+from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import guard_members
@@ -46,6 +49,9 @@ class Epilogue:
     stochastic: bits of a random number, given for each element, which the last conversion adds below the last
     kept bit before it truncates (0: it does not). A result whose first ``stochastic`` dropped bits and
     the random number carry grows by one unit; lower bits are not looked at.
+    nan: which words NaN results have of all arithmetic outside of the unit, that of the reduction as well
+    (:class:`.NanWords`); None: ``nans_outside``, which is no part of the text: what the vendor's documents
+    say of the unit's architecture (:meth:`on`).
     Arithmetic here is binary32, or binary64 where the sum is.
     """
 
@@ -57,6 +63,8 @@ class Epilogue:
     rounding: Rounding = _NEAREST
     saturate: bool = False
     stochastic: int = 0
+    nan: NanWords | None = None
+    nans_outside: NanWords = UNKNOWN
 
     def __post_init__(self) -> None:
         out = (self.out,) if isinstance(self.out, (str, Format)) else self.out
@@ -65,6 +73,8 @@ class Epilogue:
         )
         if isinstance(self.rounding, str):
             object.__setattr__(self, "rounding", rounding_named(self.rounding))
+        if isinstance(self.nan, str):
+            object.__setattr__(self, "nan", NanWords.named(self.nan))
         if self.c is not None:
             choose("c", self.c, _ENTERS)
             self._check(
@@ -93,6 +103,15 @@ class Epilogue:
         """Whether the sum is the result, C being added before the products if at all."""
         return not self.out and not self.bias and self.alpha == 1 and self.c_first
 
+    def on(self, unit: Row) -> Epilogue:
+        """On a unit, whose row says which words NaNs have where the epilogue does not."""
+        return replace(self, nans_outside=unit.nans_outside)
+
+    @property
+    def nans(self) -> NanWords:
+        """Which words NaN results have outside of the unit."""
+        return self.nans_outside if self.nan is None else self.nan
+
     def with_numbers(self, alpha: float | None, beta: float | None) -> Epilogue:
         """With these numbers for alpha and beta; None: its own."""
         return replace(
@@ -109,6 +128,7 @@ class Epilogue:
         parts += [self.rounding.name] if self.rounding != _NEAREST else []
         parts += ["saturate"] if self.saturate else []
         parts += [f"stochastic={self.stochastic}"] if self.stochastic else []
+        parts += [f"nan={self.nan}"] if self.nan is not None else []
         return ",".join(parts)
 
     def __repr__(self) -> str:
@@ -156,38 +176,38 @@ def epilogue_named(text: str) -> Epilogue:
     return Epilogue(**options)
 
 
-_OPTIONS = ("alpha", "beta", "c", "bias", "out", "saturate", "stochastic")
+_OPTIONS = ("alpha", "beta", "c", "bias", "out", "saturate", "stochastic", "nan")
 
 
-def multiply_add(fmt: Format) -> IeeeDotAdd:
-    """a·b + c in one format, as a model."""
+def multiply_add(fmt: Format, nan_word: int | None = None) -> IeeeDotAdd:
+    """a·b + c in one format, as a model. nan_word: of every NaN result; None: the format's own."""
+    nan = None if nan_word in (None, fmt.nan_word) else NanRule((), nan_word)
     return IeeeDotAdd.of(
-        a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, sum_format=fmt, k=1, method="fma"
+        a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, sum_format=fmt, k=1, method="fma", nan=nan
     )
 
 
-def rounded(source: Format, target: Format, x: Term, rounding: Rounding, *, saturate: bool) -> RoundedSum:
+def rounded(
+    source: Format, target: Format, x: Term, rounding: Rounding, *, saturate: bool, nans: NanWords
+) -> RoundedSum:
     """The conversion of a word to another format, rounded once; zeros keep their sign.
 
-    saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted format's largest number becomes
-    that number, an infinity as well.
+    nans: what a NaN becomes. saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted
+    format's largest number becomes that number, an infinity as well.
     """
     return RoundedSum(
         terms=(dp.decode(source, x),),
         format=target,
         rounding=rounding,
-        nan_word=_nan_word(target),
+        nan_word=nans.computed(target),
         overflow="saturate" if saturate else "ieee",
         finite=saturate,
     )
 
 
-def _nan_word(fmt: Format) -> int:
-    """What a NaN becomes; in a format without NaNs the largest number, without a sign."""
-    return fmt.largest_finite_word if fmt.nan_word is None else fmt.nan_word
-
-
-def randomly_rounded(source: Format, target: Format, x: Term, r: Term, *, saturate: bool) -> Term:
+def randomly_rounded(
+    source: Format, target: Format, x: Term, r: Term, *, saturate: bool, nans: NanWords
+) -> Term:
     """The word of x in another format: r is added to as many dropped bits, and the sum is truncated."""
     number = dp.decode(source, x)
     exact = dp.sign_and_magnitude(dp.as_fixed(number))
@@ -209,4 +229,4 @@ def randomly_rounded(source: Format, target: Format, x: Term, r: Term, *, satura
     magnitude = exact.magnitude.eq(0).ite(const(0, magnitude.width), magnitude)
     infinite, sign, nan = dp.special_cases([number])
     limit = target.largest_finite_word if saturate else None
-    return dp.encode(target, number.sign, magnitude, infinite, sign, nan, _nan_word(target), limit)
+    return dp.encode(target, number.sign, magnitude, infinite, sign, nan, nans.computed(target), limit)

@@ -80,7 +80,7 @@ def gemm(
         own = {name: None if array is None else _of(array, rows, columns) for name, array in extra.items()}
         c_block = None if c_words is None else c_words[rows, columns]
         chain = partial(_chain, model, x, y, scales.on(rows, columns), seen)
-        steps = ArraySteps((len(x), y.shape[1]), chain)
+        steps = ArraySteps((len(x), y.shape[1]), chain, schedule.nans)
         total = schedule.sum(steps, np.arange(length), c_block, resolved)
         result[rows, columns] = schedule.end(steps, total, c_block, **own).words
     return from_words(schedule.d_format, result)

@@ -24,6 +24,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Kernel:
     """What computes a matrix product: a unit's instructions, how partial sums are added up, what comes last.
 
+    Where the epilogue does not say which words NaNs have outside of the unit, the unit's row does.
+
     Its name is ``UNIT+REDUCTION``, and ``UNIT+REDUCTION+EPILOGUE`` where it has an epilogue:
     ``hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2+out=f16``.
     """
@@ -35,7 +37,7 @@ class Kernel:
     @property
     def schedule(self) -> Schedule:
         """Its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
-        return Schedule(self.unit.model, self.reduction, self.epilogue)
+        return Schedule(self.unit.model, self.reduction, self.epilogue.on(self.unit))
 
     @property
     def name(self) -> str:
@@ -60,8 +62,8 @@ class Kernel:
     ) -> Array:
         """D (M, N) of A (M, K) and B (K, N), as for :func:`tcsmt.compose.kernels.gemm.gemm`."""
         return gemm(
-            a, b, c, model=self.unit.model, reduction=self.reduction, epilogue=self.epilogue, bias=bias,
-            random=random, progress=progress,
+            a, b, c, model=self.unit.model, reduction=self.reduction, epilogue=self.schedule.epilogue,
+            bias=bias, random=random, progress=progress,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
@@ -73,6 +74,7 @@ class KernelModel(Model):
             "unit": self.unit.as_json(),
             "reduction": str(self.reduction),
             "epilogue": str(self.epilogue),
+            "nans_outside": str(self.schedule.nans),
             "has_c": self.has_c,
             "d_format": self.d_format.name,
             "k": self.k,
@@ -81,14 +83,19 @@ class KernelModel(Model):
     def apply(self, operands: Terms) -> Trace:
         """The kernel on input words, by calls of its unit and of additions where these are all it does."""
         self.check_lengths(operands)
-        steps = TermSteps(self.unit, operands, [])
+        steps = TermSteps(self.unit, operands, [], self.schedule.nans)
         output = self._run(steps)
         calls = steps.calls if steps.by_calls else [Call(self, operands, output)]
         return Trace(operands, tuple(steps.stages), output, tuple(calls))
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""
-        return self._run(TermSteps(self.unit, x, stages))
+        return self._run(TermSteps(self.unit, x, stages, self.schedule.nans))
+
+    @property
+    def knows_nans(self) -> bool:
+        """Whether the unit or the kernel's rule has the last word on a NaN result."""
+        return self.schedule.knows_nans(self.k)
 
     @property
     def schedule(self) -> Schedule:
@@ -107,11 +114,12 @@ class KernelModel(Model):
 class TermSteps:
     """The steps of one application of a kernel: chains are numbered in the order in which they are made.
 
+    nans: which words NaN results of the kernel's own arithmetic have.
     calls: of models, by which a reader gets the result again; by_calls: whether there is nothing else to it.
     """
 
-    def __init__(self, unit: Model, x: Terms, stages: list[Stage]) -> None:
-        self.unit, self.x, self.stages = unit, x, stages
+    def __init__(self, unit: Model, x: Terms, stages: list[Stage], nans: NanWords) -> None:
+        self.unit, self.x, self.stages, self.nans = unit, x, stages, nans
         self.chains = self.sums = 0
         self.calls: list[Call] = []
         self.by_calls = True
@@ -155,7 +163,7 @@ class TermSteps:
     def convert(self, x: Term, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Term:
         """No model of its own, so that there is more to the kernel than calls."""
         self.by_calls = False
-        operation: RoundedSum = rounded(given, wanted, x, rounding, saturate=saturate)
+        operation: RoundedSum = rounded(given, wanted, x, rounding, saturate=saturate, nans=self.nans)
         return self._seen(Kind.CONVERTED, wanted, operation.word(), operation)
 
     def convert_randomly(
@@ -163,12 +171,14 @@ class TermSteps:
     ) -> Term:
         """No model of its own, either."""
         self.by_calls = False
-        word = randomly_rounded(given, wanted, x, random, saturate=saturate)
+        word = randomly_rounded(given, wanted, x, random, saturate=saturate, nans=self.nans)
         return self._seen(Kind.CONVERTED, wanted, word)
 
     def _multiplied(self, operation: MultiplyAdd) -> Term:
+        operation = replace(operation, nan_word=self.nans.computed(operation.format))
         word = operation.word()
-        trace = multiply_add(operation.format).apply(Operands((operation.x,), (operation.y,), operation.z))
+        model = multiply_add(operation.format, operation.nan_word)
+        trace = model.apply(Operands((operation.x,), (operation.y,), operation.z))
         self.by_calls &= trace.output is word
         self.calls += trace.calls
         return self._seen(Kind.SUM_OUTSIDE, operation.format, word, operation)
@@ -179,14 +189,19 @@ class TermSteps:
         return term
 
 
+#: What is said of a kernel where a NaN result stands for any NaN.
+UNKNOWN_NANS = "no source says which word a NaN result has that is computed outside of the unit"
+
+
 def kernel_row(kernel: Kernel, k: int) -> Row:
     """A kernel at one K as a row: ``UNIT+REDUCTION@K``, with its unit's source and evidence."""
     unit = kernel.unit
-    model = KernelModel(unit=unit.model, reduction=kernel.reduction, epilogue=kernel.epilogue, k=k)
+    model = KernelModel(unit=unit.model, reduction=kernel.reduction, epilogue=kernel.schedule.epilogue, k=k)
     return Row(
         architecture=unit.architecture, instruction=f"{unit.instruction}+{kernel.scheme}@{k}", model=model,
         source=unit.source, date=unit.date, evidence=unit.evidence, status=unit.status,
-        note=f"a kernel on {unit.name}",
+        note=f"a kernel on {unit.name}" + ("" if model.knows_nans else f"; {UNKNOWN_NANS}"),
+        nans_outside=kernel.schedule.nans,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from tcsmt.compose.kernels import outside
 from tcsmt.compose.kernels.schedule import Indices
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
 
@@ -24,10 +25,14 @@ Chain = Callable[[Indices, Array | None], Array]
 
 @dataclass(frozen=True)
 class ArraySteps:
-    """Each step on arrays of words of one shape; ``of_chain`` runs the unit's chains."""
+    """Each step on arrays of words of one shape; ``of_chain`` runs the unit's chains.
+
+    nans: which words NaN results of the other steps have.
+    """
 
     shape: tuple[int, ...]
     of_chain: Chain
+    nans: NanWords
 
     def chain(self, indices: Indices, c: Array | None) -> Array:
         """As ``of_chain`` has it: words of ``shape``."""
@@ -39,18 +44,18 @@ class ArraySteps:
 
     def add(self, fmt: AnyFormat, x: Array, y: Array) -> Array:
         """x + y: words of ``unsigned(fmt)``; x has ``shape``, to which y broadcasts."""
-        return outside.add(fmt, x, np.ascontiguousarray(np.broadcast_to(y, self.shape)))
+        return outside.add(fmt, x, np.ascontiguousarray(np.broadcast_to(y, self.shape)), self.nans)
 
     def multiply_add(self, fmt: Format, x: Array, y: Array, z: Array) -> Array:
         """x·y + z: words of ``shape`` and of ``unsigned(fmt)``."""
-        return outside.multiplied_and_added(fmt, x, y, z)
+        return outside.multiplied_and_added(fmt, x, y, z, self.nans)
 
     def convert(self, x: Array, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Array:
         """Each word in another format, of the same shape."""
-        return outside.converted(x, source, target, rounding, saturate=saturate)
+        return outside.converted(x, source, target, rounding, saturate=saturate, nans=self.nans)
 
     def convert_randomly(
         self, x: Array, source: Format, target: Format, random: Array, bits: int, saturate: bool
     ) -> Array:
         """Each word in another format, by its own random bits: integers below 2^bits, of the same shape."""
-        return outside.stochastic(x, source, target, random, bits, saturate=saturate)
+        return outside.stochastic(x, source, target, random, bits, saturate=saturate, nans=self.nans)

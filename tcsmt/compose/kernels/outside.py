@@ -1,6 +1,7 @@
 """Arithmetic outside the unit, on arrays of words: additions, multiply-adds, conversions.
 
-The functions are those of :mod:`tcsmt.compose.kernels.model` on terms. NaN results are the format's own NaN.
+The functions are those of :mod:`tcsmt.compose.kernels.model` on terms. ``nans`` says which words NaN results
+have; the default is the format's own NaN.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.floats import usual_floats
 
-__all__ = ["add", "converted", "multiplied_and_added", "stochastic"]
+__all__ = ["add", "converted", "multiplied_and_added", "stochastic", "with_nan_words"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
@@ -35,7 +37,7 @@ _NATIVE = ("f32", "f64")
 _BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f32"), ("f32", "f64")}
 
 
-def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
+def add(fmt: AnyFormat, x: Array, y: Array, nans: NanWords = QUIET) -> Array:
     """x + y, to nearest even; integers wrap.
 
     x, y: words of one shape and of ``unsigned(fmt)``, as those returned.
@@ -44,17 +46,18 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
         return x + y
     if fmt == FORMATS["bf16"]:  # binary32 has more than twice its bits: rounding twice is rounding once
         wide = FORMATS["f32"]
-        return converted(add(wide, *(converted(word, fmt, wide) for word in (x, y))), wide, fmt)
+        total = add(wide, converted(x, fmt, wide), converted(y, fmt, wide))
+        return converted(total, wide, fmt, nans=nans)
     if fmt.name not in _NUMPY:
         fmt = float_format(fmt)
         ones = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))
-        return multiplied_and_added(fmt, x, ones, y)
+        return multiplied_and_added(fmt, x, ones, y, nans)
     with np.errstate(all="ignore"):
         total = from_words(fmt, x) + from_words(fmt, y)
-    return _with_own_nan(float_format(fmt), total)
+    return with_nan_words(float_format(fmt), total, nans)
 
 
-def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
+def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array, nans: NanWords = QUIET) -> Array:
     """x·y + z, rounded once to nearest even: words of one shape and of ``unsigned(fmt)``."""
     zero = np.asarray(1 << fmt.sign_bit, unsigned(fmt))
     if fmt.name in _NATIVE and not (z & ~zero).any() and usual_floats():
@@ -66,15 +69,16 @@ def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
         if zeros.size:  # what only rounding made zero keeps its sign
             own = np.array([side.flat[zeros] for side in (first, second)]).all(axis=0)
             total.flat[zeros[own]] = product.flat[zeros[own]]
-        return _with_own_nan(fmt, total)
-    return _run(multiply_add(fmt), x, y, z)
+        return with_nan_words(fmt, total, nans)
+    return _run(multiply_add(fmt, nans.computed(fmt)), x, y, z)
 
 
-def _with_own_nan(fmt: Format, values: Array) -> Array:
+def with_nan_words(fmt: Format, values: Array, nans: NanWords) -> Array:
+    """The words of numbers, of any shape, that a processor computed, whose NaNs differ between processors."""
     words: Array = values.view(unsigned(fmt))
     nan = np.isnan(values)
     if nan.any():
-        words[nan] = fmt.nan_word
+        words[nan] = nans.computed(fmt)
     return words
 
 
@@ -85,6 +89,7 @@ def converted(
     rounding: Rounding = _NEAREST,
     *,
     saturate: bool = False,
+    nans: NanWords = QUIET,
 ) -> Array:
     """The words of one format as those of another, rounded once.
 
@@ -96,14 +101,17 @@ def converted(
     target = float_format(target)
     if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
-            return _with_own_nan(target, from_words(source, words).astype(dtype_of(target)))
-    (output,) = _conversion(source, target, rounding, saturate).run({"x": words.reshape(-1)})
+            return with_nan_words(target, from_words(source, words).astype(dtype_of(target)), nans)
+    (output,) = _conversion(source, target, rounding, saturate, nans).run({"x": words.reshape(-1)})
     return output.astype(unsigned(target), copy=False).reshape(words.shape)
 
 
 @lru_cache(maxsize=64)
-def _conversion(source: Format, target: Format, rounding: Rounding, saturate: bool) -> Program:
-    return Program([rounded(source, target, var("x", source.width), rounding, saturate=saturate).word()])
+def _conversion(
+    source: Format, target: Format, rounding: Rounding, saturate: bool, nans: NanWords
+) -> Program:
+    x = var("x", source.width)
+    return Program([rounded(source, target, x, rounding, saturate=saturate, nans=nans).word()])
 
 
 def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
@@ -112,19 +120,27 @@ def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
 
 
 def stochastic(
-    words: Array, source: Format, target: Format, random: Array, bits: int, *, saturate: bool
+    words: Array,
+    source: Format,
+    target: Format,
+    random: Array,
+    bits: int,
+    *,
+    saturate: bool,
+    nans: NanWords = QUIET,
 ) -> Array:
     """Converted by adding so many random bits below the last kept bit, and truncating.
 
     words: of ``unsigned(source)``. random: integers below 2^bits, of the same shape. Returns words of this
     shape and of ``unsigned(target)``.
     """
-    program = _random_program(source, target, bits, saturate)
+    program = _random_program(source, target, bits, saturate, nans)
     (result,) = program.run({"x": words.reshape(-1), "r": random.reshape(-1)})
     return result.astype(unsigned(target), copy=False).reshape(words.shape)
 
 
 @lru_cache(maxsize=16)
-def _random_program(source: Format, target: Format, bits: int, saturate: bool) -> Program:
-    word = randomly_rounded(source, target, var("x", source.width), var("r", bits), saturate=saturate)
+def _random_program(source: Format, target: Format, bits: int, saturate: bool, nans: NanWords) -> Program:
+    x, r = var("x", source.width), var("r", bits)
+    word = randomly_rounded(source, target, x, r, saturate=saturate, nans=nans)
     return Program([word])

@@ -42,8 +42,14 @@ def sums(
         for part, from_c in schedule.chains(whole, reduction, c=c is not None)
     }
     results = _chains(wanted[0][0].unit, a, b, chains, c, seen)
-    steps = ArraySteps((len(a),), lambda indices, start: results[start is not None, indices.tobytes()])
-    return [schedule.sum(steps, whole, c, reduction) for schedule, reduction in wanted]
+
+    def chain(indices: Array, start: Array | None) -> Array:
+        return results[start is not None, indices.tobytes()]
+
+    return [
+        schedule.sum(ArraySteps((len(a),), chain, schedule.nans), whole, c, reduction)
+        for schedule, reduction in wanted
+    ]
 
 
 def _chains(

@@ -18,6 +18,7 @@ from tcsmt.compose.kernels.reduction import CHAINED, Level, Reduction, fold
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.matrix_units.models import Model
@@ -143,6 +144,20 @@ class Schedule:
     def d_format(self) -> AnyFormat:
         """The format of the results, in which everything reads them."""
         return self.epilogue.out[-1] if self.epilogue.out else self.sum_format
+
+    @property
+    def nans(self) -> NanWords:
+        """Which words NaN results of its own arithmetic have."""
+        return self.epilogue.nans
+
+    def knows_nans(self, length: int) -> bool:
+        """Return whether a source says which word a NaN result over so many products has.
+
+        It does where the last operation before the result is the unit's, or one of a format whose NaN the
+        rule has. The kernel takes no bias and no random bits.
+        """
+        steps = _KnownNans(self.nans)
+        return self.end(steps, self.sum(steps, np.arange(length), True), True).words
 
     def chains(
         self, indices: Indices, reduction: Reduction | None = None, *, c: bool = False
@@ -309,6 +324,33 @@ def _converted(
     fmt = float_format(wanted)
     words = steps.convert(source.words, float_format(source.format), fmt, rounding, saturate)
     return FormattedWords(fmt, words)
+
+
+@dataclass(frozen=True)
+class _KnownNans:
+    """Steps on truth values: whether the word of a NaN result is known."""
+
+    nans: NanWords
+
+    def chain(self, indices: Indices, c: bool | None) -> bool:
+        return True  # the unit's own rule has it
+
+    def constant(self, fmt: AnyFormat, word: int) -> bool:
+        return True
+
+    def add(self, fmt: AnyFormat, x: bool, y: bool) -> bool:
+        return self.nans.is_known(fmt)
+
+    def multiply_add(self, fmt: Format, x: bool, y: bool, z: bool) -> bool:
+        return self.nans.is_known(fmt)
+
+    def convert(self, x: bool, source: Format, target: Format, rounding: Rounding, saturate: bool) -> bool:
+        return self.nans.is_known(target)
+
+    def convert_randomly(
+        self, x: bool, source: Format, target: Format, random: bool, bits: int, saturate: bool
+    ) -> bool:
+        return self.nans.is_known(target)
 
 
 #: What stands for words where only chains are noted: those of C, and others.

@@ -7,6 +7,7 @@ from functools import cache
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.errors import UnknownName
@@ -25,7 +26,7 @@ def _row(name: str, operand: Format, result: Format, *, rounded: bool) -> Row:
     what = "a product rounded, then added" if rounded else "a fused multiply-add"
     return Row(
         architecture=ARCHITECTURE, instruction=name, model=model, source="IEEE 754-2019, section 5.4.1",
-        date=2019, evidence="published", note=what,
+        date=2019, evidence="published", note=what, nans_outside=QUIET,
     )  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def gemm(
     schedule = Schedule(
         row.model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
-        (after_rows(own) if by_row else own).with_numbers(alpha, beta),
+        (after_rows(own) if by_row else own).with_numbers(alpha, beta).on(row),
     )
     library = library_of(inputs)
     library.check(schedule.d_format)

@@ -118,6 +118,7 @@ def stored_product(
     row = rows_taking(
         unit, formats, scaled=scale_a is not None, scales=scales, values=True, operands=operands
     )[0]
+    kernel = Kernel(row, reduction, epilogue)
     stack = stack_of(a=a, b=b, c=c, alpha=alpha, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
@@ -131,12 +132,12 @@ def stored_product(
         digest_of_sources(*_SOURCES),
         str(reduction),
         str(epilogue),
+        str(kernel.schedule.nans),
         portion,
         operands or "",
         *map(_identity, (a, b, c, alpha, scale_a, scale_b, bias, random)),
     ]
     started = time.perf_counter()
-    kernel = Kernel(row, reduction, epilogue)
     dtype = dtype_of(kernel.schedule.d_format)
     with _PartialFile(Path(output), json.dumps(job), (*stack, m, n), dtype, portion) as partial:
         resumed = partial.columns
@@ -149,8 +150,8 @@ def stored_product(
             named = {"b": b, "c": c, "scale_b": scale_b, "bias": bias, "random": random}
             product = batched(
                 a, **{name: None if x is None else x[..., first:last] for name, x in named.items()},
-                model=row.model, reduction=reduction, epilogue=epilogue, alpha=alpha, scale_a=scale_a,
-                operands=operands, progress=report,
+                model=row.model, reduction=reduction, epilogue=kernel.schedule.epilogue, alpha=alpha,
+                scale_a=scale_a, operands=operands, progress=report,
             )  # fmt: skip
             partial.add(last, product)
         seconds = time.perf_counter() - started

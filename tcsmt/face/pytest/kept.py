@@ -18,6 +18,7 @@ import numpy as np
 from tcsmt.face.api.check import Check
 from tcsmt.face.api.implementations import of_arrays
 from tcsmt.matrix_units.models import Model
+from tcsmt.outside.implementations.check import wrong_answers
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.survey.rows import random_rows
@@ -79,9 +80,11 @@ def still_so(outcome: KeptOutcome, model: Model, function: Any) -> bool:
     if outcome.agrees:
         seed = time.time_ns()
         return all(
-            (asked(words) == run_words(model, words)).all() for words in random_rows(model, _ASKED, seed)
+            not wrong_answers(model, asked(words), run_words(model, words)).any()
+            for words in random_rows(model, _ASKED, seed)
         )
     if outcome.values.keys() != model.input_formats.keys():  # its answers changed, say
         return False
     words = words_of(model, {name: np.array([word], object) for name, word in outcome.values.items()})
-    return bool(asked(words)[0] == outcome.got) and bool(run_words(model, words)[0] != outcome.got)
+    answers = asked(words)
+    return bool(answers[0] == outcome.got) and bool(wrong_answers(model, answers, run_words(model, words))[0])

@@ -226,13 +226,20 @@ class EmulatedProducts:
         self.instructions[row.name] = None
         if 1 in (given[0].shape[-2], given[1].shape[-2]):
             self.lone[operation] += 1
-        total = scaled_sum(row.model, recipe, *quantised, reduction or self.reduction)
+        total = scaled_sum(row.model, recipe, *quantised, reduction or self.reduction, row.nans_outside)
         addend, last = (
             None if x is None else array_of(x, name) for x, name in ((c, "C"), (bias, "the bias"))
         )
         addend, last = (None if x is None else x.astype(np.float32) for x in (addend, last))
         result = finished(
-            total, FORMAT_OF[out], alpha=float(alpha), beta=float(beta), c=addend, bias=last, scale=scale
+            total,
+            FORMAT_OF[out],
+            alpha=float(alpha),
+            beta=float(beta),
+            c=addend,
+            bias=last,
+            scale=scale,
+            nans=row.nans_outside,
         )
         losses = self.losses.setdefault((place.layer, place.run, operation), ProductLosses())
         shape = "x".join(map(str, (*total.values.shape[:-1], given[0].shape[-1], total.values.shape[-1])))

@@ -180,7 +180,7 @@ def _asked(
         KernelModel(
             unit=kernel.unit.model,
             reduction=kernel.reduction,
-            epilogue=kernel.epilogue,
+            epilogue=kernel.schedule.epilogue,
             k=length,
             has_c=False,
         )

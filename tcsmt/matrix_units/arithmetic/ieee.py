@@ -204,7 +204,7 @@ class RoundedSum:
 class MultiplyAdd:
     """A multiply-add of words of one format, x·y + z, rounded once to nearest even.
 
-    flush: a subnormal result becomes a zero of its sign.
+    flush: a subnormal result becomes a zero of its sign. nan_word: None is the format's own.
     """
 
     format: Format
@@ -212,6 +212,7 @@ class MultiplyAdd:
     y: Term
     z: Term
     flush: bool = False
+    nan_word: int | None = None
 
     @classmethod
     def product(cls, fmt: Format, x: Term, y: Term, *, flush: bool = False) -> MultiplyAdd:
@@ -237,7 +238,9 @@ class MultiplyAdd:
     def word(self) -> Term:
         """The word itself; the same record is always the same node."""
         word = fma_words(self.format, self.x, self.y, self.z)
-        return flush(word, self.format) if self.flush else word
+        word = flush(word, self.format) if self.flush else word
+        usual = self.nan_word in (None, self.format.nan_word)
+        return word if usual else dp.decode(self.format, word).nan.ite(self.nan_word or 0, word)
 
 
 #: What a word is the rounding of, such that :meth:`word` builds the word's own node again.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.models import Model
 
 __all__ = ["EVIDENCE", "Row"]
@@ -25,6 +26,8 @@ class Row:
         ``published`` or ``conjectured``.
     measured: the data sets that replay, named as in the manifest.
     status: ``accepted``, ``refuted`` (by data or proof) or ``disputed``.
+    nans_outside: which words NaN results have of additions and conversions that a kernel makes outside of the
+        unit, as the vendor's documents say.
     """
 
     architecture: str
@@ -36,6 +39,11 @@ class Row:
     measured: tuple[str, ...] = ()
     status: str = "accepted"
     note: str = ""
+    nans_outside: NanWords = UNKNOWN
+
+    def __post_init__(self) -> None:
+        if isinstance(self.nans_outside, str):
+            object.__setattr__(self, "nans_outside", NanWords.named(self.nans_outside))
 
     @property
     def name(self) -> str:
@@ -45,4 +53,7 @@ class Row:
     def as_json(self) -> dict[str, Any]:
         """The row as plain data."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**data, "measured": list(self.measured), "model": self.model.as_json()}
+        return {
+            **data, "measured": list(self.measured), "model": self.model.as_json(),
+            "nans_outside": str(self.nans_outside),
+        }  # fmt: skip

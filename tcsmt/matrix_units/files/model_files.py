@@ -2,7 +2,8 @@
 
 A file has the model's ``kind`` and parameters (:mod:`tcsmt.matrix_units.models.files`); or, with
 ``base = "ARCH/INSTRUCTION"``, it is that catalogue row's model with these parameters changed. ``name``,
-``source`` and ``note`` say what it is.
+``source`` and ``note`` say what it is. ``nans_outside`` says which words NaNs have that a kernel makes
+outside of the unit (:class:`.NanWords`); without it the base's rule holds, or none is known.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import (
     Model,
@@ -49,13 +51,17 @@ def read_model(path: Path) -> Row:
     file = ModelTable(path, *read_toml(path))
     about = {key: file.text(key) for key in ABOUT if key in file.given}
     model = _changed(file, about) if "base" in about else complete_model(file, ABOUT, _suggested)
+    nans = row_named(about["base"]).nans_outside if "base" in about else UNKNOWN
+    if "nans_outside" in about:
+        with file.explained("nans_outside"):
+            nans = NanWords.named(about["nans_outside"])
     changed = ", ".join(file.parameters) or "nothing"
     note = f"{about['base']}, changed: {changed}" if "base" in about else ""
     made = row_of_model(
         model, about.get("name", one_line(path.stem)), about.get("source", one_line(str(path)))
     )
     year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
-    return replace(made, date=year, note=about.get("note", note))
+    return replace(made, date=year, note=about.get("note", note), nans_outside=nans)
 
 
 def row_of_model(model: Model, name: str = "unit", source: str = "") -> Row:
@@ -73,7 +79,9 @@ def model_toml(row: Row) -> str:
     if not has_file(row.model):
         raise TcsmtError(f"{row.name}: a model file cannot hold {row.model.title}")
     about = [f"{row.name}", f"source: {row.source} ({row.date}); evidence: {row.evidence}"]
-    return "".join(f"# {comment(line)}\n" for line in about) + parameters_toml(row.model)
+    head = "".join(f"# {comment(line)}\n" for line in about)
+    meaning = "# which words NaN results have that a kernel makes outside of the unit"
+    return f'{head}\n{meaning}\nnans_outside = "{row.nans_outside}"\n\n{parameters_toml(row.model)}'
 
 
 def _suggested(kind: type[Model], name: str, table: Mapping[str, Any]) -> str:

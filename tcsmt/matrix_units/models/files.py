@@ -51,7 +51,7 @@ KINDS: dict[str, type[Model]] = {
     )
 }  # fmt: skip
 #: The keys that are no parameters.
-ABOUT = ("kind", "base", "name", "source", "note")
+ABOUT = ("kind", "base", "name", "source", "note", "nans_outside")
 #: What stands for None.
 NONE = "none"
 #: The table of formats of one's own.

@@ -114,10 +114,10 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
 
     @property
     def by_words(self) -> bool:
-        """Whether every operation is a multiply-add of words of one format, to nearest even."""
+        """Whether every operation is a multiply-add of words of one format, to nearest even; one NaN word."""
         fmt, total = self.sum_format, self.sum
-        uniform = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
-        uniform = uniform and self.product_exponent == 0
+        uniform = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt
+        uniform = uniform and self.product_exponent == 0 and (self.nan is None or not self.nan.cases)
         usual = (self.overflow, self.results.tininess) == ("ieee", "result")
         nearest = self.rounding.ties_to_even and usual
         if isinstance(total, FusedChain):
@@ -263,6 +263,8 @@ class _TermSteps:
     def _stage(self, place: BlockPlace, operation: Operation) -> Operand:
         """The operation's result, as a stage."""
         block, kind, lane = place
+        if isinstance(operation, MultiplyAdd) and self.model.nan is not None:
+            operation = replace(operation, nan_word=self.model.nan.otherwise)
         if self.model.by_words:  # lanes and sums with c are numbered through all blocks
             number, block = block or 0, None
             if kind is Kind.SUM_WITH_C:

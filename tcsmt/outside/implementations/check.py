@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.nan_words import are_nan, knows_nans
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
@@ -26,7 +26,7 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.stopping import on_stop
 
-__all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded"]
+__all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded", "wrong_answers"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of many rows in, words of D out.
@@ -113,9 +113,9 @@ def check(
         nonlocal first, asked, mismatches
         got, expected = implementation(inputs), run_words(model, inputs)
         asked += len(got)
-        mismatches += int((got != expected).sum())
+        mismatches += int(wrong_answers(model, got, expected).sum())
         if first is None:
-            example = _first_row(model.d_format, inputs, got, expected)
+            example = _first_row(model, inputs, got, expected)
             if example is not None:
                 first = _shortened(model, implementation, example)
                 differs(first)
@@ -163,7 +163,7 @@ def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback
     """
     model = row.model
     expected = run_words(model, inputs)
-    wrong = np.flatnonzero(answers != expected)
+    wrong = np.flatnonzero(wrong_answers(model, answers, expected))
     few = inputs.map(lambda words: words[:_RECORDED])
     vectors = Vectors(tuple(f"row {n}" for n in range(len(few.c))), few)
     made = audit_of(row, vectors, progress)
@@ -192,8 +192,19 @@ def _changed(
     return ShortMismatch(values, int(answers[place]), int(again[other[0]]))
 
 
-def _first_row(d: AnyFormat, inputs: Words, got: Array, expected: Array) -> tuple[int, ...] | None:
-    wrong = np.flatnonzero(got != expected)
+def wrong_answers(model: Model, got: Array, expected: Array) -> Array:
+    """Where answers are not the model's; any NaN is right for a NaN whose word no source says.
+
+    got, expected: words of D, of one shape.
+    """
+    different: Array = got != expected
+    if not knows_nans(model):
+        different &= ~(are_nan(model.d_format, got) & are_nan(model.d_format, expected))
+    return different
+
+
+def _first_row(model: Model, inputs: Words, got: Array, expected: Array) -> tuple[int, ...] | None:
+    d, wrong = model.d_format, np.flatnonzero(wrong_answers(model, got, expected))
     if not wrong.size:
         return None
     # which NaN it is says less than a number
@@ -211,7 +222,7 @@ def _shortened(model: Model, implementation: Implementation, words: Sequence[int
 
     def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
         got, expected = both(tries)
-        return list(got != expected)
+        return list(wrong_answers(model, got, expected))
 
     values = shorten_where(holds, model.input_formats, dict(zip(model.input_names, words, strict=True)))
     got, expected = both([values])

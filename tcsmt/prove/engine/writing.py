@@ -36,7 +36,8 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         "inputs": inputs | {str(variable.data): variable.width for variable in plain},
         "calls": written,
     }
-    if question.inputs is not None and question.about_outputs:
+    by_calls = all(side.trace.output is side.trace.calls[-1].output for side in question.sides)
+    if question.inputs is not None and question.about_outputs and by_calls:
         first = len(question.sides[0].trace.calls)
         record |= {
             "domain": asdict(question.inputs),

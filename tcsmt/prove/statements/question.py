@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from tcsmt.language.terms import TRUE, Term, all_of, const, var, variables
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.nan_words import knows_nans, with_nans_merged
 from tcsmt.matrix_units.models import Model, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -39,6 +40,9 @@ class Side:
         """The format of its result."""
         return self.model.d_format
 
+
+#: What is said of a domain where NaN results of one side have unknown words.
+UNKNOWN_NANS = "; any NaN equals any other, as no source says which words a kernel's NaNs have"
 
 #: How many lanes, from the first on; or which.
 Lanes = int | tuple[int, ...]
@@ -104,6 +108,11 @@ def _differ(domain: Term, sides: Sequence[Side]) -> Term:
     return domain & first.ne(second)
 
 
+def _with_nans_merged(side: Side) -> Trace:
+    """The side with one word for all NaN results."""
+    return replace(side.trace, output=with_nans_merged(side.format, side.trace.output))
+
+
 def _is_lane(name: str) -> bool:
     return name[0] in "ab" and name[1:].isdigit()
 
@@ -165,6 +174,9 @@ def difference_of_sides(
 ) -> Question:
     """Do two sides differ on the same words, which have these formats by name?"""
     where = all_of([domain.holds(formats, sides[0].trace), *also])
+    masked = not all(knows_nans(side.model) for side in sides)
+    if masked:
+        sides = tuple(replace(side, trace=_with_nans_merged(side)) for side in sides)
     k = len(sides[0].trace.a)
     return Question(
         title=title,
@@ -172,7 +184,7 @@ def difference_of_sides(
         goal=_differ(where, sides),
         formats=formats,
         domain=where,
-        domain_text=domain.in_words(formats),
+        domain_text=domain.in_words(formats) + (UNKNOWN_NANS if masked else ""),
         lanes=tuple(n for n in lanes if not isinstance(n, int) or n < k),
         inputs=domain,
         also=tuple(also),

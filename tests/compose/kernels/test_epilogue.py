@@ -20,6 +20,7 @@ F32 = FORMATS["f32"]
 TEXTS = (
     "", "alpha=2,beta=0.5", "alpha=0.1", "beta=0", "c=epilogue", "bias,out=bf16", "out=f16:bf16",
     "out=e4m3,saturate", "out=bf16,RTZ", "out=e5m2,saturate,stochastic=13",
+    "out=bf16,nan=ones:f16:bf16:f32", "nan=unknown",
 )  # fmt: skip
 
 
@@ -49,6 +50,7 @@ def test_the_text_keeps_every_bit_of_a_number() -> None:
         ("out=bf16,stochastic=²", "stochastic = '²': must be a number of bits"),
         ("out=bf16,RTZ,stochastic=3", "stochastic has no other rounding"),
         ("out=s8", "s8"),
+        ("nan=canonical", "unknown rule for NaN words 'canonical'"),
         ("out=ue8m0,saturate", "ue8m0 has no sign"),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.schedule import Indices
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 F16, F32 = FORMATS["f16"], FORMATS["f32"]
@@ -17,7 +18,7 @@ def chain(indices: Indices, c: np.ndarray | None) -> np.ndarray:
 
 
 def test_steps() -> None:
-    steps = ArraySteps((2, 3), chain)
+    steps = ArraySteps((2, 3), chain, QUIET)
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
     x = values.view(np.uint32)
     assert (steps.chain(np.arange(4), None) == 4).all() and (steps.chain(np.arange(4), x) == 104).all()

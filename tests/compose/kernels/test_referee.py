@@ -35,6 +35,8 @@ EPILOGUES = (
     "beta=0",
     "out=e5m2,saturate",
     "out=f16:e4m3,saturate",
+    "nan=quiet",
+    "nan=ones,c=epilogue",
 )
 #: Inputs at most, of the widest domain that is asked about.
 MOST = 1 << 18
@@ -97,9 +99,7 @@ class Case:
                     assert values in everything, f"{self}: {values} is not in {groups.domain}"
                     columns = {name: np.array([word]) for name, word in values.items()}
                     names = (self.reductions[n] for n in (one, two))
-                    words = [
-                        kernels.results(self.unit, name, self.k, columns, self.epilogue)[0] for name in names
-                    ]
+                    words = [self.merged(self.of(name, columns))[0] for name in names]
                     assert words[0] != words[1], f"{self}: {values} is no witness"
                     counts["differ"] += 1
                 elif isinstance(verdict, Unknown):
@@ -109,11 +109,17 @@ class Case:
 
     def results(self, everything: tiny.Everything) -> list[Any]:
         """Of each reduction, the words of all inputs."""
-        chunks = [
-            [kernels.results(self.unit, one, self.k, c, self.epilogue) for one in self.reductions]
-            for c in everything
-        ]
+        chunks = [[self.merged(self.of(one, columns)) for one in self.reductions] for columns in everything]
         return [np.concatenate(one) for one in zip(*chunks, strict=True)]
+
+    def of(self, reduction: str, columns: kernels.Columns) -> kernels.Words:
+        return kernels.kernel(self.unit, reduction, self.epilogue, self.k, columns)
+
+    def merged(self, found: kernels.Words) -> Any:
+        """Words, with one for all NaNs where no rule says which they are."""
+        if "nan=" in self.epilogue or not isinstance(found.fmt, kernels.exact.Format):
+            return found.words
+        return np.where(found.fmt.decode(found.words).nan, -1, found.words)
 
     def on_integers(self, found: KernelInvariant) -> bool:
         """Whether it was proved that all agree on some integers, with c = +0: on all of them they do."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -45,6 +46,8 @@ UNITS = (
 #: Rows and columns of D.
 M, N = 5, 4
 SUMS = ("f16", "bf16", "f32", "f64", "e5m2", "tf32")
+#: Rules for the words of NaNs outside of the unit.
+NANS = ("ones", "ones:f16:bf16:f32", "quiet", "quiet:f32", "unknown")
 OUTPUTS = (*SUMS, "e4m3", "e3m2", "e2m1", "e4m3fnuz")
 
 
@@ -127,6 +130,7 @@ def some_epilogue(rng: Random) -> str:
         options += [rng.choice(("RTZ", "RTP", "RTN", "RNA"))] * (not stochastic and rng.random() < 0.3)
         options += ["saturate"] * (not last.has_infinity or rng.random() < 0.4)
         options += [f"stochastic={rng.choice((1, 4, 16, 32))}"] * stochastic
+    options += [f"nan={rng.choice(NANS)}"] * (rng.random() < 0.4)
     return ",".join(options)
 
 
@@ -196,7 +200,7 @@ class Case:
         reduction = kernel.reduction
         try:
             matrix = gemm(
-                self.a, self.b, self.c, model=model, reduction=reduction, epilogue=kernel.epilogue,
+                self.a, self.b, self.c, model=model, reduction=reduction, epilogue=kernel.schedule.epilogue,
                 bias=self.bias, random=self.random,
             )  # fmt: skip
         except TcsmtError as refused:
@@ -241,6 +245,7 @@ class Case:
                 self.kernel.unit.model, own, str(self.kernel.epilogue), shape[2], columns, of=text,
                 bias=None if self.bias is None else self.bias[j].astype(np.int64),
                 random=None if self.random is None else self.random[i, j],
+                nans=str(self.kernel.unit.nans_outside),
             ).words  # fmt: skip
         return result
 
@@ -284,7 +289,7 @@ class Case:
             columns["random"], widths["random"] = self.random[i, j], schedule.epilogue.stochastic
         terms = {name: var(name, width) for name, width in widths.items()}
         a, b = ([terms[f"{side}{lane}"] for lane in range(length)] for side in "ab")
-        steps = TermSteps(model, Operands(a, b, terms.get("c", FALSE)), [])
+        steps = TermSteps(model, Operands(a, b, terms.get("c", FALSE)), [], schedule.nans)
         total = schedule.sum(steps, np.arange(length), terms.get("c"))
         found = schedule.end(steps, total, terms.get("c"), terms.get("bias"), terms.get("random"))
         assert found.format == schedule.d_format
@@ -295,7 +300,7 @@ class Case:
         kernel = self.kernel
         try:
             return KernelModel(
-                unit=kernel.unit.model, reduction=kernel.reduction, epilogue=kernel.epilogue,
+                unit=kernel.unit.model, reduction=kernel.reduction, epilogue=kernel.schedule.epilogue,
                 k=self.a.shape[1], has_c=self.c is not None,
             )  # fmt: skip
         except TcsmtError:
@@ -346,3 +351,57 @@ def test_matrices_terms_and_the_oracle_give_the_same_words(seeds: Sequence[int])
     print(dict(counts))
     kinds = "chained", "parts", "matrices", "without a unit"
     assert min(counts[kind] for kind in kinds) > len(seeds) / 100
+
+
+#: Every step that an epilogue can have.
+EPILOGUES = (
+    "", "out=bf16", "out=f16:f32", "out=tf32", "out=f64", "out=e4m3,saturate", "out=e2m1,saturate",
+    "out=f32,saturate", "c=epilogue", "alpha=2,beta=0.5", "bias", "alpha=2,bias,out=f16:bf16,RTZ",
+    "out=bf16,stochastic=4",
+)  # fmt: skip
+NAN_UNITS = ("volta/mma.m8n8k4.f32.f16.f16.f32", "volta/mma.m8n8k4.f16.f16.f16.f16", "ieee/fma.f64")
+
+
+def nan_case(unit: str, reduction: str, epilogue: str, rule: str) -> Case:
+    """A kernel on rows with NaNs and infinities: its sums and results are NaNs in half of the elements."""
+    row, numbers = named(unit), np.random.default_rng(7)
+    text = ",".join(part for part in (epilogue, f"nan={rule}") if part)
+    kernel = Kernel(row, reduction_named(reduction), epilogue_named(text))
+    length = 2 * row.model.k + 1
+    a = some_words(numbers, row.model.a_format, (M, length))
+    b = some_words(numbers, row.model.b_format, (length, N))
+    a[1:, 1:], b[1:, 1:] = (words & words.dtype.type(3) for words in (a[1:, 1:], b[1:, 1:]))
+    c = some_words(numbers, row.model.c_format, (M, N))
+    bias = some_words(numbers, kernel.schedule.working_format, (N,)) if kernel.epilogue.bias else None
+    random = numbers.integers(0, 16, (M, N)) if kernel.epilogue.stochastic else None
+    return Case(f"{reduction} {epilogue} {rule}", kernel, a, b, c, bias, random)
+
+
+@pytest.mark.parametrize("rule", NANS)
+def test_nan_words_of_a_kernel(rule: str) -> None:
+    """Arrays, elements and terms, against the oracle."""
+    case = nan_case(NAN_UNITS[0], "split-k:2", "alpha=2,bias,out=f16:bf16,RTZ", rule)
+    assert case.judged() != "refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", NANS)
+def test_nan_words_of_kernels(rule: str) -> None:
+    """Every reduction, and every epilogue, in a fifth of their pairs, which are others for each rule."""
+    pairs = product(enumerate(kernels.REDUCTIONS), enumerate(EPILOGUES))
+    for (one, reduction), (two, epilogue) in pairs:
+        if (one + two + NANS.index(rule)) % len(NANS) == 0:
+            assert nan_case(NAN_UNITS[0], reduction, epilogue, rule).judged() != "refused"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("unit", NAN_UNITS)
+@pytest.mark.parametrize("rule", NANS)
+def test_nan_words_of_all_kernels(rule: str, unit: str) -> None:
+    """Every reduction with every epilogue, and as a unit where it can be one."""
+    made = Counter(
+        nan_case(unit, reduction, epilogue, rule).judged()
+        for reduction in kernels.REDUCTIONS
+        for epilogue in EPILOGUES
+    )
+    assert made["refused"] == 0 and made["parts"] > 100

@@ -15,6 +15,7 @@ from tcsmt.compose.quantisation.product import ScaledSum, finished, scaled_sum
 from tcsmt.compose.quantisation.quantise import quantise
 from tcsmt.compose.quantisation.recipe import RECIPES
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.support.errors import TcsmtError
 
@@ -117,3 +118,27 @@ def test_results_in_other_formats() -> None:
     biased = finished(ScaledSum(np.ones((2, 3), np.float32)), bias=np.array([1, 2, 3], np.float32))
     assert biased.tolist() == [[2, 3, 4]] * 2
     assert finished(ScaledSum(np.array([[-0.0]], np.float32), np.float32(2))).view(np.uint32)[0, 0] == 0
+
+
+def test_nan_words_are_those_of_the_rule() -> None:
+    """Outside of the unit alone: where nothing is computed there, its own NaN stays."""
+    given = np.array([[0xFFC00001]], np.uint32).view(np.float32)
+    ones, words = NanWords("ones"), {}
+    for name in ("f32", "f16", "bf16"):
+        total = ScaledSum(given, np.float32(0.5))
+        found = finished(total, FORMATS[name], nans=ones)
+        words[name] = int(found.view(f"u{found.itemsize}")[0, 0])
+    assert words == {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF}
+    assert finished(ScaledSum(given), nans=ones).view(np.uint32)[0, 0] == 0xFFC00001
+    assert finished(ScaledSum(given, np.float32(0.5))).view(np.uint32)[0, 0] == 0x7FC00000
+
+
+@pytest.mark.parametrize("name", ["fp8-row", "fp8-tensor", "fp8-block"])
+def test_nans_of_scaled_sums(name: str) -> None:
+    numbers = np.ones((2, 256), np.float32)
+    numbers[0, 3] = np.nan
+    left, right = (quantise(numbers, RECIPES[name], role, "e4m3") for role in ("activation", "weight"))
+    total = scaled_sum(FP8, RECIPES[name], left, right, nans=NanWords("ones"))
+    found = finished(total, nans=NanWords("ones")).view(np.uint32)
+    nan = np.isnan(found.view(np.float32))
+    assert nan.any() and (found[nan] == 0x7FFFFFFF).all()

@@ -76,3 +76,26 @@ def test_alpha_of_each_row() -> None:
     ):
         with pytest.raises(tcsmt.TcsmtError, match=match):
             tcsmt.gemm(a[0], b, unit="h100", alpha=given, epilogue="" if len(given) == 4 else "alpha=2")
+
+
+def nan_words(unit: str, epilogue: str, reduction: str = "split-k:2") -> set[int]:
+    """Words of a product's first row, every element of which is a NaN; a stack gives the same ones."""
+    a = np.ones((2, 32), np.float16)
+    a[0, 3] = np.nan
+    c = np.ones((2, 2), np.float32)
+    d = tcsmt.gemm(a, a.T, c, unit=unit, epilogue=epilogue, reduction=reduction)
+    stack = tcsmt.gemm(np.stack([a, a]), a.T, c, unit=unit, epilogue=epilogue, reduction=reduction)
+    unsigned = f"u{d.itemsize}"
+    assert (stack.view(unsigned) == d.view(unsigned)).all()
+    return {int(word) for word in d[0].view(unsigned)}
+
+
+@pytest.mark.parametrize("unit", ["volta", "a100", "h100"])
+def test_nan_words_are_those_of_the_vendor(unit: str) -> None:
+    """PTX's additions and conversions give the canonical NaN; a rule that is named counts before it."""
+    for epilogue in ("", "c=epilogue", "alpha=2", "out=f32,saturate"):
+        assert nan_words(unit, epilogue) == {0x7FFFFFFF}
+    assert nan_words(unit, "out=bf16", "chained") == nan_words(unit, "out=f16:bf16") == {0x7FFF}
+    assert nan_words(unit, "out=f16") == {0x7FFF}
+    assert nan_words(unit, "out=bf16,nan=quiet") == {0x7FC0}
+    assert nan_words("mi300x", "out=f16") == {0x7E00} and nan_words("mi300x", "nan=ones") == {0x7FFFFFFF}

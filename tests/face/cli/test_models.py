@@ -20,7 +20,7 @@ def test_models() -> None:
     assert {row["architecture"] for row in hopper} == {"hopper"}
     assert set(hopper[0]) == {
         "architecture", "instruction", "source", "date", "evidence", "measured", "status", "note", "model",
-        "disputed_by",
+        "disputed_by", "nans_outside",
     }  # fmt: skip
 
 

@@ -283,7 +283,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "contradiction": (f"{HEAD}n_fma = 3", 3, "n_fma = 3: must be a divisor of k = 4"),
     "contradiction with the base": (f"{HEAD}k = 6", 3, "k: n_fma = 4: must be a divisor of k = 6"),
     "two that contradict": (f"{EVERY}carry_bits = 3", 4, "carry_bits = 3: must be None when norm"),
-    "kind": (WHOLE.replace("fused-dot-add", "fused-dot"), 5, "unknown kind of model 'fused-dot': did you "),
+    "kind": (WHOLE.replace("fused-dot-add", "fused-dot"), 9, "unknown kind of model 'fused-dot': did you "),
     "kind is no text": ("kind = 3", 1, "kind = 3: must be one line of text"),
     "kind of the base": (f"{HEAD}kind = 'ieee-dot-add'", 3, "kind = 'ieee-dot-add': must be fused-dot-"),
     "base": ("base = 'hoper'", 1, "base: unknown architecture 'hoper': did you mean hopper?"),
@@ -479,3 +479,19 @@ def test_an_error_of_ours_keeps_its_text(tmp_path: Path) -> None:
     for name, place in (("early", f"{tmp_path}/early.py: line 3: "), ("late", "Error: ")):
         error = tcsmt("find", "--property", name, "--arch", "volta", "--properties", tmp_path, code=2)
         assert f"{place}unknown architecture 'hoper': did you mean hopper?" in error
+
+
+def test_nan_words_of_kernels_read_back(tmp_path: Path) -> None:
+    """A file gives the rule, or has its base's; without either none is known."""
+    path = tmp_path / "own.toml"
+    for text, rule in (
+        (model_toml(row_named("h100")), "ones:f16:bf16:f32"),
+        ('base = "volta"\ncarry_bits = 4\n', "ones:f16:bf16:f32"),
+        ('base = "volta"\nnans_outside = "quiet:f32"\n', "quiet:f32"),
+        (model_toml(row_named("mi300x")), "unknown"),
+    ):
+        path.write_text(text)
+        assert str(read_model(path).nans_outside) == rule
+    path.write_text('base = "volta"\nnans_outside = "loud"\n')
+    with pytest.raises(TcsmtError, match=r"own.toml:2: .*unknown rule for NaN words 'loud'"):
+        read_model(path)

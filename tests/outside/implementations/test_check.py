@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.outside.implementations.check import Implementation, check
+from tcsmt.outside.implementations.check import Implementation, check, wrong_answers
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.survey.verdict_store import verdicts_in
@@ -75,3 +76,13 @@ def test_solvers_find_rows_that_the_edges_do_not(tmp_path: Path) -> None:
     assert found.gaps is not None
     assert all(gap.verdict != "open" for gap in found.gaps)
     assert len(found.audit.untold()) == len(found.gaps)
+
+
+def test_a_nan_is_right_where_no_source_says_its_word() -> None:
+    got, expected = (
+        np.array([0x7FFFFFFF, 0xFFC00001, 0x3F800000]),
+        np.array([0x7FC00000, 0x3F800000, 0x7FC00000]),
+    )
+    for text, wrong in (("nan=unknown", [False, True, True]), ("nan=quiet", [True, True, True])):
+        model = side_of(f"volta+split-k:2+{text}@8").row.model
+        assert wrong_answers(model, got, expected).tolist() == wrong

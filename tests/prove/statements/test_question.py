@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tcsmt.face.api.units import side_of
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
+from tcsmt.matrix_units.arithmetic.nan_words import knows_nans
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.models import IeeeDotAdd, Operands
+from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.simulate.rows import run_words
@@ -107,3 +109,25 @@ def test_scales_must_fit() -> None:
     scaled = plain.varied(scale_format="ue8m0", scale_block=plain.k)
     with pytest.raises(TcsmtError, match="block scales are 1 of ue8m0 and none"):
         difference("scales", ("with", scaled), ("without", plain))
+
+
+def test_nans_whose_words_are_unknown_make_no_difference() -> None:
+    """Any NaN equals any other there, and the domain says so; a number is still another than a NaN."""
+    known, other, unknown = (
+        side_of(f"volta+split-k:2,{more}@8").row.model
+        for more in ("sum=f32", "sum=f32+nan=quiet", "sum=f32+nan=unknown")
+    )
+    infinity = {"a0": 0x7C00, "b0": 0x0000}
+
+    def differ(left: Model, right: Model, words: dict[str, int]) -> tuple[int, str]:
+        question = difference("", ("one", left), ("two", right), Domain(finite=False))
+        return evaluate([question.goal], dict.fromkeys(question.formats, 0) | words)[0], question.domain_text
+
+    assert differ(known, other, infinity) == (1, "all words")
+    for left, right in ((known, unknown), (unknown, other), (unknown, known)):
+        found, text = differ(left, right, infinity)
+        assert not found and text.startswith("all words; any NaN equals any other")
+    wider = side_of("volta+split-k:2,sum=f32,parts=f16+nan=unknown@8").row.model
+    assert differ(unknown, wider, {"a0": 0x7BFF, "b0": 0x7BFF})[0] == 1
+    # a chain alone gives the instruction's own word, which is known
+    assert knows_nans(side_of("volta+chained+nan=unknown@8").row.model)
