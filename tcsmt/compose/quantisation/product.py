@@ -106,7 +106,7 @@ def _promoted(model: Model, every: int, a: Quantised, b: Quantised, nans: NanWor
             scale = left[..., first][..., :, None] * right[..., first][..., None, :]
         total = np.zeros_like(part) if total is None else total
         scale = np.broadcast_to(scale, part.shape)
-        words = outside.multiplied_and_added(_F32, *map(_words, (scale, part, total)), nans=nans)
+        words = outside.multiplied_and_added(_F32, _words(scale), _words(part), _words(total), nans)
         total = words.view(np.float32)
     if total is None:
         raise TcsmtError("K is 0: there are no products")

@@ -21,7 +21,7 @@ def words(tensor: Any) -> Any:
 
 @pytest.mark.parametrize("types", [(E4M3, E4M3), (E4M3, E5M2), (E5M2, E4M3)])
 def test_same_bits_as_mmaemu(types: Any) -> None:
-    """Fast and slow accumulation, results in every format; any finite words and a NaN, and numbers that cancel."""
+    """Fast and slow accumulation, results in every format; finite words, a NaN, numbers that cancel."""
     mmaemu = pytest.importorskip("mmaemu", reason="the extra `oracle` is not installed")
     generator = torch.Generator().manual_seed(6)
     for kind, (m, n, k) in enumerate([(16, 32, 96), (32, 16, 272)]):
