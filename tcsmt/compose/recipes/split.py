@@ -69,7 +69,7 @@ class Split:
             taken = ieee.widen(words[-1], self.format, wide)
             rest = ieee.add_words(wide, taken ^ (1 << wide.sign_bit), rest)
             if self.scale:
-                rest = ieee.multiply_words(wide, rest, power(self.scale, wide))
+                rest = ieee.MultiplyAdd.product(wide, rest, power(self.scale, wide)).word()
             words.append(self._convert(rest, self.residual))
         return tuple(words)
 

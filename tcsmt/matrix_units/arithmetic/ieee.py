@@ -23,7 +23,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 
 __all__ = [
     "MultiplyAdd", "Operation", "RoundedSum", "Zeros", "add", "add_words", "convert", "exact_product",
-    "flush", "fma", "fma_words", "multiply", "multiply_words", "widen",
+    "flush", "fma", "fma_words", "multiply", "widen",
 ]  # fmt: skip
 
 _TRUNCATE, _NEAREST = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
@@ -72,11 +72,6 @@ def convert(x: Number, fmt: Format, rounding: Rounding) -> Term:
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
     """The word of x·y rounded once to ``fmt``."""
     return convert(exact_product(x, y), fmt, rounding)
-
-
-def multiply_words(fmt: Format, a: Term, b: Term) -> Term:
-    """The word of a·b, to nearest even."""
-    return MultiplyAdd.product(fmt, a, b).word()
 
 
 def add_words(fmt: Format, a: Term, b: Term) -> Term:
