@@ -79,7 +79,11 @@ def variants(
     results: list[Record] = []
     with Checkpoint(output, _LAYOUT, "--output") as kept:
         asked = content()
-        before = [point for point in kept.records.values() if point.get("asked") == asked]
+        before = [
+            {name: value for name, value in point.items() if name != "asked"}
+            for point in kept.records.values()
+            if point.get("asked") == asked
+        ]
         for point in points(largest, before):
             results.append(point)
             if point not in before:

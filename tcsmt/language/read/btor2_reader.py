@@ -214,7 +214,13 @@ def read_btor2(text: str, file: str) -> Btor2File:
             raise TcsmtError(f"{file}:{number}: not BTOR2: {whole.strip()[:60]!r}") from None
     if not lines.nodes:
         raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
-    named = {node.name: node for node in lines.nodes.values() if node.op == "input" and node.name}
+    named: dict[str, Btor2Line] = {}
+    for node in lines.nodes.values():
+        if node.op != "input" or not node.name:
+            continue
+        if node.name in named:  # they are two inputs: one value for both would be another function
+            raise TcsmtError(f"{file}:{node.line}: two inputs are called {node.name!r:.80}")
+        named[node.name] = node
     return Btor2File(file, lines.nodes, named, lines.outputs, lines.following)
 
 
@@ -222,6 +228,7 @@ def read_btor2(text: str, file: str) -> Btor2File:
 class _Lines:
     """What lines say: sorts by their widths (0: an array), nodes, outputs, and what registers take."""
 
+    numbers: set[int] = field(default_factory=set)
     sorts: dict[int, int] = field(default_factory=dict)
     nodes: dict[int, Btor2Line] = field(default_factory=dict)
     outputs: dict[str, int] = field(default_factory=dict)
@@ -229,17 +236,25 @@ class _Lines:
 
     def read(self, number: int, op: str, words: Sequence[str], line: int, source: str) -> None:
         """A line. Raises ``ValueError``, ``IndexError`` or ``KeyError`` for what is none."""
+        if number in self.numbers:
+            raise ValueError("a number that is taken")
+        self.numbers.add(number)
         if op == "sort":
             # arrays are memories: what reads or writes one is refused where an output needs it
             self.sorts[number] = int(words[3]) if words[2] == "bitvec" else 0
         elif op in ("next", "init"):
             target, value = int(words[3]), int(words[4])
             if op == "next":
+                if target in self.following:
+                    raise ValueError("a register with two next values")
                 self.following[target] = value
             if abs(value) not in self.nodes or self.nodes[target].op != "state":
                 raise ValueError("not a register and its value")
         elif op == "output":
-            self.outputs[words[3] if len(words) > 3 else f"output{len(self.outputs)}"] = int(words[2])
+            name = words[3] if len(words) > 3 else f"output{len(self.outputs)}"
+            if name in self.outputs:
+                raise ValueError("an output of a name that is taken")
+            self.outputs[name] = int(words[2])
             if abs(int(words[2])) not in self.nodes:
                 raise ValueError("not a node")
         elif op not in _IGNORED:

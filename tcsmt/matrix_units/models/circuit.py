@@ -342,13 +342,14 @@ KINDS[Circuit.kind] = Circuit
 
 def read_constants(texts: Sequence[str]) -> dict[str, int]:
     """Numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
-    constants = {}
+    constants: dict[str, int] = {}
     for text in texts:
         name, _, value = text.partition("=")
-        try:
-            constants[name] = int(value, 0)
-        except ValueError:
-            raise TcsmtError(f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c") from None
+        if not re.fullmatch(r"-?(0|[1-9][0-9]{0,3999}|0x[0-9A-Fa-f]+|0o[0-7]+|0b[01]+)", value):
+            raise TcsmtError(f"constant {text!r:.80}: expected NAME=VALUE, VALUE a number such as 0x3c")
+        if name in constants:
+            raise TcsmtError(f"constant {text!r:.80}: {name!r:.80} is given twice")
+        constants[name] = int(value, 0)
     return constants
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.outside.implementations.verilog_meaning import Sources, check_meaning
+from tcsmt.outside.implementations.verilog_parameters import require_parameters
 from tcsmt.outside.implementations.verilog_tree import VerilogTree, read_verilog_tree, tree_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -63,7 +64,10 @@ def read_rtl(
             raise TcsmtError(f"{path}: no such file")
     for name in (top, *(parameters or {})):
         if not re.fullmatch(r"[A-Za-z_][\w$.]*|", name):
-            raise TcsmtError(f"{name!r}: must be a name of Verilog")
+            raise TcsmtError(f"{name!r:.80}: must be a name of Verilog")
+    for name, value in (parameters or {}).items():
+        if not value.isprintable() or re.search(r"//|/\*|[`;]", value):
+            raise TcsmtError(f"parameter {name}: {value!r:.80} is not a value of Verilog")
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
         here = Path(folder)
         words = ["--single-unit"] if define else []
@@ -85,6 +89,7 @@ def read_rtl(
         design = RtlDesign(
             (here / "btor2").read_text(encoding="utf-8"), read_verilog_tree(tree, reply["top"])
         )
+        require_parameters(design.tree, parameters or {})
         where = Sources(reply["places"], reply["blocks"])
         check_meaning(design.tree, [reply["output"], *cut], where)
         return design

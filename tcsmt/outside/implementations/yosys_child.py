@@ -91,6 +91,11 @@ def main(request: Path, reply: Path, written: Path) -> None:
     if output is None:
         reply.write_text(json.dumps({"problems": [], "outputs": names}), encoding="utf-8")
         return
+    unwritable = [wire for wire in module.wires_.values() if ";" in plain(wire.name) and named(wire)]
+    if unwritable:  # a comment of BTOR2 begins there, and the rest of the name would be another's
+        problems = [f"{place(wire)}: {plain(wire.name)}: a name with a semicolon" for wire in unwritable]
+        reply.write_text(json.dumps({"problems": problems[:_MOST]}), encoding="utf-8")
+        return
     for wire in ports:
         wire.port_output = plain(wire.name) == output
     keep = ys.IdString("\\keep")
@@ -125,6 +130,11 @@ def leads(path: str, name: str) -> bool:
 def plain(name: Any) -> str:
     """A name as the source has it."""
     return str(name.str()).removeprefix("\\")
+
+
+def named(wire: Any) -> bool:
+    """Whether the source has given the name, and not Yosys."""
+    return bool(wire.name.str().startswith("\\"))
 
 
 def numbered(processes: Any) -> list[tuple[int, Any]]:

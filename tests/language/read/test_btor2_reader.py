@@ -142,3 +142,19 @@ def test_named_nodes() -> None:
     assert file.named == {"a": 10, "b": 11, "c": 12, "r": 13, "sum": 15}
     found, free = file.after(file.named["sum"], 0, lambda cycle, node: var(node.name, node.width))
     assert (found, free) == (var("a", 3) + var("b", 3), {})
+
+
+TWICE = {
+    "inputs of one name": "3 input 1 a\n",
+    "a number": "2 input 1 b\n",
+    "a sort's number": "1 sort bitvec 8\n",
+    "outputs of one name": "3 not 1 2\n4 output 2 d\n5 output 3 d\n",
+    "next values": "3 state 1 r\n4 next 1 3 2\n5 not 1 2\n6 next 1 3 5\n",
+}
+
+
+@pytest.mark.parametrize("what", TWICE)
+def test_what_is_there_twice_is_refused(what: str) -> None:
+    """One of the two would have been passed over, or both would have had one value."""
+    with pytest.raises(TcsmtError, match=r"f\.btor2:\d+: (two inputs are called 'a'|not BTOR2)"):
+        read_btor2(f"1 sort bitvec 4\n2 input 1 a\n{TWICE[what]}", "f.btor2")

@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
-from tcsmt.matrix_units.models.circuit import Circuit, UndrivenBits
+from tcsmt.matrix_units.models.circuit import Circuit, UndrivenBits, read_constants
 from tcsmt.matrix_units.models.file_texts import parameters_toml
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -296,3 +296,19 @@ def test_wires_keep_undriven_bits_and_initial_values_as_variables() -> None:
     assert names == {"input 5 of cycle 0", "state 6 of cycle 0"}
     zeros = circuit(text, k=1, ports=(), constants=(), undriven="zero")
     assert variables([zeros.wire("mixed")]) == [var("state 6 of cycle 0", 8)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["m", "m=", "m=1_0", "m= 1", "m=1 ", "m=\n1", "m=+1", "m=--1", "m=0x", "m=007", "m=1e3"],
+)
+def test_constants_that_are_not_numbers(text: str) -> None:
+    with pytest.raises(TcsmtError, match="expected NAME=VALUE, VALUE a number such as 0x3c"):
+        read_constants([text])
+
+
+def test_constants() -> None:
+    texts = ["a=0x3c", "b=-8", "c=0", "d=0b11", "e=0o7", "f;g=12"]
+    assert read_constants(texts) == {"a": 60, "b": -8, "c": 0, "d": 3, "e": 7, "f;g": 12}
+    with pytest.raises(TcsmtError, match="'a' is given twice"):
+        read_constants(["a=1", "a=1"])

@@ -57,6 +57,51 @@ def test_names_that_are_no_names(name: str, source: Path, monkeypatch: pytest.Mo
         read_rtl([source.with_name("no.sv")], "half", "d")
 
 
+@pytest.mark.parametrize(
+    "value", ["1\n", "\n1", "1;", "1//x", "1/*", "`X", '`include "x"', "1\t", "\x1b[2J", "3;assign d=0"]
+)
+def test_values_that_are_no_values(value: str, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtl, "available", lambda: True)
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("started"))
+    with pytest.raises(TcsmtError, match="is not a value of Verilog"):
+        read_rtl([source], "half", "d", parameters={"N": value})
+
+
+#: Names that SystemVerilog takes behind a backslash, and that mean something elsewhere.
+ESCAPED = [
+    "$x", 'b"x', "q'x", "a.b", "x=y", "(y)", "-o", "#", "*", "a,b", "%s", "true", "always", "x/y", "{a}",
+    "`x", "`include", "N" * 3000, "//x", "/*", "$(touch",
+]  # fmt: skip
+
+
+@needs_yosys
+@pytest.mark.slow
+def test_escaped_names_are_names(tmp_path: Path) -> None:
+    """On the way through Yosys's passes and BTOR2, names of ports stay names, each of its own port."""
+    path = tmp_path / "n.sv"
+    ports = "".join(f"input [7:0] \\{name} , " for name in ESCAPED)
+    total = " + ".join(f"8'd{number + 1} * \\{name} " for number, name in enumerate(ESCAPED))
+    path.write_text(f"module t ({ports} output [7:0] result);\nassign result = {total}; endmodule\n")
+    text = read_rtl([path], "t", "result").btor2
+    for number, name in enumerate(ESCAPED):
+        inputs = dict.fromkeys(ESCAPED, 0) | {name: 1}
+        assert btor2.evaluate(text, inputs) == {"result": number + 1}
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "ports", ["input [3:0] \\a;x , output [3:0] d", "input [3:0] a, output [3:0] \\d;x "]
+)
+def test_a_semicolon_in_a_name_is_refused(ports: str, tmp_path: Path) -> None:
+    """In BTOR2 a comment begins there: the port would have another one's name."""
+    path = tmp_path / "n.sv"
+    output, given = ("\\d;x ", "a") if "d;x" in ports else ("d", "\\a;x ")
+    path.write_text(f"module t ({ports});\nassign {output} = {given}; endmodule\n")
+    with pytest.raises(TcsmtError, match=r"n\.sv:1: .;x: a name with a semicolon"):
+        read_rtl([path], "t", output.strip("\\ "))
+
+
 def test_without_yosys(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rtl, "find_spec", lambda name: None)
     assert not rtl.available()
