@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,42 @@ def test_words_of_the_own_width_alone_are_taken(name: str, array: str, tmp_path:
             assert f"has dtype {name_of}" in str(error.value)
             if array != "alpha":
                 assert f"; those of {bits} bits are of " in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "array"), [pair for pair in ARRAYS if pair[1] != "alpha"])
+def test_wide_words_have_no_bits_above_their_formats(name: str, array: str, tmp_path: Path) -> None:
+    """uint64 holds words of any format: the same result, or an error that names the first wrong one."""
+    call, given = CALLS[name]
+    own = words(given[array])
+    wide = own.astype(np.uint64)
+    right, found = (np.asarray(call(tmp_path, **given | {array: x})) for x in (own, wide))
+    np.testing.assert_equal(found, right)
+    for bit in (8 * own.dtype.itemsize, 63):
+        changed = wide.copy()
+        changed.flat[-1] |= np.uint64(1) << np.uint64(bit)
+        with pytest.raises(tcsmt.TcsmtError, match=r" = 0x[0-9a-f]+: a word of \w+ has \d+ bits"):
+            call(tmp_path, **given | {array: changed})
+
+
+@pytest.mark.parametrize("name", [*FORMATS, *INTEGERS])
+@pytest.mark.parametrize("own", [False, True])
+def test_bits_above_a_format_are_refused(name: str, own: bool) -> None:
+    """Of every format, and of one of a user's own that is like it, in each dtype that is taken."""
+    fmt: Any = {**FORMATS, **INTEGERS}[name]
+    fmt = replace(fmt, name="mine") if own else fmt
+    top = (1 << fmt.width) - 1
+    for size in (1, 2, 4, 8):
+        dtype = np.dtype(f"uint{8 * size}")
+        if size < unsigned(fmt).itemsize or not (own or size in (8, unsigned(fmt).itemsize)):
+            continue
+        taken = to_words(fmt, np.array([0, top], dtype), "x")
+        assert (taken.dtype, taken.tolist()) == (unsigned(fmt), [0, top])
+        for bit in range(fmt.width, 8 * size):
+            with pytest.raises(
+                tcsmt.TcsmtError, match=rf"x\[1\] = .*: a word of {fmt.name} has {fmt.width} bits"
+            ):
+                to_words(fmt, np.array([0, 1 << bit], dtype), "x")
 
 
 #: What the arrays of matrices, rows and results are called.
