@@ -31,8 +31,8 @@ __all__ = ["FewProducts"]
 Array = np.ndarray[Any, np.dtype[Any]]
 _ROWS = 4096
 _MOST = 4
-#: Words of a and of b that are drawn for inputs without zeros.
-_WORDS = 1 << 19
+#: Words of a and of b that are drawn at once for inputs of so many products, and in all for each number.
+_WORDS, _DRAWN = 1 << 19, 1 << 23
 #: Powers of two, from a sum's last place on, of what orders of additions keep or lose.
 _LAST = (-4, 3)
 #: Rows that are made short, and rows that are held against a domain to find them.
@@ -110,12 +110,10 @@ class FewProducts:
         self, kernels: tuple[Kernel, Kernel], domain: Domain, question: Question
     ) -> dict[str, int] | None:
         """Of random inputs of the domain, with as few products as keep the difference."""
-        count = max(_TRIED, min(_ROWS, _WORDS // self.k))
-        columns = self._drawn(domain, count)
-        differing = np.flatnonzero(self._differ(kernels, *columns))
-        if not differing.size:
+        found = self._differing(kernels, domain)
+        if found is None:
             return None
-        a, b, c = (words[differing[0]].copy() for words in columns)
+        a, b, c = found
         size = self.k
         while size:
             lanes = np.flatnonzero(a | b)
@@ -137,9 +135,39 @@ class FewProducts:
         short = dict.fromkeys(question.formats, 0) | _short(question, values)
         return short if evaluate([question.goal], short)[0] else None
 
-    def _drawn(self, domain: Domain, count: int) -> tuple[Array, Array, Array]:
+    def _differing(self, kernels: tuple[Kernel, Kernel], domain: Domain) -> tuple[Array, Array, Any] | None:
+        """Words of an input of the domain that tells the kernels apart; None: of many, none does.
+
+        Where some input does, one of 2 products is looked for, of 4, and so on: an input of many can seldom
+        be made one of few, as without a product its sum is another one, and no longer between two results.
+        """
+        rng, count = np.random.default_rng(20250102), max(_TRIED, min(_ROWS, _WORDS // self.k))
+        found = self._first(kernels, self._drawn(rng, domain, count))
+        products = 2
+        while found is not None and products < self.k:
+            for _ in range(max(1, _DRAWN // (count * self.k))):
+                a, b, c = self._drawn(rng, domain, count)
+                left_out = np.argsort(rng.random((count, self.k)), axis=1) >= products
+                a[left_out] = b[left_out] = 0
+                fewer = self._first(kernels, (a, b, c))
+                if fewer is not None:
+                    return fewer
+            products *= 2
+        return found
+
+    def _first(
+        self, kernels: tuple[Kernel, Kernel], columns: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Any] | None:
+        """The first input on which the kernels differ."""
+        differing = np.flatnonzero(self._differ(kernels, *columns))
+        if not differing.size:
+            return None
+        a, b, c = (words[differing[0]] for words in columns)
+        return a, b, c
+
+    def _drawn(self, rng: np.random.Generator, domain: Domain, count: int) -> tuple[Array, Array, Array]:
         """Words of a and b (count, K), and of c: normal numbers of the domain near 1."""
-        rng, model = np.random.default_rng(20250102), self.unit.model
+        model = self.unit.model
         sides = []
         for name, shape in (("a", (count, self.k)), ("b", (count, self.k)), ("c", (count,))):
             fmt = getattr(model, f"{name}_format")

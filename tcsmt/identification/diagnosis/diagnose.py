@@ -232,8 +232,9 @@ class _Search:
 
     def _told(self) -> float:
         """The bits that D says against the kernels: how far its values are from theirs, in last places."""
-        values = next(iter(self.sample.own.values()))[0]
-        d = self._d(values)
+        sample, kernel = self.sample, next(iter(self.sample.own))
+        ((_, orders),) = kernel_values([kernel], sample.inputs, sample.places, self.recorded.shape)
+        values, d = orders[0], self._d(orders[0])
         pairs = np.unique(np.stack([d, values]), axis=1)
         fmt = self.recorded.d_format
         with np.errstate(all="ignore"):
@@ -301,9 +302,14 @@ class _Search:
         if nans:
             text = f"memory that was never written, or Inf - Inf: {nans} of {count} are NaNs"
             yield Cause("special", text)
-        elif infinite:
+        elif infinite and self._overflows(self.pool[np.isinf(d)]):
             text = f"an overflow, as of FP16 partial sums: {infinite} of {count} are infinite"
             yield Cause("special", text)
+
+    def _overflows(self, places: Array) -> bool:
+        """Whether elements are infinite whose exact results D's format has room for."""
+        exact = ResultSample.of(self.recorded, self.kernels, places).exact
+        return bool((np.abs(exact) <= float(self.recorded.d_format.largest_finite)).any())
 
     def _measured(self) -> str:
         """D's errors beside a kernel's own."""
@@ -311,7 +317,8 @@ class _Search:
         exact, size = (x[: values.shape[1]] for x in (self.sample.exact, self.sample.size))
         with np.errstate(all="ignore"):
             errors = [(x - exact) / size for x in (self._d(values), values[0])]
-            own, near = (float(np.sqrt(np.mean(e[np.isfinite(e)] ** 2))) for e in errors)
+            finite = [each[np.isfinite(each)] for each in errors]
+            own, near = (float(np.sqrt(np.mean(each**2))) if each.size else np.nan for each in finite)
         if not (np.isfinite(own) and np.isfinite(near) and near > 0):
             return ""
         return f"errors of D are {own / near:.2g} times those of {kernel.name}"

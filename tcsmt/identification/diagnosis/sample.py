@@ -122,11 +122,18 @@ class ResultSample:
 
     @cached_property
     def noise(self) -> float:
-        """The largest error of the kernels at hand, as a part of the sizes."""
-        worst, count = _FLOOR, min(_MEASURED, len(self.places))
+        """The largest error of the kernels at hand, as a part of the sizes.
+
+        A few elements may happen to have small errors: then those of all of D are measured.
+        """
+        measured, worst = self, _FLOOR
+        if len(self.places) < _MEASURED:
+            whole = np.argwhere(np.ones(self.recorded.d.shape, bool))
+            measured = ResultSample.of(self.recorded, self.kernels, whole)
+        count = min(_MEASURED, len(measured.places))
         with np.errstate(all="ignore"):
-            for values in self.own.values():
-                parts = np.abs(values - self.exact[:count]) / self.size[:count]
+            for values in measured.own.values():
+                parts = np.abs(values - measured.exact[:count]) / measured.size[:count]
                 worst = max(worst, float(np.nanmax(np.where(np.isfinite(parts), parts, 0.0), initial=0.0)))
         return worst
 

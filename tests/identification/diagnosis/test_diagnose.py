@@ -152,6 +152,20 @@ def test_nothing_known() -> None:
     assert line.startswith("not explained by any bug that is known here; errors of D are ")
 
 
+def test_a_result_beyond_the_format_is_no_overflow_of_partial_sums() -> None:
+    """Where the exact results are too large for D's format, infinities say nothing of sums before."""
+    d = np.full((2, 2), np.inf, np.float16)
+    wide, long = np.full((2, 32), 300.0, np.float16), np.full((32, 2), 300.0, np.float16)
+    found = diagnosed(d, wide, long, kernel("chained+out=f16"))
+    assert found is None
+    found = diagnosed(d, wide, long, kernel("chained"))
+    assert found is None or "partial sums" not in " ".join(one.text for one in found.explanations)
+    long[::2] *= -1
+    found = diagnosed(d, wide, long, kernel("chained"))
+    assert found is not None
+    assert "an overflow, as of FP16 partial sums" in " ".join(one.text for one in found.explanations)
+
+
 def test_one_element_says_too_little() -> None:
     """Of one number that is a few last places off nothing is named: chance gives as much."""
     d = result("promote:2+bias")[:1, :1]

