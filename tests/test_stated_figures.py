@@ -645,7 +645,7 @@ QUOTED = (
                 "over 16 products",
             ),
             CERTIFICATES: (
-                "The exit code is 0 if every statement is proved, 1 if some statement is not, and 2 if a file cannot be read",
+                "The exit code is 0 if every statement is proved, 1 if the proof of some statement fails, and 2 if a part of the certificate cannot be read as one",
                 "Exit code 1: no statement says so",
                 "a theorem of Lean 4 for each statement",
                 "a tool chain of Lean 4",

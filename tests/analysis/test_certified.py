@@ -33,6 +33,7 @@ from tcsmt.prove.engine.refutations import NotRefuted
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import Malformed
 from tests.support.certificates import made_once, with_model
 from tests.support.sampling import mostly_long, one_in
 
@@ -85,6 +86,14 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def checked(folder: Path) -> Checked:
     (one,) = check_certificate(folder, THEOREMS)
     return one
+
+
+def flaw(folder: Path) -> str:
+    """Return what is wrong: with the proof, or with a part that cannot be read as one of a certificate."""
+    try:
+        return checked(folder).flaw
+    except Malformed as why:
+        return str(why)
 
 
 def test_a_bound_is_checked_again(made: Made) -> None:
@@ -166,7 +175,7 @@ def test_a_changed_number_is_refused(what: str, made: Made, tmp_path: Path) -> N
         pytest.skip("the bound holds for those inputs, too, by the same sum")
     CHANGES[what](record["statement"])
     path.write_text(json.dumps(record))
-    assert checked(folder).flaw
+    assert flaw(folder)
 
 
 def test_a_unit_with_another_parameter_is_refused(made: Made, tmp_path: Path) -> None:
@@ -185,7 +194,7 @@ def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
         folder = tmp_path / name
         shutil.copytree(made[0], folder)
         (folder / "lemmas" / f"{name}.lrat.xz").unlink()
-        assert checked(folder).flaw
+        assert flaw(folder)
 
 
 def test_an_algorithm_is_not_worse_than_itself(tmp_path: Path) -> None:
@@ -334,7 +343,7 @@ def test_another_flaw_is_refused(what: str, absent: Path, tmp_path: Path) -> Non
     record = json.loads(path.read_text())
     OF_FLAWS[what](record["statement"])
     path.write_text(json.dumps(record))
-    assert checked(folder).flaw
+    assert flaw(folder)
 
 
 @pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
@@ -346,7 +355,7 @@ def test_a_flaw_of_another_unit_is_refused(absent: Path, tmp_path: Path) -> None
     changed = text.replace("fraction_bits = 25", "fraction_bits = 2", 1)
     assert changed != text
     with_model(model, changed)
-    assert checked(folder).flaw
+    assert flaw(folder)
 
 
 @pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
@@ -355,7 +364,7 @@ def test_each_lemma_of_a_flaw_is_needed(absent: Path, tmp_path: Path) -> None:
         folder = tmp_path / name
         shutil.copytree(absent, folder)
         (folder / "lemmas" / f"{name}.lrat.xz").unlink()
-        assert "is missing" in checked(folder).flaw
+        assert "is missing" in flaw(folder)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.support.errors import InternalError
+from tcsmt.support.errors import InternalError, Malformed
 from tests.oracles.emulations import dot
 from tests.support.certificates import made_once, with_model
 from tests.support.sampling import one_in
@@ -72,6 +72,14 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def checked(folder: Path) -> Checked:
     (one,) = check_certificate(folder, THEOREMS)
     return one
+
+
+def flaw(folder: Path) -> str:
+    """Return what is wrong: with the proof, or with a part that cannot be read as one of a certificate."""
+    try:
+        return checked(folder).flaw
+    except Malformed as why:
+        return str(why)
 
 
 def statement(folder: Path) -> Path:
@@ -157,7 +165,7 @@ def test_statements_that_say_more_are_refused(what: str, made: Made, tmp_path: P
     record = json.loads(path.read_text())
     CHANGES[what](record["statement"])
     path.write_text(json.dumps(record))
-    assert checked(folder).flaw
+    assert flaw(folder)
 
 
 def test_a_unit_that_saturates_early_is_refused(made: Made, tmp_path: Path) -> None:
@@ -168,7 +176,7 @@ def test_a_unit_that_saturates_early_is_refused(made: Made, tmp_path: Path) -> N
     changed = text.replace('"s32"', '"s8"')
     assert changed != text
     with_model(model, changed)
-    assert checked(folder).flaw
+    assert flaw(folder)
 
 
 @pytest.mark.long
@@ -177,7 +185,7 @@ def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
         folder = tmp_path / name
         shutil.copytree(made[0], folder)
         (folder / "lemmas" / f"{name}.lrat.xz").unlink()
-        assert "is missing" in checked(folder).flaw
+        assert "is missing" in flaw(folder)
 
 
 @pytest.mark.slow
@@ -236,7 +244,7 @@ def test_integers(change: Mapping[str, Any], refused: bool, integers: Path, tmp_
     record = json.loads(path.read_text())
     record["statement"] |= change
     path.write_text(json.dumps(record))
-    assert bool(checked(folder).flaw) == refused
+    assert bool(flaw(folder)) == refused
 
 
 @pytest.mark.slow

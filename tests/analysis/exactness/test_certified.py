@@ -24,6 +24,7 @@ from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
+from tcsmt.support.errors import Malformed
 
 pytest.importorskip("pysat")
 
@@ -75,6 +76,8 @@ def flaw(folder: Path, one: Certified, change: Mapping[str, Any]) -> str:
     changed.write_text(json.dumps(record))
     try:
         return check_statement(changed, LemmaFiles(folder), THEOREMS).flaw
+    except Malformed as why:
+        return str(why)
     finally:
         changed.unlink()
 

@@ -23,6 +23,7 @@ from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.forms.exact_form import exact_form
 from tcsmt.simulate.forms.float_form import float_form, last_addition_form
 from tcsmt.simulate.forms.proved_forms import PROVED
+from tcsmt.support.errors import Malformed
 from tests.support.sampling import mostly_long
 
 ENTRIES = [
@@ -110,7 +111,10 @@ def test_a_certificate_is_accepted(name: str, tmp_path: Path) -> None:
     statement = record["statement"]
     other = {**statement, "goal": statement["goal"] - 1}
     written.path.write_text(json.dumps({**record, "statement": other}))
-    (checked,) = check_certificate(tmp_path)
+    try:
+        (checked,) = check_certificate(tmp_path)
+    except Malformed:  # the term before the goal has other inputs
+        return
     assert checked.flaw
 
 
