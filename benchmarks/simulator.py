@@ -42,7 +42,7 @@ from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import operand_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.simulate.forms.proved_forms import with_one_nan
+from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.arithmetic.datapath import decode
@@ -81,7 +81,7 @@ def rate(run: Callable[[], object], count: int, least: float = 0.25) -> float:
 
 def operations(row: Row) -> int:
     """Operations in one dot-add on numbers."""
-    trace = (with_one_nan(row.model) or row.model).trace
+    trace = (with_canonical_nan(row.model) or row.model).trace
     ((root,),) = fitted([trace.output], native)
     formats = row.model.input_formats.values()
     flags = [
@@ -215,7 +215,7 @@ def throughput(row: Row, count: int, most: float, most_floats: float) -> dict[st
     words = oracle.draw(model, count, "normal", np.random.default_rng(0))
     arrays = [array for array in words if array is not None]
     small = oracle.Words(*(None if array is None else array[:SMALL] for array in words))
-    kernel(with_one_nan(model) or model)  # what is timed is compiled
+    kernel(with_canonical_nan(model) or model)  # what is timed is compiled
     operands = Operands(*arrays)
     columns = [
         column for array in small if array is not None for column in (array.T if array.ndim > 1 else [array])

@@ -15,7 +15,7 @@ from tests.support.killed_runs import JOBS
 from tests.support.paths import ROOT
 
 #: What keeps a file from which a run goes on.
-KEEPERS = {"Checkpoint", "KeptAnswers", "Transcript", "verdicts_in"}
+KEEPERS = {"Checkpoint", "AnswerLog", "Transcript", "verdicts_in"}
 #: Modules whose stores are tested by another one's job: they open a store of verdicts, as an atlas does.
 ALIKE = {"face/api/atlas": "atlas", "face/api/audit": "atlas"}
 #: Runs that only make our own results.

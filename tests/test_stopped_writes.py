@@ -18,9 +18,9 @@ from tcsmt.face.api import stored_products
 from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.support import files
-from tcsmt.support.checkpoint import Checkpoint, Kept, Layout
+from tcsmt.support.checkpoint import Checkpoint, Layout, LockedFile
 from tcsmt.support.files import kept_files, replace_text
-from tcsmt.support.kept_answers import KeptAnswers
+from tcsmt.support.kept_answers import AnswerLog
 
 
 class Stopped(BaseException):
@@ -55,7 +55,7 @@ def stopped_at(line: int, step: Callable[[], object]) -> bool:
     return lines >= line
 
 
-def within(kept: Kept, step: Callable[[], object]) -> Callable[[], object]:
+def within(kept: LockedFile, step: Callable[[], object]) -> Callable[[], object]:
     """The step, after which the file is closed, stopped or not."""
 
     def run() -> None:
@@ -72,7 +72,7 @@ def add_record(path: Path) -> Callable[[], object]:
 
 
 def put_answer(path: Path) -> Callable[[], object]:
-    kept = KeptAnswers(path, "a program")
+    kept = AnswerLog(path, "a program")
     kept.put(b"before", b"1")
     return within(kept, lambda: kept.put(b"now", b"2"))
 
@@ -93,7 +93,7 @@ def records(path: Path) -> int:
 
 
 def answers(path: Path) -> int:
-    with KeptAnswers(path, "a program") as kept:
+    with AnswerLog(path, "a program") as kept:
         return sum(kept.get(question) is not None for question in (b"before", b"now"))
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.views import View, address
+from tcsmt.face.api.views import WitnessView, address
 from tcsmt.face.page.index import known_pairs
 from tcsmt.matrix_units.catalogue import Row, disputes, status_text
 from tcsmt.matrix_units.catalogue.gpus import gpus
@@ -66,13 +66,13 @@ class Pair:
         return "differ" if self.record["verdict"] == "distinguished" else "unknown"
 
     @cached_property
-    def view(self) -> View | None:
+    def view(self) -> WitnessView | None:
         """The witness; None where there is none."""
         if "inputs" not in self.record:
             return None
         words = {name: int(word, 16) for name, word in self.record["inputs"].items()}
         whole = {name: words.get(name, 0) for name in self.left.model.input_names}
-        return View((self.left, self.right), (whole, whole))
+        return WitnessView((self.left, self.right), (whole, whole))
 
     def cells(self, top: str) -> list[str]:
         """Verdict, witness, results, cause and certificates as HTML. top: the way to the site's top."""
@@ -195,7 +195,7 @@ class CompareAll:
     def unit(self, row: Row, top: str) -> str:
         """A unit's own page. top: the way to the site's top."""
         zeros = dict.fromkeys(row.model.input_names, 0)
-        href = escape(address(f"{top}{COMPUTES}", View((row,), (zeros,))))
+        href = escape(address(f"{top}{COMPUTES}", WitnessView((row,), (zeros,))))
         title = f"{escape(row.name)}, computed here"
         parts = [
             f"<h1><code>{escape(row.name)}</code></h1>",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import tcsmt
-from tcsmt.face.api.views import View
+from tcsmt.face.api.views import WitnessView
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import rows
 
@@ -18,7 +18,7 @@ _INPUT = re.compile(r"^ +(s?[ab]\d+|c) = 0x([0-9a-f]+) ", re.MULTILINE)
 _RESULT = re.compile(r"^    (\S+/\S+): 0x([0-9a-f]+) ", re.MULTILINE)
 
 
-def views_in(text: str) -> Iterator[View]:
+def views_in(text: str) -> Iterator[WitnessView]:
     """The inputs of `explain` and the witnesses of `compare` in a block, of units that the page has."""
     for unit, vector, against in _EXPLAIN.findall(text):
         try:
@@ -33,7 +33,7 @@ def views_in(text: str) -> Iterator[View]:
             yield view
 
 
-def _witness(lines: str) -> View | None:
+def _witness(lines: str) -> WitnessView | None:
     """None where the words that are printed do not give both results: not all are, or a unit is chained."""
     named = {row.name: row for row in rows()}
     words = {name: int(word, 16) for name, word in _INPUT.findall(lines)}
@@ -47,4 +47,4 @@ def _witness(lines: str) -> View | None:
             return None
         if evaluate([row.model.trace.output], own) != [int(word, 16)]:
             return None
-    return View(units, values)
+    return WitnessView(units, values)

@@ -4,7 +4,7 @@ statements of ``emulation/certified.py`` and ``exactness/certified.py``, too.
 
 The arguments are ``budget.py``, ``bound.py``, ``proof.py``, ``monotone.py``, ``result_flaws.py``,
 ``split_analysis.py`` and modules of ``emulation/`` and ``exactness/``. What a statement says, and what its
-certificate needs, is written once for each kind (:class:`.Argued`).
+certificate needs, is written once for each kind (:class:`.CertifiedTheorem`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, Argued, Derived
+from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, CertifiedTheorem, Derived
 from tcsmt.analysis.bounds.budget import Keeping, budget
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of, proved_by_lemmas
-from tcsmt.analysis.bounds.split_constants import WordsKept, kept, kept_goal
+from tcsmt.analysis.bounds.split_constants import SplitConstants, kept, kept_goal
 from tcsmt.analysis.emulation.certified import EMULATION
 from tcsmt.analysis.error import require_normal
 from tcsmt.analysis.exactness.certified import KERNEL, SUMS, WORDS
@@ -72,9 +72,9 @@ def _bound(chain: LemmaChain, about: Mapping[str, Any], keeping: Keeping | None 
             raise InvalidProof(chain.stopped)
         return {}
     records = iter(about.get("constants", ()))
-    constants: list[WordsKept] = []
+    constants: list[SplitConstants] = []
 
-    def held(split: Split, where: Domain, bits: int, count: int) -> WordsKept:
+    def held(split: Split, where: Domain, bits: int, count: int) -> SplitConstants:
         """The constants, once no number of the domain breaks them."""
         constant = keeping(split, where, bits, count) if keeping else _constants(next(records), count)
         if not chain.prove("the constants of the split hold", kept_goal(split, where, bits, constant)):
@@ -87,16 +87,16 @@ def _bound(chain: LemmaChain, about: Mapping[str, Any], keeping: Keeping | None 
     return {"limit": spent.total, "constants": [*map(_constants_json, constants)], "losses": losses}
 
 
-def _constants_json(constants: WordsKept) -> dict[str, Any]:
+def _constants_json(constants: SplitConstants) -> dict[str, Any]:
     lists = {"sizes": constants.sizes, "exponents": constants.exponents}
     return {name: [str(x) for x in values] for name, values in lists.items()} | {"left": str(constants.left)}
 
 
-def _constants(record: Mapping[str, Any], count: int) -> WordsKept:
+def _constants(record: Mapping[str, Any], count: int) -> SplitConstants:
     sizes, exponents = (tuple(map(_share, record[name])) for name in ("sizes", "exponents"))
     if len(sizes) != len(exponents) or len(sizes) > count:
         raise InvalidProof(f"constants of {len(sizes)} words of a split into {count}")
-    return WordsKept(sizes, exponents, _share(record["left"]))
+    return SplitConstants(sizes, exponents, _share(record["left"]))
 
 
 def _share(text: str) -> Fraction:
@@ -107,7 +107,7 @@ def _share(text: str) -> Fraction:
     return share
 
 
-_BOUND = Argued(
+_BOUND = CertifiedTheorem(
     "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|; " + WHERE,
     _NUMBERS,
     OF_ALGORITHM | {"limit": "fraction"},
@@ -150,7 +150,7 @@ def _comparison(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {}
 
 
-_COMPARISON = Argued(
+_COMPARISON = CertifiedTheorem(
     "the error of {one} on model 1 is never larger than that of {two} on model 2; " + WHERE,
     _NUMBERS,
     {"one": "text", "two": "text", "k": "number", "domain": "domain", "units": "models"},
@@ -177,7 +177,7 @@ def _flaw(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {}
 
 
-_FLAW = Argued(
+_FLAW = CertifiedTheorem(
     "{algorithm} on model 1 does not have the flaw '{question}'; " + WHERE,
     _NUMBERS,
     {"question": "text"} | OF_ALGORITHM,
@@ -202,7 +202,7 @@ def _split(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {}
 
 
-_SPLIT = Argued(
+_SPLIT = CertifiedTheorem(
     "the error of {split} is what the closed form says, for all words",
     _NUMBERS,
     {"split": "text"},
@@ -234,7 +234,7 @@ def _exact(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {}
 
 
-_EXACT = Argued(
+_EXACT = CertifiedTheorem(
     "model 1 with the algorithm '{algorithm}' ('': alone) sums {k} products of integers of magnitude "
     "{integers} at most exactly; "
     + WORDS

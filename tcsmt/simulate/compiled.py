@@ -22,10 +22,10 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import check_floats, usual_floats
 
 __all__ = [
+    "AdaptiveDispatch",
     "ColumnCode",
     "FloatColumnCode",
     "MachineCode",
-    "Trial",
     "compiled",
     "in_threads",
     "kernel",
@@ -161,7 +161,7 @@ class FloatRowCode(RowCode):
         def of(rows: slice) -> tuple[list[Array], Array]:
             return [array[rows] for array in arrays], result[rows]
 
-        places = Trial(_FIRST, _FAILING).run(
+        places = AdaptiveDispatch(_FIRST, _FAILING).run(
             len(result), lambda rows: self._failed(*of(rows)), lambda rows: self._integers()._run(*of(rows))
         )
         if places.size:
@@ -176,7 +176,7 @@ class FloatRowCode(RowCode):
         return np.flatnonzero(np.unpackbits(flags.view(np.uint8), bitorder="little").view(np.bool_))
 
 
-class Trial:
+class AdaptiveDispatch:
     """How many rows of a batch or a product are next, and whether a form is tried on them.
 
     first: of rows that are tried. As long as the form serves, more and more of them are; where it fails for
@@ -242,7 +242,7 @@ class ColumnCode:
         d: Array,
         inputs: Sequence[Strided],
         columns: Sequence[Array],
-        trial: Trial,
+        trial: AdaptiveDispatch,
     ) -> None:
         """For each of ``rows`` rows: ``width`` neighbouring columns, ``steps`` chained instructions.
 
@@ -310,7 +310,7 @@ class FloatColumnCode(ColumnCode):
         d: Array,
         inputs: Sequence[Strided],
         columns: Sequence[Array],
-        trial: Trial,
+        trial: AdaptiveDispatch,
     ) -> None:
         """See :meth:`ColumnCode.run`."""
         count = self._of_a

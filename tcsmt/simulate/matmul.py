@@ -17,8 +17,8 @@ import numpy as np
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.simulate.compiled import ColumnCode, Trial, compiled, in_threads, kernel
-from tcsmt.simulate.forms.proved_forms import with_one_nan
+from tcsmt.simulate.compiled import AdaptiveDispatch, ColumnCode, compiled, in_threads, kernel
+from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.simulate.rows import WORTH_COMPILING, Words, are_nan, run_words
 from tcsmt.support.errors import TcsmtError
 
@@ -110,7 +110,7 @@ def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
     matrices: words: a of shape (M, K), b of (K, N), c of (M, N). Returns words of shape (M, N) and of
     ``unsigned(model.d_format)``.
     """
-    plain = with_one_nan(model)
+    plain = with_canonical_nan(model)
     if plain is not None:
         return _with_nans(model, matrices, chain_words(plain, matrices, seen))
     matrices = _padded(matrices, model)
@@ -178,7 +178,7 @@ def _panel(
     near = max(1, steps // blocks * _NEAR // (sum(words.nbytes for words in of_b) or _NEAR)) * blocks
     portion = max(1, _PORTION // (near * width))
     portion = min(portion, _ROWS if of_b else m)
-    pair, trial = np.empty((2, portion, width), dtype=d.dtype), Trial(_FIRST, _FAILING)
+    pair, trial = np.empty((2, portion, width), dtype=d.dtype), AdaptiveDispatch(_FIRST, _FAILING)
     c = panels.pop("c")
     for first in range(0, m, portion):
         rows, before = min(portion, m - first), c[first:]

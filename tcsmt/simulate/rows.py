@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import from_words, operand_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.compiled import compiled, kernel
-from tcsmt.simulate.forms.proved_forms import with_one_nan
+from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.support.errors import TcsmtError
 
 __all__ = [
@@ -42,7 +42,7 @@ _PIECE = 16384
 
 
 def are_nan(model: Model, words: Array) -> Array:
-    """Which results of a unit that :func:`.with_one_nan` has another one for are NaNs.
+    """Which results of a unit that :func:`.with_canonical_nan` has another one for are NaNs.
 
     words: of ``unsigned(model.d_format)``, of any shape, which is that of the booleans returned.
     """
@@ -64,7 +64,7 @@ def run_words(model: Model, operands: Words) -> Array:
     Raises :class:`.TcsmtError` for scales that do not fit.
     """
     _check_scales(model, operands.scale_a, operands.scale_b)
-    plain = with_one_nan(model)
+    plain = with_canonical_nan(model)
     if plain is None:
         return _run(model, operands)
     result = _run(plain, operands)
@@ -77,7 +77,7 @@ def run_words(model: Model, operands: Words) -> Array:
 def prepare(model: Model) -> None:
     """Compile a unit now, where a compiler is there: many small batches follow, none worth it by itself."""
     if jit.available():
-        kernel(with_one_nan(model) or model)
+        kernel(with_canonical_nan(model) or model)
 
 
 def _run(model: Model, operands: Words) -> Array:

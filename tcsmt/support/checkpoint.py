@@ -22,7 +22,7 @@ from tcsmt.support.json_files import json_of
 from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import counted
 
-__all__ = ["GOES_ON", "Checkpoint", "Kept", "Layout", "Record"]
+__all__ = ["GOES_ON", "Checkpoint", "Layout", "LockedFile", "Record"]
 
 Record = dict[str, Any]
 
@@ -79,7 +79,7 @@ class Layout:
         return head, records
 
 
-class Kept(ABC):
+class LockedFile(ABC):
     """What is kept in a file that one run at a time has; with no path it is kept nowhere.
 
     Raises :class:`.TcsmtError` where another run has the file, and where :meth:`_take` refuses it: then
@@ -125,7 +125,7 @@ class Kept(ABC):
         self.close()
 
 
-class Checkpoint(Kept):
+class Checkpoint(LockedFile):
     """Records by key, kept in a file.
 
     records: those of the file and of this run. before: the other fields that the file had. Raises

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from tcsmt.support.errors import InternalError
 
-__all__ = ["of_type", "present"]
+__all__ = ["checked_cast", "present"]
 
 T = TypeVar("T")
 
 
-def of_type(value: object, kind: type[T]) -> T:
+def checked_cast(value: object, kind: type[T]) -> T:
     """The value, which has this type. Raises :class:`.InternalError` for another."""
     if not isinstance(value, kind):
         raise InternalError(f"expected {kind.__name__}, not {type(value).__name__}")

@@ -7,19 +7,19 @@ from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
-from tcsmt.support.checkpoint import GOES_ON, Kept
+from tcsmt.support.checkpoint import GOES_ON, LockedFile
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
 from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.text import counted
 
-__all__ = ["KeptAnswers"]
+__all__ = ["AnswerLog"]
 
 _HEAD = b"tcsmt answers 1\n"
 _KEY, _LENGTH = 32, 4
 
 
-class KeptAnswers(Kept):
+class AnswerLog(LockedFile):
     """Answers by what was asked; a context manager.
 
     about: whose answers these are. A record is the SHA-256 of ``about`` and the question, the answer's length

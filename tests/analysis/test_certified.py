@@ -16,7 +16,7 @@ import pytest
 from tcsmt import accuracy
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of
-from tcsmt.analysis.bounds.split_constants import WordsKept, kept, kept_goal
+from tcsmt.analysis.bounds.split_constants import SplitConstants, kept, kept_goal
 from tcsmt.analysis.certified import THEOREMS, certify_flaw, certify_split
 from tcsmt.analysis.search.compare import AlgorithmPair, judge, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS
@@ -454,7 +454,7 @@ def test_negative_constants_are_refused_though_their_lemma_holds(tmp_path: Path)
     domain = Domain(exponents=(0, 0), bits=(10, 10), c_zero=True, positive=True)
     certificates = Certificates(tmp_path)
     chain = LemmaChain(certificates.lemma)
-    false = WordsKept((Fraction(2),), (Fraction(2),), Fraction(-1))
+    false = SplitConstants((Fraction(2),), (Fraction(2),), Fraction(-1))
     assert kept(algorithm.split, domain, 10, 1).left > 0
     assert chain.prove("a lemma", kept_goal(algorithm.split, domain, 10, false))
     about = {

@@ -30,7 +30,7 @@ from tcsmt.language.run import jit
 from tcsmt.language.run.jit import functions
 from tcsmt.language.write.llvm import Emitter, declared, over_groups, schedule
 from tcsmt.simulate import compiled, matmul
-from tcsmt.simulate.compiled import MachineCode, Trial
+from tcsmt.simulate.compiled import AdaptiveDispatch, MachineCode
 from tcsmt.simulate.float_kernels import FloatColumns, FloatRows
 
 ROWS = (
@@ -281,7 +281,7 @@ def test_products_on_aarch64(name: str, tmp_path: Path) -> None:
         first[:] = found.reshape(first.shape)
     expected = np.empty_like(d)
     MachineCode(block.model)._columns_by_integers.run(
-        rows, steps, expected, [(a, 1, length), (b, width, 0), (c, 0, width)], [], Trial(1, 1.0)
+        rows, steps, expected, [(a, 1, length), (b, width, 0), (c, 0, width)], [], AdaptiveDispatch(1, 1.0)
     )
     assert not flags.all()
     assert np.array_equal(d[flags == 0], expected[flags == 0])

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Operands
 from tcsmt.simulate import rows as simulator_rows
 from tcsmt.simulate.compiled import kernel
-from tcsmt.simulate.forms.proved_forms import with_one_nan
+from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.simulate.rows import run_together, run_words, simulate
 from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.study.survey.rows import edges, random_rows
@@ -265,7 +265,7 @@ def test_rows_with_nans_among_them(unit: str) -> None:
     is_nan = [row.model.d_format.is_nan(int(word)) for word in expected]
     assert any(is_nan) and not all(is_nan)
     assert len(set(expected[is_nan].tolist())) > 2
-    assert (with_one_nan(row.model) is None) == (unit != F64)
+    assert (with_canonical_nan(row.model) is None) == (unit != F64)
 
 
 @pytest.mark.slow

@@ -8,15 +8,15 @@ import sys
 import pytest
 
 from tcsmt.support.errors import InternalError
-from tcsmt.support.invariants import of_type, present
+from tcsmt.support.invariants import checked_cast, present
 from tests.support.paths import ROOT
 
 
 def test_a_value_of_the_type_passes_and_others_raise() -> None:
-    assert of_type(3, int) == 3
+    assert checked_cast(3, int) == 3
     assert present(0) == 0
     with pytest.raises(InternalError, match="expected int, not str"):
-        of_type("3", int)
+        checked_cast("3", int)
     with pytest.raises(InternalError, match="missing"):
         present(None)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, split_goal
+from tcsmt.analysis.bounds.proof import StepwiseProof, Words, split_goal, words_needed
 from tcsmt.language.terms import Term, variables
 from tcsmt.prove.engine.solving import Solving
 from tests.oracles import recipes
@@ -33,7 +33,7 @@ class Sums:
     @cached_property
     def words(self) -> Words:
         one = self.drawn.algorithm
-        return Words(one, self.drawn.domain, counts_of(one, self.drawn.domain))
+        return Words(one, self.drawn.domain, words_needed(one, self.drawn.domain))
 
     @cached_property
     def proved(self) -> bool:

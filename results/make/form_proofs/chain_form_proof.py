@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, exact_product
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.simulate.forms.chain_form import ChainForm, ChainStep, is_nan
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["deduced"]
 
@@ -43,7 +43,7 @@ def deduced(model: IeeeDotAdd, form: ChainForm) -> Deduction:
             facts = [~is_nan(step.word), ~step.unsure]
             proof.lemma("what is added is no NaN", ~is_nan(word), facts, cuts=step.before)
     theirs = dict(zip(words, (stage.term for stage in stages), strict=True))
-    operations = [of_type(stage.operation, RoundedSum) for stage in stages]
+    operations = [checked_cast(stage.operation, RoundedSum) for stage in stages]
     general = _General.of(steps, operations)
     theorem = general.theorem(proof)
     for step, stage, operation in zip(steps, stages, operations, strict=True):

@@ -31,7 +31,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.models import DotThenAdd, Kind
 from tcsmt.simulate.forms.dot_form import DotForm, GridOfForm
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["deduced"]
 
@@ -48,7 +48,7 @@ def deduced(model: DotThenAdd, form: DotForm) -> Deduction:
     numbers: list[Term] = []
     equal: dict[Term, Term] = {}
     for grid, top, whole in zip(form.grids, tops, sums, strict=True):
-        own = of_type(top.value, Exponent), of_type(whole.value, Fixed)
+        own = checked_cast(top.value, Exponent), checked_cast(whole.value, Fixed)
         if (own[0].term, own[1].word) != (grid.model_top, grid.model_sum):
             raise NotDeduced("a grid is not the model's")
         graphs = _Graphs.of(model, grid, *own)
@@ -83,7 +83,7 @@ class _Graphs(GridGraphs):
         products = trace.of(Kind.PRODUCT)
         for own, number, aligned in zip(form.lanes, form.members, whole.addends, strict=True):
             inputs = trace.a[number], trace.b[number]
-            product = of_type(products[number].value, Number)
+            product = checked_cast(products[number].value, Number)
             lanes.append(Lane(inputs, own, product, product, entering(top.term, inputs), aligned.word))
         formats = float_format(model.a_format), float_format(model.b_format)
         return cls(

@@ -23,7 +23,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.simulate.forms.exact_form import ExactForm, ExactStep, is_finite
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["deduced", "substituted"]
 
@@ -44,7 +44,7 @@ def deduced(model: IeeeDotAdd, form: ExactForm) -> Deduction:
     equal: dict[Term, Term] = {}
     general: _General | None = None
     for step, stage in zip(steps, stages, strict=True):
-        operation = of_type(stage.operation, RoundedSum)
+        operation = checked_cast(stage.operation, RoundedSum)
         proof.lemma("an operation says something", ~step.unsure, [~form.guard], cuts=words)
         same = stage.term.eq(step.word)
         if isinstance(step, ExactStep):

@@ -37,7 +37,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Stage
 from tcsmt.simulate.forms.float_form import FloatForm, LastAdditionForm
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["deduced", "deduced_last_addition"]
 
@@ -56,17 +56,17 @@ class _Graphs(GridGraphs):
     def of(cls, model: FusedDotAdd, form: FloatForm) -> _Graphs:
         """Raises :class:`.NotDeduced` where the model has not the stages of one sum."""
         trace = model.trace
-        top = of_type(_one(model, Kind.LARGEST_EXPONENT).value, Exponent)
+        top = checked_cast(_one(model, Kind.LARGEST_EXPONENT).value, Exponent)
         products, aligned = trace.of(Kind.PRODUCT), trace.of(Kind.ALIGNED_PRODUCT)
         scaled = trace.of(Kind.SCALED_PRODUCT) or products
         lanes = []
         for number, (own, *stages) in enumerate(zip(form.lanes, products, scaled, aligned, strict=True)):
             inputs = _inputs(model, number)
             product, with_scales, word = stages
-            values = of_type(product.value, Number), of_type(with_scales.value, Number)
+            values = checked_cast(product.value, Number), checked_cast(with_scales.value, Number)
             lanes.append(Lane(inputs, own, *values, entering(top.term, inputs), word.term))
         formats = (float_format(model.a_format), float_format(model.b_format)), model.factor_formats
-        fraction_bits = of_type(_one(model, Kind.ALIGNED_C).value, Fixed).fraction_bits
+        fraction_bits = checked_cast(_one(model, Kind.ALIGNED_C).value, Fixed).fraction_bits
         return cls(
             form=form, top=top, lanes=tuple(lanes), formats=formats, fraction_bits=fraction_bits, model=model
         )

@@ -30,7 +30,7 @@ from tcsmt.simulate.forms.proved_forms import (
     digests_of_last,
     dot_block,
     fused_block,
-    one_lane,
+    single_step,
 )
 
 __all__ = ["FormProof", "form_proofs"]
@@ -61,7 +61,7 @@ def form_proofs(model: Model) -> Iterator[FormProof]:
     """Of a unit's fused sum, or of its groups, of a sum of products to which c is added, of the last addition
     of c, of IEEE operations, and of one link of a chain of them.
     """
-    block, steps = fused_block(model), one_lane(model)
+    block, steps = fused_block(model), single_step(model)
     form = None if block is None else float_form(block)
     groups = None if block is None else group_form(block)
     last = last_addition_form(model) if isinstance(model, FusedDotAdd) else None

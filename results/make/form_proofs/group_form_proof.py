@@ -13,7 +13,7 @@ from tcsmt.language.terms import Term, all_of, total
 from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.simulate.forms.group_form import GroupForm, GroupOfForm
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["deduced"]
 
@@ -24,7 +24,7 @@ def deduced(model: FusedDotAdd, form: GroupForm) -> Deduction:
     Raises :class:`.NotDeduced` where the argument does not go through.
     """
     proof, size, inputs = Deduction(()), model.group, model.trace
-    numbers = [of_type(stage.value, Number) for stage in inputs.of(Kind.PRODUCT)]
+    numbers = [checked_cast(stage.value, Number) for stage in inputs.of(Kind.PRODUCT)]
     theorem = None
     for first, group in zip(range(0, model.k, size), form.groups, strict=True):
         lanes = range(first, first + size)

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE
 from tcsmt.matrix_units.models.stages import Kind
 from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum
 from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
-from tcsmt.support.invariants import of_type, present
+from tcsmt.support.invariants import checked_cast, present
 
 __all__ = ["deduced"]
 
@@ -42,7 +42,7 @@ def deduced(model: IeeeDotAdd, form: OddForm) -> Deduction:
             equal |= {next(theirs).term: lane.product for lane in step.lanes}
         reads = model.trace.c in step.words
         if reads not in general:
-            operation = of_type(stage.operation, RoundedSum)
+            operation = checked_cast(stage.operation, RoundedSum)
             general[reads] = _Sum.of(step, operation, model.trace.c, proof)
         same = general[reads].of_words(proof, step)
         proof.lemma("an operation", stage.term.eq(step.word), [same], equal=equal, cuts=step.words)

@@ -20,7 +20,7 @@ from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 
-__all__ = ["OF_ALGORITHM", "WHERE", "Argued", "Derived"]
+__all__ = ["OF_ALGORITHM", "WHERE", "CertifiedTheorem", "Derived"]
 
 #: What the lemmas of an argument come to, by the keys of the statement.
 Derived = Mapping[str, Any]
@@ -30,7 +30,7 @@ WHERE = "K = {k}, where a, b and c have {domain}"
 
 
 @dataclass(frozen=True)
-class Argued(Theorem):
+class CertifiedTheorem(Theorem):
     """A kind of statement with its argument.
 
     about: its name. argue: goes through the argument for a statement's values, proves the goals in a chain,

@@ -29,10 +29,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from tcsmt.analysis.bounds.compensated import KNUTH, CompensatedSum
-from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
 from tcsmt.analysis.bounds.part_constants import PartKept, left_out, part_kept
-from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, counts_of, word_exponents
-from tcsmt.analysis.bounds.split_constants import WHOLE, WordsKept, kept
+from tcsmt.analysis.bounds.proof import StepwiseProof, adding_zero, word_exponents, words_needed
+from tcsmt.analysis.bounds.split_constants import WHOLE, SplitConstants, kept
 from tcsmt.analysis.bounds.steps import (
     FusedStep,
     IeeeStep,
@@ -54,7 +54,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Budget", "Keeping", "budget", "chain_loss"]
+__all__ = ["ErrorBudget", "Keeping", "budget", "chain_loss"]
 
 #: What is taken from the standard (and proved of our operations in
 #: ``tests/matrix_units/arithmetic/test_ieee.py``).
@@ -64,7 +64,7 @@ _STEP = Fraction(1, 2**96)
 
 
 @dataclass(frozen=True)
-class Budget:
+class ErrorBudget:
     """What each kind of step loses at most, relative to |c| + Σ |a·b|."""
 
     shares: dict[str, Fraction]
@@ -110,15 +110,17 @@ class Partial:
 
 
 #: The constants of a split, for the numbers of a domain that have so many bits, and so many words.
-Keeping = Callable[[Split, Domain, int, int], WordsKept]
+Keeping = Callable[[Split, Domain, int, int], SplitConstants]
 
 
-def budget(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept) -> Budget:
+def budget(
+    chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept
+) -> ErrorBudget:
     """The bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved it.
 
     Raises :class:`.Unbounded` where there is none.
     """
-    counts = counts_of(algorithm, domain)
+    counts = words_needed(algorithm, domain)
     split_alone = replace(domain, c_zero=False)  # c is not split: its domain makes no other constants
     sides = []
     for bits, count in zip(domain.bits_in(algorithm.wide), counts, strict=True):
@@ -158,12 +160,12 @@ class _BudgetBuilder:
     chain: StepwiseProof
     algorithm: Algorithm
     domain: Domain
-    a: WordsKept
-    b: WordsKept
+    a: SplitConstants
+    b: SplitConstants
     #: by a step's place in the instruction, and its numbers that may be other than zero
-    losses: dict[tuple[int, frozenset[int]], Losses | None] = field(default_factory=dict)
+    losses: dict[tuple[int, frozenset[int]], ErrorTerms | None] = field(default_factory=dict)
 
-    def budget(self) -> Budget:
+    def budget(self) -> ErrorBudget:
         algorithm, live = self.algorithm, not self.domain.c_zero
         kinds = {(i, j) for i in range(len(self.a.sizes)) for j in range(len(self.b.sizes))}
         computed = {product for total in algorithm.sums for product in total.products}
@@ -203,7 +205,7 @@ class _BudgetBuilder:
         elif algorithm.c_enters == "last":
             whole = self.outside(whole, Partial(c=live), 0)
         spend("additions outside")
-        return Budget({name: loss for name, loss in shares.items() if loss})
+        return ErrorBudget({name: loss for name, loss in shares.items() if loss})
 
     def size(self, products: Iterable[Product]) -> Fraction:
         """Σ ν_i ν_j; parts of one product, no bit of which is there twice, are no more than the product."""
@@ -365,7 +367,7 @@ class _BudgetBuilder:
             require_same(self.chain, float_format(own), fmt, most)
         return steps_of(self.chain, unit, low, high, parts=True)
 
-    def with_subnormals(self) -> tuple[WordsKept, WordsKept]:
+    def with_subnormals(self) -> tuple[SplitConstants, SplitConstants]:
         """The constants of words that may be subnormal, and are read as they are.
 
         A subnormal word has the exponent e_min of normal ones and p significand bits at most: 2^e_min is up

@@ -34,9 +34,9 @@ from tcsmt.support.errors import InternalError, TcsmtError
 __all__ = [
     "SHARES",
     "C",
+    "ErrorTerms",
     "ExactUpTo",
     "FusedSum",
-    "Losses",
     "Unbounded",
     "free_exponent",
     "leading_bit",
@@ -55,7 +55,7 @@ class Unbounded(TcsmtError):
 
 
 @dataclass(frozen=True)
-class Losses:
+class ErrorTerms:
     """What a fused sum loses at most.
 
     cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
@@ -134,7 +134,7 @@ class FusedSum:
         c = self.numbers[C]
         return c.fraction_bits - (c.significand.width - 1)
 
-    def losses(self, chain: StepwiseProof, live: Collection[int]) -> Losses | None:
+    def losses(self, chain: StepwiseProof, live: Collection[int]) -> ErrorTerms | None:
         """Return the losses if only these lanes can be non-zero; None if nothing is lost.
 
         Raises :class:`Unbounded` where lemmas are not proved.
@@ -147,7 +147,7 @@ class FusedSum:
         small = Fraction(0) if exact else self.stays_near(chain) or self.stays_small(chain)
         cut, (share, miscounted) = self.cut(chain, live), self._rounding(chain)
         apart = self._apart(chain, live)
-        return Losses(cut, share, self.truncates(chain), small, apart, miscounted)
+        return ErrorTerms(cut, share, self.truncates(chain), small, apart, miscounted)
 
     def zeros(self, chain: StepwiseProof) -> None:
         """Nothing is lost where every number is zero."""

@@ -20,8 +20,8 @@ from fractions import Fraction
 from tcsmt.analysis.bounds.fused_loss import (
     SHARES,
     C,
+    ErrorTerms,
     FusedSum,
-    Losses,
     Unbounded,
     free_exponent,
     leading_bit,
@@ -59,7 +59,7 @@ class GradualSum(FusedSum):
         """The least T that is the exponent of a number that is not zero, and no smaller than 2^T."""
         return self.floor + 1
 
-    def losses(self, chain: StepwiseProof, live: Collection[int]) -> Losses:
+    def losses(self, chain: StepwiseProof, live: Collection[int]) -> ErrorTerms:
         """Return what is lost where such numbers may be other than zero.
 
         Raises :class:`Unbounded` where lemmas are not proved.
@@ -71,7 +71,7 @@ class GradualSum(FusedSum):
         cut = self.cut(chain, live)
         share = self.rounding(chain)
         smallest = share * Fraction(2) ** self._last
-        return Losses(
+        return ErrorTerms(
             cut, share, truncates=False, tiny_c_loss=Fraction(0), floor=Fraction(2) ** self.floor,
             smallest_loss=smallest,
         )  # fmt: skip

@@ -41,12 +41,12 @@ __all__ = [
     "StepwiseProof",
     "Words",
     "adding_zero",
-    "counts_of",
     "free_products",
-    "never_worse",
+    "prove_not_less_accurate",
     "split_goal",
     "word_exponents",
     "word_grid",
+    "words_needed",
 ]
 
 
@@ -335,21 +335,23 @@ def split_steps(chain: StepwiseProof, words: Words, digits: int | None = None) -
     return True
 
 
-def counts_of(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
+def words_needed(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
     """How many words numbers of so many bits need at most."""
     split = algorithm.split
     need = [min(split.words, -(-bits // split.format.precision)) for bits in domain.bits_in(split.wide)]
     return need[0], need[1]
 
 
-def never_worse(chain: StepwiseProof, first: Algorithm, second: Algorithm, domain: Domain) -> bool:
+def prove_not_less_accurate(
+    chain: StepwiseProof, first: Algorithm, second: Algorithm, domain: Domain
+) -> bool:
     """Whether it was proved that the first algorithm's error is never larger; the chain has the steps.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
     no number of the wide format is nearer; or no words at all (the same ones on both sides) give it a
     larger error.
     """
-    words, other = (Words(a, domain, counts_of(a, domain)) for a in (first, second))
+    words, other = (Words(a, domain, words_needed(a, domain)) for a in (first, second))
     if not split_steps(chain, words):
         return False
     if any(algorithm.compensated != PLAIN for algorithm in (first, second)):

@@ -22,7 +22,7 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.run.exhaust import Exhaust
+from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, const, substitute, umax, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Number
@@ -280,13 +280,13 @@ def binade(split: Split, field: int) -> SplitTally:
     return _tally(function, field) + _tally(function, field + 256)
 
 
-def _coded(split: Split) -> Exhaust:
+def _coded(split: Split) -> ExhaustiveEvaluator:
     """Error, kind and the error's length of every input, in one word."""
     t = traced(split)
-    return Exhaust(t.error.concat(t.kind).concat(_length(t.error)))
+    return ExhaustiveEvaluator(t.error.concat(t.kind).concat(_length(t.error)))
 
 
-def _tally(function: Exhaust, number: int) -> SplitTally:
+def _tally(function: ExhaustiveEvaluator, number: int) -> SplitTally:
     """Of one of the 512 runs of inputs with the same sign and exponent field."""
     codes, worst = np.zeros(256, dtype=np.int64), 0
     for start in range(number * _BINADE, (number + 1) * _BINADE, _PORTION):

@@ -16,14 +16,14 @@ from tcsmt.analysis.bounds.proof import word_exponents, word_grid
 from tcsmt.analysis.error import magnitude
 from tcsmt.compose.recipes.arrays import words
 from tcsmt.compose.recipes.split import Split
-from tcsmt.language.run.exhaust import Exhaust
+from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, any_of, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.domain import Domain, lies
 
-__all__ = ["WordsKept", "guessed", "kept", "kept_goal"]
+__all__ = ["SplitConstants", "guessed", "kept", "kept_goal"]
 
 #: Significant bits of the constants.
 _DIGITS = 5
@@ -32,7 +32,7 @@ _CHUNK = 1 << 21
 
 
 @dataclass(frozen=True)
-class WordsKept:
+class SplitConstants:
     """What the words of a number keep, relative to it: sizes ν_i, exponents μ_i, what is left over ρ."""
 
     sizes: tuple[Fraction, ...]
@@ -41,11 +41,11 @@ class WordsKept:
 
 
 #: Of a number that is not split.
-WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
+WHOLE = SplitConstants((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
 @lru_cache(maxsize=64)
-def kept(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
+def kept(split: Split, domain: Domain, bits: int, count: int) -> SplitConstants:
     """The constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
@@ -64,15 +64,15 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
     return constants
 
 
-def guessed(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
+def guessed(split: Split, domain: Domain, bits: int, count: int) -> SplitConstants:
     """Constants that hold for samples, and so far only for them."""
     if split.format == split.wide:
         return WHOLE
-    constants = WordsKept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
+    constants = SplitConstants((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
     return _raised(constants, split, _samples(domain, split.wide, bits))
 
 
-def _against(split: Split, binade: Domain, bits: int, constants: WordsKept) -> int | None:
+def _against(split: Split, binade: Domain, bits: int, constants: SplitConstants) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
     wide, goal = split.wide, kept_goal(split, binade, bits, constants)
     if goal.value == 0:
@@ -81,7 +81,7 @@ def _against(split: Split, binade: Domain, bits: int, constants: WordsKept) -> i
     dropped = wide.precision - bits
     input_word = var("given", wide.width - dropped)
     word = input_word.concat(const(0, dropped)) if dropped else input_word
-    holds = Exhaust(substitute([goal], {var("x", wide.width): word})[0].zext(32))
+    holds = ExhaustiveEvaluator(substitute([goal], {var("x", wide.width): word})[0].zext(32))
     size = 1 << (bits - 1)
     for sign in range(1 if binade.positive else 2):
         start = (sign << wide.sign_bit | (binade.low + wide.bias) << wide.fraction_bits) >> dropped
@@ -104,7 +104,7 @@ def _samples(domain: Domain, wide: Format, bits: int) -> np.ndarray:
     return (fields.astype(np.uint32)[:, None] << wide.fraction_bits | fractions[None, :]).reshape(-1)
 
 
-def _raised(constants: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
+def _raised(constants: SplitConstants, split: Split, numbers: np.ndarray) -> SplitConstants:
     """Constants that hold for these numbers, too; a word that is not finite changes nothing."""
     rest = floats(split.wide, numbers)
     x = np.abs(rest)
@@ -117,7 +117,7 @@ def _raised(constants: WordsKept, split: Split, numbers: np.ndarray) -> WordsKep
             power = np.where(got == 0, 0.0, np.maximum(np.ldexp(0.5, np.frexp(np.abs(got))[1]), least))
             sizes[place] = max(sizes[place], _largest(np.abs(got), x))
             exponents[place] = max(exponents[place], _largest(power, x))
-    return WordsKept(tuple(sizes), tuple(exponents), max(constants.left, _largest(np.abs(rest), x)))
+    return SplitConstants(tuple(sizes), tuple(exponents), max(constants.left, _largest(np.abs(rest), x)))
 
 
 def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
@@ -132,7 +132,7 @@ def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
     return (exact - over) + -(-over // step) * step
 
 
-def kept_goal(split: Split, domain: Domain, bits: int, constants: WordsKept) -> Term:
+def kept_goal(split: Split, domain: Domain, bits: int, constants: SplitConstants) -> Term:
     """Is there a number of the domain for which the constants do not hold?"""
     if split.format == split.wide and constants == WHOLE:
         return FALSE

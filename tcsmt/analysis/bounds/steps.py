@@ -37,7 +37,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import InstructionSequence, Kind, Model, Stage, Trace
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["FusedStep", "IeeeStep", "Part", "Source", "Step", "StepResult", "require_same", "steps_of"]
 
@@ -180,7 +180,7 @@ class _Reader:
                 start = StepResult(len(steps) - 1)
             else:
                 continue
-            results[stage.term] = of_type(stage.value, Format), len(steps) - 1
+            results[stage.term] = checked_cast(stage.value, Format), len(steps) - 1
         if not steps or results.get(self.trace.output, (None, None))[1] != len(steps) - 1:
             raise Unbounded("the unit's output is not what its last step gives")
         return steps
@@ -406,8 +406,8 @@ class _Reader:
 
     def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:
         """One block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
-        (total,) = (of_type(stage.value, Fixed) for stage in stages if stage.kind is Kind.SUM)
-        fmt = of_type(stages[-1].value, Format)
+        (total,) = (checked_cast(stage.value, Fixed) for stage in stages if stage.kind is Kind.SUM)
+        fmt = checked_cast(stages[-1].value, Format)
         scaled = any(stage.kind is Kind.SCALED_PRODUCT for stage in stages)
         summed = Kind.SCALED_PRODUCT if scaled else Kind.PRODUCT
         products = [s.value for s in stages if s.kind is summed and isinstance(s.value, Number)]

@@ -30,7 +30,7 @@ from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import of_type, present
+from tcsmt.support.invariants import checked_cast, present
 
 __all__ = ["Spent", "budget", "exact_in_unit", "require_condition"]
 
@@ -115,7 +115,7 @@ class _BudgetBuilder:
         if isinstance(emulation, Slices):
             shares |= self.of_slices(emulation)
         else:
-            emulation = of_type(emulation, Residues)
+            emulation = checked_cast(emulation, Residues)
             shares |= self.of_residues(emulation)
         off = sum(shares.values(), Fraction(0))
         if not self.domain.c_zero:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, Argued, Derived
+from tcsmt.analysis.bounds.argued import OF_ALGORITHM, WHERE, CertifiedTheorem, Derived
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.error import require_normal
@@ -40,7 +40,7 @@ def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {"limit": spent.total, "limit of largest": spent.of_largest, "losses": losses}
 
 
-EMULATION = Argued(
+EMULATION = CertifiedTheorem(
     "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|, and at most "
     "{limit of largest} of |c| + K·max|a|·max|b|; " + WHERE,
     "binary64 words",

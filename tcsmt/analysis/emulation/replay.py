@@ -18,7 +18,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, var
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["replayed"]
 
@@ -35,7 +35,7 @@ def replayed(emulation: Emulation, a: Sequence[int], b: Sequence[int], c: int) -
     if isinstance(emulation, Slices):
         scaled = _of_slices(emulation, left, right, (top_a, top_b))
     else:
-        emulation = of_type(emulation, Residues)
+        emulation = checked_cast(emulation, Residues)
         (a_row,), (b_row,) = left, right
         place = 2 * (wide.e_min + slicing.above - slicing.bits) + top_a + top_b
         scaled = _nearest(emulation, _of_residues(emulation, a_row, b_row), place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tcsmt.analysis.bounds.argued import Argued, Derived
+from tcsmt.analysis.bounds.argued import CertifiedTheorem, Derived
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.analysis.exactness.kernels import not_exact
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER
@@ -39,7 +39,7 @@ def _kernel(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {"format": Schedule(about["unit"], reduction).d_format.name}
 
 
-KERNEL = Argued(
+KERNEL = CertifiedTheorem(
     "model 1 with the reduction {reduction} sums {k} products of integers of magnitude {integers} at "
     "most exactly, and the result, read in {format}, is never -0; " + WORDS,
     "words of the model's formats that are integers",
@@ -67,7 +67,7 @@ def _sums(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     return {}
 
 
-SUMS = Argued(
+SUMS = CertifiedTheorem(
     "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K; "
     "a, b and c are words of its formats",
     "words of the model's formats that are integers",

@@ -19,7 +19,7 @@ from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.language.terms import Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd, Kind, Stage
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["IntegerStep", "integer_steps", "polynomial"]
 
@@ -94,7 +94,7 @@ def _step(
     if whole != {(c,): 1} | {_pair(operands[0][lane], operands[1][lane]): 1 for lane in lanes}:
         raise Unbounded("a sum is not that of c and products")
     low, high = _range(whole, leaves)
-    fmt = of_type(exact.value, IntegerFormat)
+    fmt = checked_cast(exact.value, IntegerFormat)
     if not (fmt.low <= low and high <= fmt.high):
         raise Unbounded("an exact sum's word may wrap")
     wrapped = result if result.op != "ite" else result.args[2]

@@ -24,7 +24,7 @@ import numpy as np
 
 from tcsmt.analysis.bounds.budget import budget
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, free_products, split_steps
+from tcsmt.analysis.bounds.proof import StepwiseProof, Words, free_products, split_steps, words_needed
 from tcsmt.analysis.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors
 from tcsmt.analysis.tolerance.relative import relative_bound
@@ -223,7 +223,7 @@ def prove(
     error: the largest error found. below: a bound that is known. The chain holds the steps, or says why
     there are none: the split may leave something over, or a solver's time ran out.
     """
-    if not split_steps(chain, Words(algorithm, domain, counts_of(algorithm, domain))):
+    if not split_steps(chain, Words(algorithm, domain, words_needed(algorithm, domain))):
         return None
     for limit in _limits(error):
         if below is not None and limit >= below:
@@ -237,7 +237,7 @@ def prove(
 
 def by_words(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, limit: Fraction) -> bool:
     """Whether the relative error was proved to be at most ``limit``, in 2^-24, by the words of a split."""
-    words = Words(algorithm, domain, counts_of(algorithm, domain))
+    words = Words(algorithm, domain, words_needed(algorithm, domain))
     if not split_steps(chain, words):
         return False
     result = words.stages[-1].term

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tcsmt.analysis.bounds.proof import StepwiseProof, never_worse
+from tcsmt.analysis.bounds.proof import StepwiseProof, prove_not_less_accurate
 from tcsmt.analysis.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched, short_witness
 from tcsmt.compose.recipes.algorithm import Algorithm
@@ -184,7 +184,7 @@ def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
     if _same(pair):
         return True
     whole = pair.k <= _LONGEST
-    return never_worse(chain, *pair.algorithms, pair.domain) or (
+    return prove_not_less_accurate(chain, *pair.algorithms, pair.domain) or (
         whole and chain.prove("no input gives it a larger error", pair.question.goal)
     )
 
@@ -201,7 +201,7 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     first, second = pair.algorithms
     chain = StepwiseProof(solving)
-    if never_worse(chain, first, second, pair.domain):
+    if prove_not_less_accurate(chain, first, second, pair.domain):
         return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
         goal = pair.with_k(k).question.goal

@@ -19,7 +19,7 @@ import numpy as np
 from tcsmt.analysis.error import ErrorGrid, exact_dot, value
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.run.exhaust import Exhaust
+from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -214,7 +214,7 @@ class InputSpace:
         names = zip(algorithm.input_names, algorithm.trace.inputs, strict=True)
         (root,) = substitute([term], {variable: self.words[name] for name, variable in names})
         total, size = 1 << self.width, min(_PORTION, 1 << self.width)
-        function = _Constant(root.value) if root.value is not None else Exhaust(root)
+        function = _Constant(root.value) if root.value is not None else ExhaustiveEvaluator(root)
         end = time.monotonic() + seconds
         for start in range(0, total, size):
             if start and time.monotonic() > end:

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from tcsmt.analysis.bounds.monotone import keeps_sign, never_falls, successor
-from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, free_products, split_steps
+from tcsmt.analysis.bounds.proof import StepwiseProof, Words, free_products, split_steps, words_needed
 from tcsmt.analysis.error import ErrorGrid, exact_dot, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors, random_rows, searched, short_witness
 from tcsmt.compose.recipes.algorithm import Algorithm
@@ -300,7 +300,7 @@ class Sign(ResultFlaw):
         algorithm, domain = self.algorithm, self.domain
         if chain.attempt(lambda: keeps_sign(chain, algorithm, domain)):
             return True
-        words = Words(algorithm, domain, counts_of(algorithm, domain))
+        words = Words(algorithm, domain, words_needed(algorithm, domain))
         alone = self.k == 1 and domain.c_zero
         if not (split_steps(chain, words) or (alone and split_steps(chain, words, _DIGITS))):
             return False

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace, Pla
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.support.invariants import present
 
-__all__ = ["Move", "parting", "walk"]
+__all__ = ["Move", "first_divergence", "walk"]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _minus(exact: Fraction | None, word: int) -> Fraction | None:
     return None if exact is None or got is None else exact - got
 
 
-def parting(left: list[Move], right: list[Move]) -> Stage | None:
+def first_divergence(left: list[Move], right: list[Move]) -> Stage | None:
     """The first step after the split that loses another amount in one than in the other.
 
     A step that only one of them has loses, in the other, all that it would have added.

@@ -23,7 +23,7 @@ from tcsmt.analysis.search.records import bound_json, comparison_json, flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.search.search import Rows, climb, errors
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals
-from tcsmt.analysis.search.walk import parting, walk
+from tcsmt.analysis.search.walk import first_divergence, walk
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.compose.recipes.split import F32
@@ -321,7 +321,7 @@ def table_five() -> dict[str, Any]:
             pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Domain(exponents=(-126, 127)))
             (errors,) = judge(pair, [values])
             moves = [walk(a, values) for a in algorithms]
-            parts = parting(*moves)
+            parts = first_divergence(*moves)
             rows.append(
                 {
                     "inputs": label,

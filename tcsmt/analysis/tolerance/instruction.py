@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 
-from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
 from tcsmt.analysis.bounds.gradual_loss import GradualSum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Source, StepResult, steps_of
@@ -212,7 +212,9 @@ def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequen
     return _Partial(exact.content, off + lost)
 
 
-def _losses(chain: StepwiseProof, step: FusedStep, live: Collection[int]) -> tuple[Losses | None, Fraction]:
+def _losses(
+    chain: StepwiseProof, step: FusedStep, live: Collection[int]
+) -> tuple[ErrorTerms | None, Fraction]:
     """What a fused sum loses, and what it loses where all products are too small for these lemmas.
 
     Where there may be such products, lemmas about sums of any size come first.
@@ -220,7 +222,7 @@ def _losses(chain: StepwiseProof, step: FusedStep, live: Collection[int]) -> tup
     fused = step.sum
     if step.least >= fused.lowest:
         return fused.losses(chain, live), _ZERO
-    found: list[Losses] = []
+    found: list[ErrorTerms] = []
 
     def gradually() -> bool:
         try:
@@ -253,7 +255,7 @@ def _joined(parts: Sequence[_Partial]) -> _Partial:
     return _Partial(sum((p.content for p in parts), Counter()), sum((p.off for p in parts), Linear()))
 
 
-def _rounding(losses: Losses, precision: int, bits: int, width: int) -> tuple[Fraction, Fraction]:
+def _rounding(losses: ErrorTerms, precision: int, bits: int, width: int) -> tuple[Fraction, Fraction]:
     """What the last rounding loses at most, relative to 2^T, and to the sum: both count.
 
     precision: bits of the result. bits, width: fraction bits and all bits of the word of the sum. A sum whose
@@ -271,7 +273,7 @@ def _rounding(losses: Losses, precision: int, bits: int, width: int) -> tuple[Fr
     return of_top, of_size
 
 
-def _miscounted(losses: Losses, bits: int) -> Fraction:
+def _miscounted(losses: ErrorTerms, bits: int) -> Fraction:
     """What a sum of -1 unit loses, relative to Σ |a·b|: it is one of numbers that nearly cancel."""
     if not losses.wrong_unit_loss:
         return _ZERO

@@ -23,9 +23,9 @@ from tcsmt.simulate.rows import words_of_row
 from tcsmt.study.papers import fasi, khattak
 from tcsmt.study.survey.audit import (
     Audit,
-    Closing,
-    Gap,
+    ClosingVectors,
     Hypothesis,
+    UndistinguishedPair,
     Vectors,
     audit_of,
     closing,
@@ -73,8 +73,8 @@ class Audited(Result):
     """
 
     made: Audit
-    gaps: Sequence[Gap] | None = None
-    closing: Closing | None = None
+    gaps: Sequence[UndistinguishedPair] | None = None
+    closing: ClosingVectors | None = None
     readings: Mapping[str, Sequence[khattak.Reading]] = field(default_factory=dict)
 
     @property
@@ -222,7 +222,10 @@ _Readings = Mapping[str, Sequence[khattak.Reading]]
 
 
 def _lines(
-    made: Audit, gaps: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
+    made: Audit,
+    gaps: Sequence[UndistinguishedPair] | None,
+    closed: ClosingVectors | None,
+    readings: _Readings,
 ) -> Iterator[str]:
     units = [h for h in made.hypotheses if not h.parameter]
     near = len(made.hypotheses) - len(units)
@@ -241,12 +244,12 @@ def _lines(
     yield from _verdict(made, gaps)
 
 
-def _state(made: Audit, gaps: Sequence[Gap] | None) -> dict[tuple[int, int], str]:
+def _state(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> dict[tuple[int, int], str]:
     """For each pair that no vector tells apart: open, equal, unknown, or (not asked) untold."""
     return dict.fromkeys(made.untold(), "untold") | {gap.pair: gap.verdict for gap in gaps or ()}
 
 
-def _parameters(made: Audit, gaps: Sequence[Gap] | None) -> Iterator[str]:
+def _parameters(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iterator[str]:
     state, counts = _state(made, gaps), dict(zip(made.pairs, made.deciders, strict=True))
     table: dict[str, dict[str, list[str]]] = {}
     for number, hypothesis in enumerate(made.hypotheses):
@@ -264,7 +267,9 @@ def _parameters(made: Audit, gaps: Sequence[Gap] | None) -> Iterator[str]:
     yield from columns(lines, within=_WIDTH)
 
 
-def _units(made: Audit, units: Sequence[Hypothesis], gaps: Sequence[Gap] | None) -> Iterator[str]:
+def _units(
+    made: Audit, units: Sequence[Hypothesis], gaps: Sequence[UndistinguishedPair] | None
+) -> Iterator[str]:
     """Units, and how many vectors tell each two of them apart."""
     state, counts = _state(made, gaps), dict(zip(made.pairs, made.deciders, strict=True))
     if len(units) < 2:
@@ -346,7 +351,7 @@ def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
         yield ""
 
 
-def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
+def _closing(made: Audit, closed: ClosingVectors | None) -> Iterator[str]:
     if closed is None:
         return
     how = (
@@ -371,7 +376,7 @@ def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         yield from (f"{lanes} = {text}" for lanes in ranges(names))
 
 
-def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, str]]:
+def _inputs(model: Model, closed: ClosingVectors, number: int) -> dict[str, dict[str, str]]:
     """The inputs of a vector that are not zero, by name."""
     formats = model.input_formats
     operands = zip(formats.items(), words_of_row(closed.vectors.inputs, number), strict=True)
@@ -385,7 +390,7 @@ _REASONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 }
 
 
-def _verdict(made: Audit, gaps: Sequence[Gap] | None) -> Iterator[str]:
+def _verdict(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iterator[str]:
     told = int((made.deciders > 0).sum())
     text = f"{counted(len(made.pairs), 'pair')}: {told} told apart"
     if gaps is None:
@@ -418,7 +423,7 @@ def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterato
 # --- for programs -------------------------------------------------------------------------------
 
 
-def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
+def _closing_vectors(made: Audit, closed: ClosingVectors) -> list[Vector]:
     """For files: each with what it asks, and the words of the hypotheses that it tells apart."""
     vectors = []
     for number, pairs in enumerate(closed.closes):
@@ -432,7 +437,10 @@ def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
 
 
 def _data(
-    made: Audit, gaps: Sequence[Gap] | None, closed: Closing | None, readings: _Readings
+    made: Audit,
+    gaps: Sequence[UndistinguishedPair] | None,
+    closed: ClosingVectors | None,
+    readings: _Readings,
 ) -> dict[str, Any]:
     names = made.vectors.names
     fmt = made.row.model.d_format

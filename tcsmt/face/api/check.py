@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
-from tcsmt.face.api.taking import formats_in, rows_taking
+from tcsmt.face.api.taking import formats_in, rows_for_operands
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.face.api.views import View
+from tcsmt.face.api.views import WitnessView
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
 from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.matrix_units.catalogue import Row
@@ -35,7 +35,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.kept_answers import KeptAnswers
+from tcsmt.support.kept_answers import AnswerLog
 from tcsmt.support.progress import ProgressCallback, silent, unseen
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.results import Result
@@ -162,12 +162,12 @@ class Check(Result):
         return self.summary
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> WitnessView | None:
         """What a page shows of the first row that differs, with the answer; None: none does."""
         first = self.checked.first
         if first is None:
             return None
-        return View((self.checked.row,), (first.values,), answer=first.got)
+        return WitnessView((self.checked.row,), (first.values,), answer=first.got)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write rows with answers (.json): the fewest that exclude as much as all, and some of each kind.
@@ -364,7 +364,7 @@ def check(
             raise TcsmtError("recorded rows ask nothing: options and resume are not allowed")
         path = Path(implementation)
         if results is not None:
-            row = rows_taking(unit, formats_in(path))[0]
+            row = rows_for_operands(unit, formats_in(path))[0]
             return _of_two_files(row, path, Path(results), progress, differs)
         return _of_file(_row_for_file(unit, path), path, progress, differs)
     row = side_of(unit).row
@@ -378,7 +378,7 @@ def check(
         run = asked.run
         if resume is not None:
             kept = opened.enter_context(
-                KeptAnswers(Path(resume), f"{asked.name} {row.model.digest} {asked.identity}")
+                AnswerLog(Path(resume), f"{asked.name} {row.model.digest} {asked.identity}")
             )
             run = remembered(row.model, run, kept)
 

@@ -11,7 +11,7 @@ from typing import Any
 from tcsmt.face.api.designs import rows_compared
 from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.face.api.views import View
+from tcsmt.face.api.views import WitnessView
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
@@ -93,7 +93,7 @@ class Comparison(JudgedResult):
         return compared(left, right, stage, caption)
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> WitnessView | None:
         """What a page shows of the witness, chained units as kernels; None where there is none."""
         if not isinstance(self.verdict, Distinguished):
             return None
@@ -110,7 +110,7 @@ class Comparison(JudgedResult):
                 return None
             rows.append(whole)
             words.append(own)
-        return View(tuple(rows), tuple(words))
+        return WitnessView(tuple(rows), tuple(words))
 
     def _times(self, k: int) -> str:
         """How often a unit's instruction is repeated, for people; empty where it is not."""

@@ -11,7 +11,7 @@ from tcsmt.analysis.certified import certify_comparison
 from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
 from tcsmt.analysis.search.compare import compare as compare_pair
 from tcsmt.analysis.search.records import comparison_json, error_text
-from tcsmt.analysis.search.walk import parting, walk
+from tcsmt.analysis.search.walk import first_divergence, walk
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
@@ -19,7 +19,7 @@ from tcsmt.face.api.error_bound import others_lines, others_of
 from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
-from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.face.pictures.error_walk import TracedAlgorithm, walked_sheet
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -78,7 +78,7 @@ class AccuracyComparison(JudgedResult):
             return None
         pair = self.found.pair
         sides = zip(pair.names, self.rows, pair.algorithms, strict=True)
-        return walked_sheet([Walked.on(*side, values) for side in sides], values)
+        return walked_sheet([TracedAlgorithm.on(*side, values) for side in sides], values)
 
     def _lines(self) -> Iterator[str]:
         pair, verdict = self.found.pair, self.verdict
@@ -153,6 +153,6 @@ def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: Bo
             f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
             f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
         )
-    parts = parting(*(walk(algorithm, values) for algorithm in pair.algorithms))
+    parts = first_divergence(*(walk(algorithm, values) for algorithm in pair.algorithms))
     if parts is not None:
         yield f"  they first differ at '{parts.name}' (after the split)"

@@ -8,7 +8,7 @@ from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.face.api.effort import check_effort
 from tcsmt.face.api.pictures import Explanation, Vector, vector_words
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.face.pictures.error_walk import TracedAlgorithm, walked_sheet
 from tcsmt.support.floats import ieee_floats
 
 __all__ = ["explain"]
@@ -41,8 +41,8 @@ def explain(
     where = unit if isinstance(unit, str) else side_of(unit).row
     first, row = algorithm_named(algorithm, where, k)
     values = vector_words(vector, first, rounded)
-    walked = [Walked.on(algorithm, row, first, values)]
+    walked = [TracedAlgorithm.on(algorithm, row, first, values)]
     if against is not None:
         second, row = algorithm_named(against, where, first.k)
-        walked.append(Walked.on(against, row, second, values))
+        walked.append(TracedAlgorithm.on(against, row, second, values))
     return Explanation(walked_sheet(walked, values))

@@ -27,7 +27,7 @@ from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 from tcsmt.support.floats import callers_floats
-from tcsmt.support.kept_answers import KeptAnswers
+from tcsmt.support.kept_answers import AnswerLog
 
 __all__ = [
     "PROTOCOLS",
@@ -106,7 +106,7 @@ def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
     return json.dumps([row.name, said], sort_keys=True)
 
 
-def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) -> Implementation:
+def remembered(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
     """An implementation whose answers are kept: rows that it has answered before are not asked again."""
     result = result_type(model)
 

@@ -15,9 +15,9 @@ from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.units import ieee_rows
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.pictures import sheet_of, view_of
-from tcsmt.face.api.taking import formats_of, kernel_taking
+from tcsmt.face.api.taking import formats_of, kernel_for_operands
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.face.api.views import View
+from tcsmt.face.api.views import WitnessView
 from tcsmt.face.pictures.difference_page import as_page
 from tcsmt.face.pictures.drawing import Sheet
 from tcsmt.face.pictures.text import as_text
@@ -77,7 +77,7 @@ class KernelDiff(Result):
     diagnoses: tuple[Diagnosis | None, Diagnosis | None]
     chains: TwoChains | None
     sheet: Sheet | None
-    view: View | None = None
+    view: WitnessView | None = None
 
     @property
     def equal(self) -> bool:
@@ -300,7 +300,7 @@ def _kernel(
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
-        return kernel_taking(kernel, formats, operands=operands, result=result)
+        return kernel_for_operands(kernel, formats, operands=operands, result=result)
     return Kernel(side_of(kernel).row)
 
 

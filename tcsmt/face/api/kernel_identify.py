@@ -16,12 +16,12 @@ from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.taking import rows_taking
+from tcsmt.face.api.taking import rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.identification.diagnosis.diagnose import Cause, Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.kernels.hypotheses import same_function
-from tcsmt.identification.kernels.identify import Explained, Watch
+from tcsmt.identification.kernels.identify import KernelMatches, SearchControl
 from tcsmt.identification.kernels.identify import explain as explained_by
 from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -54,7 +54,7 @@ class KernelIdentified(Result):
     found: everything that was found. diagnosis: where no kernel explains the product, what does besides.
     """
 
-    found: Explained
+    found: KernelMatches
     diagnosis: Diagnosis | None = None
 
     @property
@@ -356,13 +356,13 @@ def kernel_identify(
     )
     if time_limit is not None and not time_limit > 0:
         raise TcsmtError(f"time_limit = {time_limit}: must be a positive number of seconds")
-    watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)
+    watch = SearchControl(progress, explained, None if time_limit is None else monotonic() + time_limit)
     ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
     found = explained_by(product, rows, ends=ends, seed=seed, watch=watch)
     return KernelIdentified(found, None if found.kernels or found.stopped else _diagnosis(found))
 
 
-def _diagnosis(found: Explained) -> Diagnosis | None:
+def _diagnosis(found: KernelMatches) -> Diagnosis | None:
     """What explains a product that no kernel gives, of those numbers that are held against it."""
     product, kernels = found.product, found.simplest
     words = {"a": product.a, "b": product.b, "c": product.c}
@@ -380,7 +380,7 @@ def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], rule: str
     given = {name: formats[name] for name in "ab"}
     rows: dict[Row, None] = {}
     for unit in units:
-        taking = rows_taking(unit, given, values=rule is not None, operands=rule)
+        taking = rows_for_operands(unit, given, values=rule is not None, operands=rule)
         first = taking[0].model
         same = (
             row

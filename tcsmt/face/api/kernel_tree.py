@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.face.api.taking import kernel_taking
+from tcsmt.face.api.taking import kernel_for_operands
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
@@ -147,7 +147,7 @@ def kernel_tree(
     """
     fmt = None if operands is None else format_named(operands)
     if isinstance(multiply, str):
-        multiply = kernel_taking(multiply, dict.fromkeys("ab", fmt))
+        multiply = kernel_for_operands(multiply, dict.fromkeys("ab", fmt))
     if isinstance(multiply, Kernel):
         kernel, multiply = multiply, multiply.multiply
         fmt, unit = fmt or kernel.unit.model.a_format, unit or kernel.unit

@@ -12,7 +12,7 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.face.api.arrays import as_numpy, library_of
-from tcsmt.face.api.taking import BlockScales, formats_of, rows_taking
+from tcsmt.face.api.taking import BlockScales, formats_of, rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
@@ -98,7 +98,7 @@ def gemm(
     if by_row:
         inputs["alpha"], alpha = alpha, None
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in inputs.items()}
-    row, *_ = rows_taking(
+    row, *_ = rows_for_operands(
         unit,
         formats_of(arrays, rounded=operands is not None),
         scaled=scale_a is not None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.browser import opened, served
-from tcsmt.face.api.views import View, Viewed, address, page_named
+from tcsmt.face.api.views import Viewed, WitnessView, address, page_named
 from tcsmt.face.page.site import site
 from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.study.properties.investigation import Report, on_instruction
@@ -99,22 +99,22 @@ def links(result: Viewed | Report, base: str | None = None) -> Links:
     return Links(tuple(_link(view, base) for view in views), "" if views else _NOTHING)
 
 
-def _views(report: Report) -> Iterator[View]:
+def _views(report: Report) -> Iterator[WitnessView]:
     """The unit on each witness, as far as its instruction takes that."""
     for finding in report.findings:
         if isinstance(finding.verdict, Distinguished):
             question = finding.question
             words = on_instruction(report.row.model, question.formats, finding.verdict.values)
             if words is not None:
-                yield View((report.row,), (words,), title=question.title)
+                yield WitnessView((report.row,), (words,), title=question.title)
 
 
-def _link(view: View, base: str | None) -> PageLink:
+def _link(view: WitnessView, base: str | None) -> PageLink:
     named = page_named(base)
     return _local(view) if named is None else PageLink(address(named, view), view.title)
 
 
-def _local(view: View) -> PageLink:
+def _local(view: WitnessView) -> PageLink:
     """To a page that has the units of the view, made anew, as models may have changed."""
     key = " ".join(f"{row.name} {row.model.digest}" for row in view.units)
     place = f"pages/{blake2b(key.encode(), digest_size=8).hexdigest()}"

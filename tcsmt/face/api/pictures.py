@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.units import UnitLike, side_of
-from tcsmt.face.api.views import View, anchor
+from tcsmt.face.api.views import WitnessView, anchor
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.face.pictures.html import as_html
@@ -52,7 +52,7 @@ class Explanation(Result):
     """
 
     sheet: Sheet
-    view: View | None = None
+    view: WitnessView | None = None
 
     def _facts(self) -> dict[str, Any]:
         return self.sheet.as_json()
@@ -108,7 +108,7 @@ class JudgedResult(Result):
         raise NotImplementedError
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> WitnessView | None:
         """What a page shows of the witness; None where there is none, or no unit takes it as it is."""
         return None
 
@@ -197,11 +197,11 @@ def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
     return compared(left_picture, right_picture, *_difference(left, right, values, right_values))
 
 
-def view_of(left: Row, right: Row | None, values: Mapping[str, int]) -> View:
+def view_of(left: Row, right: Row | None, values: Mapping[str, int]) -> WitnessView:
     """What a page shows of the same."""
     if right is None:
-        return View((left,), (values,))
-    return View((left, right), (values, _given_to(left, right, values)))
+        return WitnessView((left,), (values,))
+    return WitnessView((left, right), (values, _given_to(left, right, values)))
 
 
 def _difference(

@@ -16,7 +16,7 @@ from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet
-from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.face.pictures.error_walk import TracedAlgorithm, walked_sheet
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -72,7 +72,7 @@ class AccuracyFlaw(JudgedResult):
         flaw, values = self.found.flaw, self.witness
         if values is None:
             return None
-        return walked_sheet([Walked.on(flaw.name, self.row, flaw.algorithm, values)], values)
+        return walked_sheet([TracedAlgorithm.on(flaw.name, self.row, flaw.algorithm, values)], values)
 
     def _lines(self) -> Iterator[str]:
         flaw, short, worst = self.found.flaw, self.found.short, self.found.worst

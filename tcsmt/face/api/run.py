@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.face.api.taking import formats_in, rows_taking
+from tcsmt.face.api.taking import formats_in, rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import reference
@@ -105,7 +105,7 @@ def run(
         notes.append(text)
         rounded(text)
 
-    row, *_ = rows_taking(unit, formats_in(source), values=True, operands=operands)
+    row, *_ = rows_for_operands(unit, formats_in(source), values=True, operands=operands)
     inputs = read_rows(source, row.model, note, operands)
     name = reference(os.fspath(unit) if isinstance(unit, (str, os.PathLike)) else "", row)
     return SimulatedRows(row, inputs, run_words(row.model, inputs), name, tuple(notes))

@@ -17,7 +17,7 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
 from tcsmt.face.api.kernels import after_rows
-from tcsmt.face.api.taking import BlockScales, formats_of, rows_taking
+from tcsmt.face.api.taking import BlockScales, formats_of, rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.matrix_units.files.arrays import stored_dtype
@@ -115,7 +115,7 @@ def stored_product(
         epilogue = after_rows(epilogue)
     formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
     scales = BlockScales.of({"a": a, "scale_a": scale_a, "scale_b": scale_b})
-    row = rows_taking(
+    row = rows_for_operands(
         unit, formats, scaled=scale_a is not None, scales=scales, values=True, operands=operands
     )[0]
     kernel = Kernel(row, reduction, epilogue)

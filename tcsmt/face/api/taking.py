@@ -23,7 +23,7 @@ from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 
-__all__ = ["BlockScales", "formats_in", "formats_of", "kernel_taking", "rows_taking"]
+__all__ = ["BlockScales", "formats_in", "formats_of", "kernel_for_operands", "rows_for_operands"]
 
 #: Formats by their parameters' first letters, "a" and "b"; None: not known.
 Formats = Mapping[str, AnyFormat | None]
@@ -123,7 +123,7 @@ def formats_in(path: Path) -> Formats:
     return formats_of({name: arrays.get(name) for name in "ab"})
 
 
-def rows_taking(
+def rows_for_operands(
     unit: UnitLike,
     formats: Formats,
     *,
@@ -204,12 +204,12 @@ def _none_takes(
     return TcsmtError(f"{unit}: no instruction takes {asked}; it takes A and B in: {listed}")
 
 
-def kernel_taking(
+def kernel_for_operands(
     text: str, formats: Formats, *, operands: str | None = None, result: AnyFormat | None = None
 ) -> Kernel:
     """The kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
 
-    operands, result: as in :func:`rows_taking`; a conversion of the epilogue gives another format.
+    operands, result: as in :func:`rows_for_operands`; a conversion of the epilogue gives another format.
     """
     result = None if "out=" in text else result
     return kernel_named(text, _first_taking(formats, False, None, operands, result))
@@ -223,7 +223,7 @@ def _first_taking(
     result: AnyFormat | None,
 ) -> Callable[[str], Row]:
     """How the unit of a kernel is chosen."""
-    return lambda unit: rows_taking(
+    return lambda unit: rows_for_operands(
         unit, formats, scaled=scaled, scales=scales, values=True, operands=operands, result=result
     )[0]
 

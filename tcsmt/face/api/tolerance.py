@@ -30,7 +30,7 @@ from tcsmt.analysis.tolerance.search import LargestError, largest_errors
 from tcsmt.compose.kernels.batched import stack_of
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.face.api.arrays import as_numpy
-from tcsmt.face.api.taking import formats_of, kernel_taking
+from tcsmt.face.api.taking import formats_of, kernel_for_operands
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -488,7 +488,7 @@ def _side(
     named: Mapping[str, str | None],
     rule: str | None,
 ) -> _Side:
-    chosen = kernel_taking(name, formats_of(arrays, named, rounded=rule is not None), operands=rule)
+    chosen = kernel_for_operands(name, formats_of(arrays, named, rounded=rule is not None), operands=rule)
     unit, schedule = chosen.unit.model, chosen.schedule
     refusal = f"no bound of {chosen.name} is proved"
     if not isinstance(schedule.sum_format, Format):

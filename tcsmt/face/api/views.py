@@ -18,7 +18,7 @@ from urllib.parse import quote
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.vectors import neutral
 
-__all__ = ["View", "Viewed", "address", "anchor", "page_named"]
+__all__ = ["Viewed", "WitnessView", "address", "anchor", "page_named"]
 
 #: Of this grammar.
 _VERSION = 1
@@ -27,7 +27,7 @@ _PLAIN = "/:.,@"
 
 
 @dataclass(frozen=True)
-class View:
+class WitnessView:
     """What a page shows: one unit or two, and an input.
 
     units: the rows. words: of each unit's inputs, by name. answer: a result word that somebody got.
@@ -71,7 +71,7 @@ class Viewed(Protocol):
     """A result that a page can show."""
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> WitnessView | None:
         """What it shows."""
 
 
@@ -80,7 +80,7 @@ def page_named(base: str | None) -> str | None:
     return base or os.environ.get("TCSMT_PAGE") or None
 
 
-def address(base: str, view: View) -> str:
+def address(base: str, view: WitnessView) -> str:
     """Of a page at ``base`` that shows the view."""
     return f"{base.partition('#')[0]}#{view.fragment}"
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from tcsmt.face.pictures.drawing import (
     INTEGER_BITS,
+    BitFate,
     BitGrid,
     BitRow,
     Cell,
-    Fate,
     InputLine,
     Listing,
     Note,
@@ -37,7 +37,7 @@ from tcsmt.prove.statements.explain import (
     short_text,
     steps,
 )
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["draw", "exact_sum"]
 
@@ -184,7 +184,7 @@ class _Drawing:
         unit = top - fixed[0].fraction_bits
         carry_bits = max(0, _register(fixed[0].word) - 1 - fixed[0].fraction_bits - INTEGER_BITS)
         terms = [self._term(a, unit) for a in addends if not self._is_zero(self._origin(a))]
-        aligned = sum((row.value(Fate.KEPT, Fate.CHANGED) for row in terms), Fraction())
+        aligned = sum((row.value(BitFate.KEPT, BitFate.CHANGED) for row in terms), Fraction())
         exact = sum((self._value(self._origin(a)) for a in addends), Fraction())
         values = [fixed_value(x, self.known) for x in fixed]
         prefix = f"{title}: " if title else ""
@@ -228,9 +228,9 @@ class _Drawing:
             exact = word >> (weight - lowest) & 1 if own else 0
             bit = kept >> (weight - unit) & 1 if weight >= unit else 0
             if own and weight < unit:
-                cells.append(Cell(weight, exact, Fate.CUT))
+                cells.append(Cell(weight, exact, BitFate.CUT))
             elif own or bit:
-                cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
+                cells.append(Cell(weight, bit, BitFate.KEPT if bit == exact else BitFate.CHANGED))
         names = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
         stages = tuple(dict.fromkeys(names))
         return BitRow(self._label(x), stages, value < 0, tuple(cells), self._text(x))
@@ -278,7 +278,7 @@ class _Drawing:
 
     def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[BitRow, Note]:
         """The result's significand and what the final rounding drops of the sum."""
-        fmt = of_type(result.value, Format)
+        fmt = checked_cast(result.value, Format)
         word = self.known[result.term]
         stages = (result.name,)
         if _special(fmt, word) and abs(value) < fmt.largest_finite:
@@ -301,9 +301,9 @@ class _Drawing:
         up = got > abs(value)
         high = max(leading, _leading(got) if got else last)
         kept = range(high, max(last, unit) - 1, -1)
-        cells = [Cell(w, int(got / step) >> (w - last) & 1, Fate.ROUNDED) for w in kept]
+        cells = [Cell(w, int(got / step) >> (w - last) & 1, BitFate.ROUNDED) for w in kept]
         lost = int(dropped / Fraction(2) ** unit)
-        cells += [Cell(w, lost >> (w - unit) & 1, Fate.DROPPED) for w in range(last - 1, unit - 1, -1)]
+        cells += [Cell(w, lost >> (w - unit) & 1, BitFate.DROPPED) for w in range(last - 1, unit - 1, -1)]
         text = (
             f"final rounding to {fmt.name}{rule}: {max(0, leading - last + 1)} bits kept, down to 2^{last}"
             + (", as the result is subnormal" if leading < fmt.e_min else "")
@@ -423,10 +423,10 @@ def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Bit
     magnitude = int(abs(value) / Fraction(2) ** unit)
     leading = magnitude.bit_length() - 1 + unit
 
-    def fate(weight: int) -> Fate:
+    def fate(weight: int) -> BitFate:
         if weight == leading:
-            return Fate.LEADING
-        return Fate.CARRY if weight > top + INTEGER_BITS - 1 else Fate.SUM
+            return BitFate.LEADING
+        return BitFate.CARRY if weight > top + INTEGER_BITS - 1 else BitFate.SUM
 
     high = max(leading, top + INTEGER_BITS - 1)
     cells = [Cell(w, magnitude >> (w - unit) & 1, fate(w)) for w in range(high, unit - 1, -1)]
@@ -434,8 +434,8 @@ def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Bit
 
 
 def _cut_text(terms: Sequence[BitRow], unit: int, loss: Fraction) -> str:
-    changed = [row.label for row in terms if any(c.fate is Fate.CHANGED for c in row.cells)]
-    cut = [row.label for row in terms if row.value(Fate.CUT)]
+    changed = [row.label for row in terms if any(c.fate is BitFate.CHANGED for c in row.cells)]
+    cut = [row.label for row in terms if row.value(BitFate.CUT)]
     if changed:
         return f"alignment rounds {_names(changed)}: the sum changes by {short_text(loss)}"
     if not cut:

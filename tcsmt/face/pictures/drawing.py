@@ -15,11 +15,11 @@ from typing import Any
 
 __all__ = [
     "INTEGER_BITS",
+    "BitFate",
     "BitGrid",
     "BitRow",
     "Blank",
     "Cell",
-    "Fate",
     "InputLine",
     "Line",
     "Listing",
@@ -38,7 +38,7 @@ _SHORTEST_GAP = 5
 _MOST_INPUTS = 12
 
 
-class Fate(Enum):
+class BitFate(Enum):
     """What becomes of a bit."""
 
     KEPT = "kept"
@@ -57,7 +57,7 @@ class Cell:
 
     weight: int
     bit: int
-    fate: Fate
+    fate: BitFate
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class BitRow:
     marks: frozenset[int] = frozenset()
     parts: bool = False
 
-    def value(self, *fates: Fate) -> Fraction:
+    def value(self, *fates: BitFate) -> Fraction:
         """The number that the bits of these fates make (all bits where none is named)."""
         weights = [c.weight for c in self.cells if c.bit and (not fates or c.fate in fates)]
         magnitude = sum((Fraction(2) ** w for w in weights), Fraction())
@@ -258,7 +258,7 @@ def _marked_row(row: BitRow, other: BitRow | None, stage: str) -> BitRow:
     return replace(row, marks=marks, parts=stage in row.stages)
 
 
-_LOST = (Fate.CUT, Fate.DROPPED)
+_LOST = (BitFate.CUT, BitFate.DROPPED)
 
 
 def _columns(grids: Sequence[BitGrid], most: int) -> list[int | Blank]:
@@ -336,7 +336,7 @@ def _note(note: Note) -> dict[str, Any]:
 
 
 def _row(row: BitRow) -> dict[str, Any]:
-    bits = {fate: [c for c in row.cells if c.fate is fate] for fate in Fate}
+    bits = {fate: [c for c in row.cells if c.fate is fate] for fate in BitFate}
     return {
         "label": row.label,
         "stages": list(row.stages),

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from fractions import Fraction
 
 from tcsmt.analysis.error import exact_dot, ulp, value
-from tcsmt.analysis.search.walk import Move, parting, walk
+from tcsmt.analysis.search.walk import Move, first_divergence, walk
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.split import F32
 from tcsmt.face.pictures.build import draw
@@ -20,7 +20,7 @@ from tcsmt.matrix_units.models import Stage
 from tcsmt.prove.statements.explain import first_difference, short_text, steps
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Walked", "walked_sheet"]
+__all__ = ["TracedAlgorithm", "walked_sheet"]
 
 _HEADS = ("word", "value", "loses", "·2^-24 of size")
 #: The step that no unit makes: words and products that an algorithm leaves out.
@@ -28,7 +28,7 @@ _LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True)
-class Walked:
+class TracedAlgorithm:
     """An algorithm, what it is called, the name of its unit, its steps on one input, and its result there.
 
     The result is not the last step's word: steps that give zero and lose nothing are left out.
@@ -41,7 +41,7 @@ class Walked:
     result: int
 
     @classmethod
-    def on(cls, name: str, row: Row, algorithm: Algorithm, values: Mapping[str, int]) -> Walked:
+    def on(cls, name: str, row: Row, algorithm: Algorithm, values: Mapping[str, int]) -> TracedAlgorithm:
         """The algorithm on an input: words by name. row: of its unit."""
         unit = row.name if row.model == algorithm.unit else "ordinary cores"
         (result,) = evaluate([algorithm.trace.output], values)
@@ -74,7 +74,7 @@ class Walked:
         return draw(f"{self.name}: {move.name} on {self.unit}", self.algorithm.unit, move.inputs)
 
 
-def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
+def walked_sheet(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Sheet:
     """One or two algorithms on the input ``values``, which they were walked on.
 
     A table of all steps; then, bit by bit, the instruction at which they first differ, and of each the one
@@ -84,14 +84,14 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
         if value(word) is None:
             raise TcsmtError(f"{name} = {F32.describe(word)}: must be a finite number")
     names = " against ".join(f"{trace.name} on {trace.unit}" for trace in walked)
-    parts = parting(*(trace.moves for trace in walked)) if len(walked) == 2 else None
+    parts = first_divergence(*(trace.moves for trace in walked)) if len(walked) == 2 else None
     inputs = tuple(InputLine(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))
     table = _table(walked, values, parts)
     overview = Picture(names, inputs, len(values) - len(inputs), (table,), tuple(_results(walked, values)))
     return Sheet((overview, *_instructions(walked, parts)), title=names)
 
 
-def _instructions(walked: Sequence[Walked], parts: Stage | None) -> Iterator[Picture]:
+def _instructions(walked: Sequence[TracedAlgorithm], parts: Stage | None) -> Iterator[Picture]:
     at = [(trace, move) for trace in walked if (move := trace.instruction(parts)) is not None]
     pictures = [trace.picture(move) for trace, move in at]
     if len(at) == 2:
@@ -104,7 +104,7 @@ def _instructions(walked: Sequence[Walked], parts: Stage | None) -> Iterator[Pic
             yield replace(trace.picture(trace.worst), group=group)
 
 
-def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | None) -> Table:
+def _table(walked: Sequence[TracedAlgorithm], values: Mapping[str, int], parts: Stage | None) -> Table:
     size = exact_dot(values, absolute=True)
     lines = []
     for pair in _beside(*(trace.moves for trace in walked)):
@@ -154,7 +154,7 @@ def _cells(move: Move, size: Fraction) -> tuple[str, ...]:
     return *seen, _text(_share(move)), _of(_share(move), size)
 
 
-def _results(walked: Sequence[Walked], values: Mapping[str, int]) -> Iterator[Note]:
+def _results(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Iterator[Note]:
     exact, size = exact_dot(values), exact_dot(values, absolute=True)
     yield Note(_text(exact), "exact")
     yield Note(_text(size), "size")

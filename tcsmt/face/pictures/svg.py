@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape
 
 from tcsmt.face.pictures.drawing import (
     INTEGER_BITS,
+    BitFate,
     BitGrid,
     BitRow,
     Blank,
     Cell,
-    Fate,
     Listing,
     Note,
     Picture,
@@ -76,7 +76,7 @@ class _Drawing:
         self.elements: list[str] = []
         self.y = _MARGIN
         self.right = _NARROWEST
-        self.fates: set[Fate] = set()
+        self.fates: set[BitFate] = set()
         self.columns = {
             (picture.group, place): sheet.columns(picture.group, place, _MOST_COLUMNS)
             for picture in sheet.pictures
@@ -270,12 +270,12 @@ class _Drawing:
         self.fates.add(cell.fate)
         weight = power_text(Fraction(2) ** cell.weight)
         hover = f"{row.label}: bit {cell.bit} of weight {weight}, {cell.fate.value}"
-        zero = "" if cell.bit or cell.fate is Fate.LEADING else " zero"
+        zero = "" if cell.bit or cell.fate is BitFate.LEADING else " zero"
         self.elements.append(
             f'<g><title>{escape(hover)}</title><text class="bit {cell.fate.name.lower()}{zero}" '
             f'x="{x + _CELL / 2:g}" y="{self.y}">{cell.bit}</text></g>'
         )
-        if cell.fate is Fate.LEADING:
+        if cell.fate is BitFate.LEADING:
             self.elements.append(
                 f'<rect class="box first" x="{x + 0.5:g}" y="{self.y - 14}" width="{_CELL - 1}" height="18" '
                 f'rx="3"/>'
@@ -284,7 +284,7 @@ class _Drawing:
     def _legend(self) -> None:
         self.y += 34
         x: float = _MARGIN
-        for fate in Fate:
+        for fate in BitFate:
             if fate not in self.fates:
                 continue
             width = 26 + len(fate.value) * 6.1

@@ -12,11 +12,11 @@ from itertools import pairwise
 import click
 
 from tcsmt.face.pictures.drawing import (
+    BitFate,
     BitGrid,
     BitRow,
     Blank,
     Cell,
-    Fate,
     Listing,
     Note,
     Picture,
@@ -26,17 +26,17 @@ from tcsmt.face.pictures.drawing import (
 
 __all__ = ["as_text"]
 
-_STYLES: dict[Fate, dict[str, object]] = {
-    Fate.KEPT: {"fg": "green"},
-    Fate.CHANGED: {"fg": "magenta", "bold": True},
-    Fate.CUT: {"fg": "red"},
-    Fate.SUM: {},
-    Fate.CARRY: {"fg": "yellow", "bold": True},
-    Fate.LEADING: {"bold": True, "underline": True},
-    Fate.ROUNDED: {"fg": "cyan"},
-    Fate.DROPPED: {"fg": "red"},
+_STYLES: dict[BitFate, dict[str, object]] = {
+    BitFate.KEPT: {"fg": "green"},
+    BitFate.CHANGED: {"fg": "magenta", "bold": True},
+    BitFate.CUT: {"fg": "red"},
+    BitFate.SUM: {},
+    BitFate.CARRY: {"fg": "yellow", "bold": True},
+    BitFate.LEADING: {"bold": True, "underline": True},
+    BitFate.ROUNDED: {"fg": "cyan"},
+    BitFate.DROPPED: {"fg": "red"},
 }
-_LOST = {Fate.CUT: "₀₁", Fate.DROPPED: "₀₁"}
+_LOST = {BitFate.CUT: "₀₁", BitFate.DROPPED: "₀₁"}
 _RULER_STEP = 4
 _PARTS = "◄ first difference"
 _PARTS_HERE = "◄ they first differ here"

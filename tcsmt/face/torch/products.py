@@ -15,7 +15,7 @@ from tcsmt.compose.quantisation.narrow import wide
 from tcsmt.compose.quantisation.product import ScaledSum, finished, scaled_sum
 from tcsmt.compose.quantisation.quantise import Quantised, quantise
 from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
-from tcsmt.face.api.taking import rows_taking
+from tcsmt.face.api.taking import rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.face.torch.layers import Layers, ProductPlace
 from tcsmt.face.torch.losses import ProductLosses, sampled
@@ -119,7 +119,9 @@ class EmulatedProducts:
     def _taking_values(self, recipe: OperandRecipe, a: str, b: str) -> Row:
         """The instruction for operands that are rounded, as :func:`tcsmt.gemm` chooses it by their dtypes."""
         formats = {"a": FORMATS[a], "b": FORMATS[b]}
-        row = rows_taking(self.unit, formats, values=True, operands=recipe.rounding, result=FORMATS["f32"])[0]
+        row = rows_for_operands(
+            self.unit, formats, values=True, operands=recipe.rounding, result=FORMATS["f32"]
+        )[0]
         model = row.model
         used = model.a_format, model.b_format, model.d_format
         known = all(dtype_of(fmt).kind not in "iu" and fmt.width <= _WIDEST for fmt in used)
@@ -138,7 +140,7 @@ class EmulatedProducts:
         for pair in variants:
             formats = {"a": FORMATS[pair[0]], "b": FORMATS[pair[1]]}
             try:
-                rows = rows_taking(
+                rows = rows_for_operands(
                     self.unit, formats, scaled=recipe.block_scales is not None, result=FORMATS["f32"]
                 )
             except TcsmtError as error:

@@ -26,7 +26,7 @@ from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.set_cover import cover
 from tcsmt.support.text import counted
 
-__all__ = ["Explained", "Missed", "Watch", "explain"]
+__all__ = ["KernelMatches", "NearMiss", "SearchControl", "explain"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,7 +51,7 @@ class _OutOfTime(Exception):
 
 
 @dataclass(frozen=True)
-class Watch:
+class SearchControl:
     """Who is told how far a search is, and until when it may go on.
 
     seen: told what is done. found: told of each kernel that gives all of D, at once. end: of the clock
@@ -70,7 +70,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Missed:
+class NearMiss:
     """A kernel that does not explain D.
 
     elements: the first (row, column) that it misses, of how many. far: how far its elements are from D's, on
@@ -85,7 +85,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Explained:
+class KernelMatches:
     """What explains a product.
 
     kernels: those that give every element of D. alike: by a kernel's unit's name, other units that are the
@@ -105,7 +105,7 @@ class Explained:
     open: tuple[Kernel, ...]
     looked_at: int
     deciding: tuple[tuple[int, int], ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[NearMiss, ...]
     regions: tuple[Region, ...] = ()
     simplest: tuple[Kernel, ...] = ()
     stopped: str = ""
@@ -114,7 +114,7 @@ class Explained:
 @dataclass
 class _Search:
     product: Product
-    watch: Watch
+    watch: SearchControl
     elements: Array
     #: Which elements exclude each hypothesis, a bit for each.
     excluded: list[int] = field(default_factory=list)
@@ -124,7 +124,7 @@ class _Search:
     #: Those that were held against elements; the best of those that miss some; those held against all.
     tested: set[Kernel] = field(default_factory=set)
     nearest: list[tuple[tuple[int, int, float], Kernel]] = field(default_factory=list)
-    against_all: dict[Kernel, Missed] = field(default_factory=dict)
+    against_all: dict[Kernel, NearMiss] = field(default_factory=dict)
 
     def screen(self, some: Sequence[Kernel]) -> None:
         """Hold hypotheses against elements, stage by stage; those that give them all stay alive."""
@@ -172,7 +172,7 @@ class _Search:
             yield kernel, int(wrong.sum())
         self.nearest = sorted(self.nearest, key=itemgetter(0))[:_SHOWN]
 
-    def whole(self, kernel: Kernel) -> Missed:
+    def whole(self, kernel: Kernel) -> NearMiss:
         """A hypothesis against all elements, once."""
         if kernel not in self.against_all:
             missed = self.against_all[kernel] = _against_all(kernel, self.product)
@@ -187,8 +187,8 @@ def explain(
     *,
     ends: Sequence[Epilogue] | None = None,
     seed: int = 1,
-    watch: Watch | None = None,
-) -> Explained:
+    watch: SearchControl | None = None,
+) -> KernelMatches:
     """Hold all hypotheses against D, the simplest first.
 
     units: whose kernels are tried (None: all of the catalogue that take such operands, and IEEE operations).
@@ -196,7 +196,7 @@ def explain(
     At the end of the watch's time, and where somebody interrupts it, the search ends with what it has.
     Raises :class:`.TcsmtError` where no unit fits.
     """
-    watch = watch or Watch()
+    watch = watch or SearchControl()
     every = units_for(product.a_format, product.b_format) if units is None else of_one_function(units)
     groups = [rows for rows in every if _takes_c(rows[0], product)]
     if ends is None:
@@ -231,7 +231,7 @@ def explain(
     return replace(explained, alike=alike, simplest=tuple(simplest))
 
 
-def _by_nearness(missed: Missed) -> tuple[int, float]:
+def _by_nearness(missed: NearMiss) -> tuple[int, float]:
     return missed.count, missed.far
 
 
@@ -240,7 +240,9 @@ def _words(kernel: Kernel, product: Product) -> Array:
     return words
 
 
-def _regions(tried: Sequence[Kernel], product: Product, watch: Watch) -> tuple[tuple[Region, ...], str]:
+def _regions(
+    tried: Sequence[Kernel], product: Product, watch: SearchControl
+) -> tuple[tuple[Region, ...], str]:
     """What explains which part of D, and why the search was stopped; nothing where no part is explained."""
     quiet = replace(watch, found=lambda kernel: None)
 
@@ -261,7 +263,9 @@ class _Stopped(Exception):
     """A search within a search was stopped; its text says why."""
 
 
-def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, watch: Watch) -> Explained:
+def _held_against(
+    tried: Sequence[Kernel], product: Product, elements: Array, watch: SearchControl
+) -> KernelMatches:
     """What hypotheses explain. elements: places (row, column) that are looked at before all are."""
     search, stopped = _Search(product, watch, elements), ""
     rank = _plausible(tried)
@@ -282,7 +286,7 @@ def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, wa
         nearest = [kernel for _, kernel in search.nearest if kernel not in search.against_all]
         missed += [_against_all(kernel, product) for kernel in nearest]
     deciding = cover(_columns(search.excluded, len(elements))).chosen if search.excluded and explained else []
-    return Explained(
+    return KernelMatches(
         product=product,
         kernels=tuple(explained),
         alike={},
@@ -341,7 +345,7 @@ def _plausible(tried: Sequence[Kernel]) -> dict[Kernel, tuple[int, int]]:
     return rank
 
 
-def _against_all(kernel: Kernel, product: Product) -> Missed:
+def _against_all(kernel: Kernel, product: Product) -> NearMiss:
     places = np.argwhere(np.ones(product.d.shape, bool))
     if kernel.reduction.unordered:
         parts = [places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE)]
@@ -353,7 +357,7 @@ def _against_all(kernel: Kernel, product: Product) -> Missed:
         own = _words(kernel, product).reshape(-1)
         missed, far = product.missed(own, places), product.far(own, places)
     shown = tuple((int(i), int(j)) for i, j in places[missed][:_ELEMENTS])
-    return Missed(kernel, int(missed.sum()), product.d.size, shown, far)
+    return NearMiss(kernel, int(missed.sum()), product.d.size, shown, far)
 
 
 def _takes_c(row: Row, product: Product) -> bool:

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.prover import prover
 from tcsmt.support.checkpoint import Record
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.jobs.work import Task
 
 __all__ = ["distinct_rows", "identified", "task_for"]
@@ -39,10 +39,10 @@ def task_for(name: str, timeout: float) -> Task:
 def identified(name: str, timeout: float) -> Record:
     """What a search finds that may only ask the row's model; ``right``: whether it is among what is left."""
     model = row_named(name).model
-    model = of_type(model, FusedDotAdd)
+    model = checked_cast(model, FusedDotAdd)
     kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
     fused = kinds[0]
-    fused = of_type(fused, FusedHypotheses)
+    fused = checked_cast(fused, FusedHypotheses)
     truth = fused.family.row(model)
     start = time.monotonic()
     outcome = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()

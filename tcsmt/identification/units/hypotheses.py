@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["Hypotheses", "Opened", "Remaining", "TooMany"]
+__all__ = ["FirstRound", "Hypotheses", "HypothesisSet", "TooMany"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
@@ -28,7 +28,7 @@ class TooMany(Exception):
     """The first questions do not tell enough hypotheses apart."""
 
 
-class Opened(Protocol):
+class FirstRound(Protocol):
     """The first questions of a kind, which tell apart more hypotheses than a table can hold."""
 
     @property
@@ -67,7 +67,7 @@ class Hypotheses(Protocol):
     def count(self) -> int:
         """How many there are, NaN words apart."""
 
-    def opened(self, random: Random, progress: Callable[[str], None]) -> Opened:
+    def opened(self, random: Random, progress: Callable[[str], None]) -> FirstRound:
         """The first questions."""
 
     def predictions(self, table: Table, questions: Questions) -> Array:
@@ -110,7 +110,7 @@ class Hypotheses(Protocol):
 
 
 @dataclass(frozen=True)
-class Remaining:
+class HypothesisSet:
     """Hypotheses of several kinds: a kind with its rows, in order."""
 
     parts: tuple[tuple[Hypotheses, Table], ...] = ()
@@ -128,7 +128,7 @@ class Remaining:
         """The rows of a kind, int16 (rows, columns)."""
         return np.concatenate([table for own, table in self.parts if own == kind])
 
-    def taken(self, rows: Array) -> Remaining:
+    def taken(self, rows: Array) -> HypothesisSet:
         """Some of them, by their numbers, integers (taken,), or a mask, booleans (rows,)."""
         numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
         parts, start = [], 0
@@ -136,9 +136,9 @@ class Remaining:
             own = numbers[(numbers >= start) & (numbers < start + len(table))] - start
             parts.append((kind, table[own]))
             start += len(table)
-        return Remaining(tuple(parts))
+        return HypothesisSet(tuple(parts))
 
-    def sampled(self, random: Random, count: int) -> Remaining:
+    def sampled(self, random: Random, count: int) -> HypothesisSet:
         """At most so many of them, of each kind no more than twice as many as of the kind with the fewest.
 
         So a question that tells the kinds apart scores well where one kind has thousands of rows: it
@@ -158,9 +158,9 @@ class Remaining:
         words = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
         return np.concatenate([empty, *words])
 
-    def distinct(self) -> Remaining:
+    def distinct(self) -> HypothesisSet:
         """One for each set that a range argument makes equal."""
-        return Remaining(
+        return HypothesisSet(
             tuple(
                 (kind, np.unique(kind.canonical(table), axis=0) if len(table) else table)
                 for kind, table in self.parts

@@ -18,7 +18,7 @@ from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family, Table
 from tcsmt.identification.units.first_questions import Opening
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Remaining, TooMany
+from tcsmt.identification.units.hypotheses import HypothesisSet, TooMany
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, ordinary_rows
 from tcsmt.identification.units.search import next_questions
@@ -98,7 +98,7 @@ def survivors(
         best = search.best(opened)
         return Survivors(count, table, None, [], time.monotonic() - start, best)
     asked, splits = next_questions(
-        Remaining(((FusedHypotheses(family), table),)), np.random.default_rng(seed)
+        HypothesisSet(((FusedHypotheses(family), table),)), np.random.default_rng(seed)
     )
     return Survivors(count, table, asked, splits, time.monotonic() - start)
 

@@ -29,7 +29,7 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model, Operands
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["Resemblance", "resemblance"]
 
@@ -286,7 +286,7 @@ def _text(model: Model) -> str:
         blocks = "" if size == model.k else f" in blocks of {size}"
         does = {"wrap": "wrap around", "saturate": "saturate"}.get(model.overflow, model.overflow)
         return f"exact integer sums{blocks} that {does}"
-    operations = of_type(model, IeeeDotAdd).parameters
+    operations = checked_cast(model, IeeeDotAdd).parameters
     return _sums(operations) + "".join(f", {detail}" for detail in _details(operations))
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from tcsmt.identification.units.boxes import Box
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Hypotheses, Remaining, TooMany
+from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany
 from tcsmt.identification.units.nan_rules import invalid_questions, nan_of_c, nan_questions
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.score import best_of
@@ -91,7 +91,7 @@ class Outcome:
     reason: str
     asked: tuple[Hypotheses, ...]
     model: Model | None
-    left: Remaining
+    left: HypothesisSet
     rules: tuple[NanRule | None, ...]
     proofs: int
     by_whom: tuple[str, ...]
@@ -144,7 +144,7 @@ class Identification:
         self.rules: list[NanRule | None] = [None]
         self.looked_beside: list[Hypotheses] = []
         self.solving = Solving(self.options)
-        self.left = Remaining()
+        self.left = HypothesisSet()
         #: Whether units of the catalogue that explained every answer are the result, by their digest.
         self.same: dict[str, bool] = {}
         #: Units of the catalogue that explain every answer where no hypothesis does.
@@ -222,7 +222,7 @@ class Identification:
             reason = f"the budget of {self.budget} questions is spent"
         except Inconsistent as error:
             verdict, reason = "inconsistent", str(error)
-            self.left = Remaining()
+            self.left = HypothesisSet()
         model, catalogue = None, []
         if len(self.left):
             model = self._result
@@ -341,7 +341,7 @@ class Identification:
             self._consistent(kind, opening.table(), exchanges)
             for kind, opening in zip(kinds, openings, strict=True)
         ]
-        self._left(Remaining(tuple(zip(kinds, tables, strict=True))))
+        self._left(HypothesisSet(tuple(zip(kinds, tables, strict=True))))
 
     def _searched(self, kinds: Sequence[Hypotheses]) -> None:
         """What is left of some kinds after all questions that split or confirm it."""
@@ -360,7 +360,7 @@ class Identification:
             if kinds:
                 self._searched(kinds)
 
-    def _left(self, left: Remaining) -> None:
+    def _left(self, left: HypothesisSet) -> None:
         self.left = left
         self.counts.append(len(left))
         self.progress(f"{counted(len(self.exchanges), 'question')}, {counted(len(left), 'hypothesis')} left")
@@ -390,7 +390,7 @@ class Identification:
             elif not self._beside():
                 return
 
-    def _splitting(self, left: Remaining) -> Questions | None:
+    def _splitting(self, left: HypothesisSet) -> Questions | None:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
         for attempt in range(8):
             rows = left.sampled(self.random, SAMPLE << attempt // 4).distinct()
@@ -403,7 +403,7 @@ class Identification:
                 return pool[[best]]
         return None
 
-    def _solved(self, left: Remaining) -> Questions | None:
+    def _solved(self, left: HypothesisSet) -> Questions | None:
         """An input on which the first row and another differ, from a solver; None: there is none."""
         models = [kind.model(row) for kind, row in left.distinct()]
         self.unproved, self.proofs, self.reasons = [], [], []
@@ -447,7 +447,7 @@ class Identification:
         self.looked_beside.append(other)
         table = self._consistent(other, table, self.exchanges)
         if len(table):
-            self._left(Remaining((*self.left.parts, (other, table))))
+            self._left(HypothesisSet((*self.left.parts, (other, table))))
         return len(table) > 0
 
     # --- is the box one unit at all? -----------------------------------------------------------
@@ -511,7 +511,7 @@ class Identification:
             raise Inconsistent(f"no rule gives all of its NaN words: {words}")
         self.rules = list(dict.fromkeys(model.parameters.nan for model in named))
         kinds = {type(model) for model in named}
-        self._left(Remaining(tuple((part, rows) for part, rows in self.left.parts if part.kind in kinds)))
+        self._left(HypothesisSet(tuple((part, rows) for part, rows in self.left.parts if part.kind in kinds)))
 
     def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
         """The models that give the words of the NaNs that were answered."""
@@ -536,7 +536,7 @@ class Identification:
         return None
 
 
-def next_questions(left: Remaining, random: Random) -> tuple[Questions | None, list[int]]:
+def next_questions(left: HypothesisSet, random: Random) -> tuple[Questions | None, list[int]]:
     """Up to three questions that split hypotheses further, and how many answers they predict to each."""
     chosen: list[Questions] = []
     splits: list[int] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.support.checkpoint import GOES_ON, Kept
+from tcsmt.support.checkpoint import GOES_ON, LockedFile
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text, wrote
 from tcsmt.support.interrupts import stops_waiting
@@ -34,7 +34,7 @@ class Exchange:
     why: str
 
 
-class Transcript(Kept):
+class Transcript(LockedFile):
     """Questions and answers, as JSON lines in a file where one is given.
 
     A search that is started again with the same file and seed asks the same questions, and takes

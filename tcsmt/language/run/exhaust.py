@@ -28,7 +28,7 @@ from tcsmt.language.write.llvm import Emitter, container, declared, native, over
 from tcsmt.support.errors import InternalError
 from tcsmt.support.floats import check_floats
 
-__all__ = ["Exhaust"]
+__all__ = ["ExhaustiveEvaluator"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,7 +47,7 @@ class BackEnd(Protocol):
         """The results for the words from ``start`` on: uint32."""
 
 
-class Exhaust:
+class ExhaustiveEvaluator:
     """The function of words of up to 32 bits that a term with one variable is; results fit 32 bits.
 
     how: what computes it, for the text of a proof.

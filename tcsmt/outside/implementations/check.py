@@ -20,7 +20,16 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.shorten import cost, shorten_where
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import Words, run_words, words_of_row
-from tcsmt.study.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, gaps_so_far, joined
+from tcsmt.study.survey.audit import (
+    Audit,
+    UndistinguishedPair,
+    Vectors,
+    audit_of,
+    closing,
+    gaps,
+    gaps_so_far,
+    joined,
+)
 from tcsmt.study.survey.rows import edges, random_rows
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -66,7 +75,7 @@ class Examination:
     rows: int
     mismatches: int
     audit: Audit
-    gaps: tuple[Gap, ...] | None
+    gaps: tuple[UndistinguishedPair, ...] | None
     answers: Array
     first: ShortMismatch | None
     changed: ShortMismatch | None = None
@@ -128,7 +137,7 @@ def check(
             progress(asked, rows, row.name)
         changed = _changed(model, again or implementation, first_vectors.inputs, answers)
         made = audit_of(row, first_vectors, progress)
-    undecided: tuple[Gap, ...] | None = None
+    undecided: tuple[UndistinguishedPair, ...] | None = None
     if options is not None and store is not None and not mismatches:
         done, kept, how = made, store, options
 

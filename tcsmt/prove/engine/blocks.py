@@ -10,7 +10,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accu
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import Kind, Stage
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["Block", "below", "clear", "cut_off", "inside", "lost", "multiple_of"]
 
@@ -54,7 +54,7 @@ class Block:
         total = _sum_aligned_to(top, stages)
         if total is None:
             return None
-        largest = of_type(top.value, Exponent)
+        largest = checked_cast(top.value, Exponent)
         c = [s.value for s in stages if s.kind is Kind.ALIGNED_C]
         products = [x.source for x in total.addends if x.source is not None and x not in c]
         return cls(
@@ -62,7 +62,7 @@ class Block:
             tuple(map(word, total.addends)),
             word(total),
             min(x.exponent.low - x.fraction_bits for x in products),
-            of_type(result.value, Format),
+            checked_cast(result.value, Format),
             now(result.term),
         )
 
@@ -137,7 +137,7 @@ def cut_off(word: Term, count: Term) -> Term:
 
 def below(x: Fixed, top: Exponent) -> Term:
     """Whether an aligned term is finite, and not above the largest exponent; a zero's does not matter."""
-    source = of_type(x.source, Number)
+    source = checked_cast(x.source, Number)
     finite = ~source.infinite & ~source.nan
     return finite & (source.zero | signed(source.exponent).sle(signed(top)))
 

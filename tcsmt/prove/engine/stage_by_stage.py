@@ -28,7 +28,7 @@ from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
 from tcsmt.prove.engine.proof_steps import ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["StageByStage", "attempts", "freed_words", "says_range"]
 
@@ -359,7 +359,7 @@ def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
     """The numbers that are aligned in a block: products and c."""
     for stage in stages:
         if stage.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C):
-            source = of_type(stage.value, Fixed).source
+            source = checked_cast(stage.value, Fixed).source
             if isinstance(source, Number):
                 yield source
 

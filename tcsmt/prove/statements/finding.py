@@ -14,7 +14,7 @@ from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.text import ranges
 
 __all__ = ["Finding", "shown", "witness_of"]
@@ -46,12 +46,12 @@ class Finding:
 
     def inputs(self) -> dict[str, dict[str, str]]:
         """Each input of the witness: word and exact value."""
-        formats, values = self.question.formats, of_type(self.verdict, Distinguished).values
+        formats, values = self.question.formats, checked_cast(self.verdict, Distinguished).values
         return {name: shown(formats[name], word) for name, word in values.items()}
 
     def results(self) -> list[dict[str, str]]:
         """What each side computes on the witness."""
-        values = of_type(self.verdict, Distinguished).values
+        values = checked_cast(self.verdict, Distinguished).values
         words = evaluate([side.trace.output for side in self.question.sides], values)
         sides = zip(self.question.sides, words, strict=True)
         return [{"side": side.label, **shown(side.format, word)} for side, word in sides]

@@ -24,7 +24,7 @@ from tcsmt.matrix_units.models.product_grid import (
     to_width,
 )
 from tcsmt.matrix_units.models.stages import Kind, Stage
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["DotForm", "GridOfForm", "dot_form"]
 
@@ -98,7 +98,7 @@ def _grid(
     largest_product = min(WIDE.e_max + 1, model.product_limit or WIDE.e_max + 1) - 1
     limit = n.bias + BIAS + min(a.e_max + b.e_max + 1, largest_product)
     grid = ProductGrid(lanes, largest, top, scale, n.bias, n.least, n.floor, limit)
-    exponent, theirs = of_type(top_stage.value, Exponent), sum_stage.term
+    exponent, theirs = checked_cast(top_stage.value, Exponent), sum_stage.term
     own_top = to_width(top - (BIAS + n.bias + exponent.low), exponent.term.width)
     own_sum = whole.sext(max(WIDTH, theirs.width))[theirs.width - 1 : 0]
     return GridOfForm(

@@ -43,11 +43,11 @@ __all__ = [
     "digests_of_last",
     "dot_block",
     "fused_block",
-    "one_lane",
     "proved_block",
     "proved_form",
     "simulation",
-    "with_one_nan",
+    "single_step",
+    "with_canonical_nan",
 ]
 
 #: The file with the digests.
@@ -201,7 +201,7 @@ def simulation(model: Model) -> dict[str, str]:
     if block is not None:
         form = "groups" if isinstance(block.form, GroupForm) else "floats"
         return {"form": form, "reason": "proved to give the same words"}
-    if with_one_nan(model) is not None:
+    if with_canonical_nan(model) is not None:
         return {
             "form": "processor",
             "reason": "proved to give the same words but for NaNs, which follow a rule",
@@ -223,13 +223,13 @@ def _why_not(model: Model) -> str:
 
 
 @cache
-def with_one_nan(model: Model) -> IeeeDotAdd | None:
+def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
     """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
 
     None where there is no such unit, or it is not proved. Which NaN of several operands is the result takes
     hundreds of operations more than the result itself: they are worth doing only where the result is a NaN.
     """
-    steps = one_lane(model)
+    steps = single_step(model)
     if not isinstance(model, IeeeDotAdd) or steps is None:
         return None
     if digests(steps[0], steps[1].trace.output) not in _proved():
@@ -243,7 +243,7 @@ def with_one_nan(model: Model) -> IeeeDotAdd | None:
     return plain if chains else None
 
 
-def one_lane(model: Model) -> tuple[IeeeDotAdd, IeeeDotAdd] | None:
+def single_step(model: Model) -> tuple[IeeeDotAdd, IeeeDotAdd] | None:
     """Return one step of a chain of native multiply-adds with a NaN rule: with the rule and without. None for
     other units.
     """

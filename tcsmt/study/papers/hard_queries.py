@@ -19,7 +19,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.properties.investigation import one_block
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.version import __version__
 
 __all__ = ["DATE", "HardQuery", "hard_queries"]
@@ -81,7 +81,7 @@ def _orders() -> Iterator[HardQuery]:
         "hopper/mma.m16n8k16.f32.f16.f16.f32",
     ):
         unit = one_block(row_named(name).model)
-        unit = of_type(unit, FusedDotAdd)
+        unit = checked_cast(unit, FusedDotAdd)
         forward, backward = (_in_order(unit, step) for step in (1, -1))
         yield HardQuery(
             "order",

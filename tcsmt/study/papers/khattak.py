@@ -35,7 +35,7 @@ from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.study.papers import multiword
 from tcsmt.study.papers.experiment import Experiment, Paper, Run, concluded
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = [
     "PAPER", "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
@@ -202,7 +202,7 @@ def features(box: BlackBox) -> dict[str, Any]:
 def custom_models() -> dict[str, FusedDotAdd]:
     """The two custom models: 8 products, FP16 to FP32; K = 16, as in FTTN's tests."""
     base = row_named(A100).model
-    base = of_type(base, FusedDotAdd)
+    base = checked_cast(base, FusedDotAdd)
     return {
         "custom 1: neab = 0, rne": base.varied(fraction_bits=23, rounding=ROUNDINGS["RNE"]),
         "custom 2: neab = 1, ru": base.varied(fraction_bits=24, rounding=ROUNDINGS["RTP"]),

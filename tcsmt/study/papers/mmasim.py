@@ -28,7 +28,7 @@ from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Integ
 from tcsmt.matrix_units.models.ieee_parts import Chains, FlushedOperands, FlushedResults, FusedChain, Trees
 from tcsmt.simulate.rows import simulate
 from tcsmt.study.papers.experiment import Experiment, Paper, concluded
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -205,7 +205,7 @@ _RTZ = ROUNDINGS["RTZ"]
 
 def _bias_units() -> dict[str, tuple[str, Model]]:
     cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
-    cdna3 = of_type(cdna3, DotThenAdd)
+    cdna3 = checked_cast(cdna3, DotThenAdd)
     named = {
         "CDNA2 f16": "cdna2/v_mfma_f32_32x32x8f16",
         "V100 f16": "volta/mma.m8n8k4.f32.f16.f16.f32",

@@ -36,7 +36,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.matmul import chained
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -94,7 +94,7 @@ class Panel:
         b200 = units["B200"]
         if self.operand == "e5m2":
             b200 = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e5m2.e5m2").model
-        b200 = of_type(b200, FusedDotAdd)
+        b200 = checked_cast(b200, FusedDotAdd)
         units["B200 RN"] = b200.varied(rounding=ROUNDINGS["RNE"])
         if self.operand != "e5m2":
             units["B200, F = 23"] = b200.varied(fraction_bits=23)

@@ -25,7 +25,7 @@ from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tcsmt.study.papers.experiment import Experiment, Paper
 from tcsmt.study.properties.discovery import choose_row, load
 from tcsmt.study.properties.investigation import Investigation
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["PAPER", "printed_tables", "table_four"]
 
@@ -222,12 +222,12 @@ def _holds(value: Fraction) -> bool:
 
 def _volta() -> FusedDotAdd:
     model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
-    return of_type(model, FusedDotAdd)
+    return checked_cast(model, FusedDotAdd)
 
 
 def _published() -> FusedDotAdd:
     model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32@valpey").model
-    return of_type(model, FusedDotAdd)
+    return checked_cast(model, FusedDotAdd)
 
 
 def _run(model: Model, a: list[Fraction], b: list[Fraction], c: Fraction) -> int:

@@ -21,7 +21,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.results import Result
 
 __all__ = [
@@ -143,7 +143,7 @@ class Investigation:
     def unit(self) -> FusedDotAdd:
         """The row's model, one fused sum of it."""
         model = one_block(self.row.model)
-        return of_type(model, FusedDotAdd)
+        return checked_cast(model, FusedDotAdd)
 
     def ask(self, question: Question) -> Verdict:
         """The verdict on a question; it becomes a finding of the report."""

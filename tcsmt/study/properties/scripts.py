@@ -14,7 +14,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.properties.investigation import one_block
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["OPERATIONS", "ieee_script", "scripts"]
 
@@ -156,7 +156,7 @@ def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
 def _unit(name: str) -> FusedDotAdd:
     row = row_named(name)
     unit = one_block(row.model)
-    return of_type(unit, FusedDotAdd)
+    return checked_cast(unit, FusedDotAdd)
 
 
 def _info(status: str, source: str) -> list[tuple[str, str]]:

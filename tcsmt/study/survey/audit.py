@@ -43,9 +43,9 @@ from tcsmt.support.text import counted
 
 __all__ = [
     "Audit",
-    "Closing",
-    "Gap",
+    "ClosingVectors",
     "Hypothesis",
+    "UndistinguishedPair",
     "Vectors",
     "audit_of",
     "closing",
@@ -299,7 +299,7 @@ def audit_of(row: Row, vectors: Vectors, progress: ProgressCallback = unseen) ->
 
 
 @dataclass(frozen=True)
-class Gap:
+class UndistinguishedPair:
     """Two hypotheses that no vector tells apart, and what the engine says of them.
 
     verdict: ``equal`` (proved: no vector can), ``open`` (an input is known that does) or ``unknown``.
@@ -315,7 +315,7 @@ def gaps(
     store: Checkpoint,
     options: SolvingOptions,
     progress: ProgressCallback = unseen,
-) -> list[Gap]:
+) -> list[UndistinguishedPair]:
     """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
 
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
@@ -326,36 +326,42 @@ def gaps(
     return [told.get(gap.pair, gap) for gap in results]
 
 
-def gaps_so_far(audit: Audit, store: Checkpoint, options: SolvingOptions) -> list[Gap]:
+def gaps_so_far(audit: Audit, store: Checkpoint, options: SolvingOptions) -> list[UndistinguishedPair]:
     """What :func:`gaps` has come to where it was stopped; pairs that nobody has decided are unknown."""
     asked = {pair: _asked(audit, pair) for pair in audit.untold()}
     return _gaps(asked, settled(list(asked.values()), store, options))
 
 
-def _gaps(asked: Mapping[tuple[int, int], Pair], records: Mapping[str, dict[str, Any]]) -> list[Gap]:
+def _gaps(
+    asked: Mapping[tuple[int, int], Pair], records: Mapping[str, dict[str, Any]]
+) -> list[UndistinguishedPair]:
     verdicts = {"distinguished": "open", "equivalent": "equal"}
     return [
-        Gap(pair, verdicts.get(records[question.key]["verdict"], "unknown"), records[question.key])
+        UndistinguishedPair(
+            pair, verdicts.get(records[question.key]["verdict"], "unknown"), records[question.key]
+        )
         for pair, question in asked.items()
     ]
 
 
-def _told_by_others(audit: Audit, results: Sequence[Gap]) -> dict[tuple[int, int], Gap]:
+def _told_by_others(
+    audit: Audit, results: Sequence[UndistinguishedPair]
+) -> dict[tuple[int, int], UndistinguishedPair]:
     """The pairs without a verdict that some candidate tells apart."""
     pairs = [gap.pair for gap in results if gap.verdict == "unknown"]
     if not pairs:
         return {}
     candidates = _candidates(audit, results)
     sets = _sets(_words(audit, pairs, _of_values(audit.row, candidates).inputs), pairs)
-    told: dict[tuple[int, int], Gap] = {}
+    told: dict[tuple[int, int], UndistinguishedPair] = {}
     for place, pair in enumerate(pairs):
         number = next((n for n, members in enumerate(sets) if members >> place & 1), None)
         if number is not None:
-            told[pair] = Gap(pair, "open", witnessed(_asked(audit, pair), candidates[number]))
+            told[pair] = UndistinguishedPair(pair, "open", witnessed(_asked(audit, pair), candidates[number]))
     return told
 
 
-def _candidates(audit: Audit, results: Sequence[Gap]) -> list[dict[str, int]]:
+def _candidates(audit: Audit, results: Sequence[UndistinguishedPair]) -> list[dict[str, int]]:
     """The engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
     pool = pool_rows(audit.row.model.input_formats, _POOL, np.random.default_rng(20250101))
     rows = zip(*pool.values(), strict=True)
@@ -370,7 +376,7 @@ def _asked(audit: Audit, pair: tuple[int, int]) -> Pair:
 
 
 @dataclass(frozen=True)
-class Closing:
+class ClosingVectors:
     """Vectors that close gaps; closes: the pairs that each tells apart, of those that were open.
 
     exact: whether no fewer of the ``candidates`` inputs that were looked at do.
@@ -383,7 +389,7 @@ class Closing:
     exact: bool
 
 
-def closing(audit: Audit, results: Sequence[Gap]) -> Closing | None:
+def closing(audit: Audit, results: Sequence[UndistinguishedPair]) -> ClosingVectors | None:
     """The fewest inputs that tell apart every open pair; None where none is open.
 
     Candidates: the engine's witnesses, and a pool of inputs near the boundaries of the arithmetic. Those
@@ -416,7 +422,7 @@ def closing(audit: Audit, results: Sequence[Gap]) -> Closing | None:
     missed = set(pairs).difference(*closes)
     if missed:
         raise AssertionError(f"a shortened vector lost what it tells apart: {missed}")
-    return Closing(vectors, words, closes, len(candidates), chosen.exact)
+    return ClosingVectors(vectors, words, closes, len(candidates), chosen.exact)
 
 
 def _of_values(row: Row, several: Sequence[dict[str, int]]) -> Vectors:

@@ -47,7 +47,7 @@ from tcsmt.prove.statements.verdict import Unknown, sure
 from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import shown
@@ -126,7 +126,7 @@ def _traces(
 def fused(name: str, **changes: Any) -> FusedDotAdd:
     """A catalogue row's fused model, changed."""
     model = row_named(name).model
-    model = of_type(model, FusedDotAdd)
+    model = checked_cast(model, FusedDotAdd)
     return model.varied(**changes)
 
 
@@ -313,7 +313,7 @@ def _carry_bits() -> Iterator[Entry]:
         if isinstance(row.model, FusedDotAdd) and row.status == "accepted":
             seen.setdefault(one_block(row.model), row.name)
     for unit, name in seen.items():
-        unit = of_type(unit, FusedDotAdd)
+        unit = checked_cast(unit, FusedDotAdd)
         enough = unit.enough_carry_bits
         register = unit.varied(carry_bits=enough)
         yield _pair("carry bits", f"{name}: no limit against {enough} carry bits", unit, register, True)

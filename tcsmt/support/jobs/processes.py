@@ -16,7 +16,7 @@ from typing import Any
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.conversation import ended
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tcsmt.support.jobs.work import Failure, Task
 
 __all__ = ["answers_of"]
@@ -49,7 +49,7 @@ def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record
                 worker = _given(task, idle, context)
                 busy[worker.pipe] = worker, task
             for ready in wait(list(busy)):
-                ready = of_type(ready, Connection)
+                ready = checked_cast(ready, Connection)
                 worker, task = busy[ready]
                 try:
                     answer = ready.recv()

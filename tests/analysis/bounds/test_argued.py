@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.analysis.bounds.argued import Argued, Derived
+from tcsmt.analysis.bounds.argued import CertifiedTheorem, Derived
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.lemma_chain import LemmaChain
 from tcsmt.language.terms import var
@@ -35,7 +35,7 @@ def below(chain: LemmaChain, about: Mapping[str, Any], *, share: Fraction | None
     return {"limit": share + Fraction(1, 2), "share": str(share)}
 
 
-KIND = Argued(
+KIND = CertifiedTheorem(
     "{most} and {limit}", "words", {"most": "number", "limit": "fraction"}, ("share",),
     about="below", argue=below,
 )  # fmt: skip

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.analysis.bounds.budget import Budget, Partial, _BudgetBuilder, budget
+from tcsmt.analysis.bounds.budget import ErrorBudget, Partial, _BudgetBuilder, budget
 from tcsmt.analysis.bounds.fused_loss import C, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.bounds.split_constants import WordsKept, kept
+from tcsmt.analysis.bounds.split_constants import SplitConstants, kept
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, require_same, steps_of
 from tcsmt.analysis.search.bound import bound, extreme, largest
 from tcsmt.analysis.search.bound import unit as unit_of
@@ -410,9 +410,9 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
 def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound that is too small, and one of what has an infinite error: never printed as proved."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
-    small = Budget({"additions outside": ULP / 2})
+    small = ErrorBudget({"additions outside": ULP / 2})
 
-    def said(chain: StepwiseProof, *_: object) -> Budget:
+    def said(chain: StepwiseProof, *_: object) -> ErrorBudget:
         chain.know("a step that is wrong")
         return small
 
@@ -428,7 +428,7 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 
 #: c alone, so small that its last bit may lie below binary32's last one.
 TINY = Domain(exponents=(-70, -66))
-WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
+WHOLE = SplitConstants((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
 def spending(chain: StepwiseProof) -> _BudgetBuilder:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.budget import budget
-from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Losses, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, FusedSum, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
@@ -149,11 +149,11 @@ def held(sum_: FusedSum, c: Format, chain: StepwiseProof, seed: object) -> Count
     return counts
 
 
-def held_losses(sum_: FusedSum, rows: Rows, found: Losses | None, seed: object) -> None:
+def held_losses(sum_: FusedSum, rows: Rows, found: ErrorTerms | None, seed: object) -> None:
     """From the sum of the numbers to the result: no more is lost than by all of it together."""
     off = np.abs(rows.result - rows.exact)
     if found is None:
-        found = Losses(Fraction(0), Fraction(0), truncates=False, tiny_c_loss=Fraction(0))
+        found = ErrorTerms(Fraction(0), Fraction(0), truncates=False, tiny_c_loss=Fraction(0))
     below = rows.top < sum_.lowest
     assert (off <= float(found.tiny_c_loss))[below].all(), (seed, found)
     last = np.exp2(np.frexp(np.abs(rows.total))[1] - sum_.precision)

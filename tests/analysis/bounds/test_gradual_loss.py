@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.analysis.bounds.fused_loss import C, Losses, Unbounded
+from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, Unbounded
 from tcsmt.analysis.bounds.gradual_loss import GradualSum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
@@ -57,7 +57,7 @@ def some_unit(rng: Random) -> Model:
     )  # fmt: skip
 
 
-def held(sum_: GradualSum, found: Losses, rows: Rows, about: object) -> float:
+def held(sum_: GradualSum, found: ErrorTerms, rows: Rows, about: object) -> float:
     """Return how close errors come to what is claimed; an error where it does not hold.
 
     2^T is at most the largest number, or 2^floor; and no more is lost than is said relative to both.
@@ -88,7 +88,7 @@ def size_of(place: int, rows: Rows) -> Array:
     return a * b
 
 
-def bounded(chain: StepwiseProof, unit: Model) -> tuple[GradualSum, Losses]:
+def bounded(chain: StepwiseProof, unit: Model) -> tuple[GradualSum, ErrorTerms]:
     """The unit's sum, and what it loses. Raises :class:`.Unbounded`."""
     (step,) = steps_of(chain, unit, NARROW.e_min, NARROW.e_max)
     assert isinstance(step, FusedStep)

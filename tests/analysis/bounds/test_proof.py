@@ -17,10 +17,10 @@ from tcsmt.analysis.bounds import proof
 from tcsmt.analysis.bounds.proof import (
     StepwiseProof,
     Words,
-    counts_of,
     free_products,
-    never_worse,
+    prove_not_less_accurate,
     split_goal,
+    words_needed,
 )
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.compose.recipes.split import Split
@@ -75,7 +75,7 @@ def test_the_lemma_about_a_split_fails_exactly_where_it_is_wrong(seeds: Sequence
         drawn = Drawn.of(f"split {seed}", 1 << 10)
         split, domain, wide = drawn.algorithm.split, drawn.domain, drawn.algorithm.wide
         everything = np.arange(1 << wide.width)
-        pairs = set(zip(domain.bits_in(wide), counts_of(drawn.algorithm, domain), strict=True))
+        pairs = set(zip(domain.bits_in(wide), words_needed(drawn.algorithm, domain), strict=True))
         for bits, most in sorted(pairs):
             inside = np.array([x for x in everything.tolist() if lies(domain, wide, x, bits)])
             parts = np.array(recipes.split(split, inside)).T.tolist()
@@ -226,12 +226,12 @@ def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> Non
     two = varied(Random(seed), one.algorithm)
     every = Refusing(said)
     chain = StepwiseProof(every)
-    assert never_worse(chain, one.algorithm, two, one.domain)
+    assert prove_not_less_accurate(chain, one.algorithm, two, one.domain)
     for goal in every.goals:
         proved = every.proved.get(goal)
         what = next((what for what, step in chain.steps if step is proved), "")
         solver = Refusing(said, goal)
-        other = never_worse(StepwiseProof(solver), one.algorithm, two, one.domain)
+        other = prove_not_less_accurate(StepwiseProof(solver), one.algorithm, two, one.domain)
         assert goal not in solver.proved
         assert not other or not what or what in OTHERWISE, what
 
@@ -247,7 +247,9 @@ def test_words_of_two_splits_are_not_the_same() -> None:
     )
     assert all(Sums(replace(drawn, algorithm=algorithm)).proved for algorithm in (one, two))
     assert recipes.worse(one, two, drawn.everything) is not None
-    assert not never_worse(StepwiseProof(Solving(SolvingOptions(steps=1_000_000))), one, two, drawn.domain)
+    assert not prove_not_less_accurate(
+        StepwiseProof(Solving(SolvingOptions(steps=1_000_000))), one, two, drawn.domain
+    )
 
 
 @pytest.mark.parametrize("low", [12, 13, 14])
@@ -287,5 +289,5 @@ def test_comparisons_of_compensated_sums_are_not_proved() -> None:
     chain = StepwiseProof(Solving(SolvingOptions(steps=1_000_000)))
     first, second = (algorithm_named(name, "volta", 1)[0] for name in ("bf16x3-kahan,format=f16", "markidis"))
     drawn = Domain(exponents=(0, 0), bits=(8, 8))
-    assert not never_worse(chain, first, second, drawn)
+    assert not prove_not_less_accurate(chain, first, second, drawn)
     assert "compensated" in chain.stopped

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from tcsmt.analysis.bounds.budget import Budget
+from tcsmt.analysis.bounds.budget import ErrorBudget
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.error import ErrorGrid, exact_dot
@@ -85,9 +85,9 @@ def test_a_bound_in_ulps_is_of_one_normal_product_alone(
 ) -> None:
     """Of more, or of a product below the normal numbers, an ulp of the result says nothing of the terms."""
 
-    def budget(chain: StepwiseProof, *_: object) -> Budget:
+    def budget(chain: StepwiseProof, *_: object) -> ErrorBudget:
         assert chain.prove("said", var("x", 1))
-        return Budget({"all": Fraction(1)})
+        return ErrorBudget({"all": Fraction(1)})
 
     monkeypatch.setattr(bounds, "budget", budget)
     algorithm, _ = algorithm_named("fp32-fma", "hopper", k)
@@ -187,11 +187,11 @@ def test_the_smaller_bound_counts(
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 1)
     before = min((x for x in (total, of_kernel) if x is not None), default=None)
 
-    def spent(chain: StepwiseProof, *_: object) -> Budget:
+    def spent(chain: StepwiseProof, *_: object) -> ErrorBudget:
         if total is None:
             raise Unbounded("no reason")
         chain.know("the budget")
-        return Budget({"additions": total * unit(algorithm.wide)})
+        return ErrorBudget({"additions": total * unit(algorithm.wide)})
 
     def proved(chain: StepwiseProof, *given: object) -> Fraction | None:
         assert given[-1] == before

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -66,10 +64,10 @@ def test_cutlass_takes_its_sum_after_the_first_instruction_of_a_tile(
 def test_stages_of_ada_are_chains_that_are_added_in_binary32() -> None:
     """The sums of the unit's own chains, added by NumPy."""
     rng = np.random.default_rng(3)
-    a, b = (rng.integers(-60, 60, shape) / np.float32(16) for shape in ((5, 384), (384, 6)))
-    a, b = (x.astype(ml_dtypes.float8_e4m3fn).astype(np.float32) for x in (a, b))
+    sixteenths = (rng.integers(-60, 60, shape) / 16 for shape in ((5, 384), (384, 6)))
+    a, b = (x.astype(ml_dtypes.float8_e4m3fn).astype(np.float32) for x in sixteenths)
     algorithm, row = algorithm_named("cutlass-fp8", "ada")
-    total: np.ndarray[Any, np.dtype[Any]] = np.zeros((5, 6), np.float32)
+    total = np.zeros((5, 6), np.float32)
     for first, last in ((0, 32), (32, 160), (160, 288), (288, 384)):
         parts = (x.astype(ml_dtypes.float8_e4m3fn) for x in (a[:, first:last], b[first:last]))
         total = total + np.asarray(tcsmt.gemm(*parts, unit=row.name)).view(np.float32)

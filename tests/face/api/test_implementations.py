@@ -15,7 +15,7 @@ import tcsmt
 from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.support.kept_answers import KeptAnswers
+from tcsmt.support.kept_answers import AnswerLog
 from tests.support.fake_device import fake_device
 
 pytestmark = pytest.mark.usefixtures("one_audit")
@@ -114,7 +114,7 @@ def test_rows_that_were_answered_are_not_asked_again(tmp_path: Path) -> None:
     rows = Operands(np.full((5, 4), 3, np.uint8), np.full((5, 4), 7, np.uint8), np.arange(5, dtype=np.uint32))
     path = tmp_path / "kept"
     for _ in range(2):
-        with KeptAnswers(path, "a test") as kept:
+        with AnswerLog(path, "a test") as kept:
             found = remembered(row.model, given_asked(row, counted).run, kept)(rows)
             assert found.tolist() == [84 + n for n in range(5)]
     assert asked == [5]

@@ -13,7 +13,7 @@ import pytest
 
 import tcsmt
 from tcsmt.face.api.stored_products import stored_product
-from tcsmt.face.api.taking import BlockScales, formats_in, formats_of, kernel_taking, rows_taking
+from tcsmt.face.api.taking import BlockScales, formats_in, formats_of, kernel_for_operands, rows_for_operands
 from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
@@ -40,15 +40,15 @@ def test_the_most_used_instruction_that_takes_the_formats_is_meant(
     unit: str, fmt: str, instruction: str
 ) -> None:
     """Wide floats that none takes are values, and integers that none takes are words, for the most used."""
-    assert rows_taking(unit, both(fmt), values=True)[0].instruction == instruction
+    assert rows_for_operands(unit, both(fmt), values=True)[0].instruction == instruction
 
 
 def test_every_one_that_takes_them_and_no_other() -> None:
-    found = {row.instruction for row in rows_taking("h100", both("bf16"))}
+    found = {row.instruction for row in rows_for_operands("h100", both("bf16"))}
     assert found == {
         "mma.m16n8k16.f32.bf16.bf16.f32", "mma.m16n8k8.f32.bf16.bf16.f32", "wgmma.m64nNk16.f32.bf16.bf16",
     }  # fmt: skip
-    named = rows_taking("h100/mma.m16n8k16.f32.f16.f16.f32", both("bf16"))
+    named = rows_for_operands("h100/mma.m16n8k16.f32.f16.f16.f32", both("bf16"))
     assert [row.model.a_format.name for row in named] == ["f16"]  # whoever names one means it
 
 
@@ -56,30 +56,33 @@ def test_none_that_fits_is_an_error_that_names_the_formats() -> None:
     with pytest.raises(
         TcsmtError, match=r"volta: no instruction takes A in bf16 and B in bf16; .*: f16 x f16$"
     ):
-        rows_taking("volta", both("bf16"), values=True)
+        rows_for_operands("volta", both("bf16"), values=True)
     with pytest.raises(TcsmtError, match=r"h100: .* A in e4m3 and B in f16; .*: .*e4m3 x e5m2"):
-        rows_taking("h100", {"a": FORMATS["e4m3"], "b": FORMATS["f16"]}, values=True)
+        rows_for_operands("h100", {"a": FORMATS["e4m3"], "b": FORMATS["f16"]}, values=True)
     with pytest.raises(TcsmtError, match=r"h100: no instruction takes A in f32 and B in f32"):
-        rows_taking("h100", both("f32"))
+        rows_for_operands("h100", both("f32"))
     with pytest.raises(TcsmtError, match="no instruction takes A in bf16"):
         tcsmt.gemm(*np.ones((2, 4, 4), ml_dtypes.bfloat16), unit="volta")
 
 
 def test_of_those_that_fit_the_one_with_such_results() -> None:
     half = [
-        row.model.d_format.name == "f16" for row in rows_taking("h100", both("f16"), result=FORMATS["f16"])
+        row.model.d_format.name == "f16"
+        for row in rows_for_operands("h100", both("f16"), result=FORMATS["f16"])
     ]
     assert half == sorted(half, reverse=True) and half[0] and not half[-1]
-    kernel = kernel_taking("h100+split-k:2", both("bf16"), result=FORMATS["bf16"])
+    kernel = kernel_for_operands("h100+split-k:2", both("bf16"), result=FORMATS["bf16"])
     assert kernel.name == "hopper/mma.m16n8k16.f32.bf16.bf16.f32+split-k:2"
-    converted = kernel_taking("h100+split-k:2+out=f16", both("f16"), result=FORMATS["f16"])
+    converted = kernel_for_operands("h100+split-k:2+out=f16", both("f16"), result=FORMATS["f16"])
     assert converted.unit.model.d_format.name == "f32"
-    assert [row.model.a_format.name for row in rows_taking("h100+split-k:2@64", both("bf16"))] == ["bf16"]
+    assert [row.model.a_format.name for row in rows_for_operands("h100+split-k:2@64", both("bf16"))] == [
+        "bf16"
+    ]
 
 
 def test_block_scales_belong_to_units_with_block_scales() -> None:
-    assert rows_taking("b200", both("e4m3"))[0].model.scales == 0
-    assert rows_taking("b200", both("e4m3"), scaled=True)[0].model.scales == 1
+    assert rows_for_operands("b200", both("e4m3"))[0].model.scales == 0
+    assert rows_for_operands("b200", both("e4m3"), scaled=True)[0].model.scales == 1
 
 
 def test_formats_of_arrays_and_files(tmp_path: Path) -> None:
@@ -113,10 +116,10 @@ def test_gemm_and_kernel_commands_take_the_operands_instruction(dtype: Any, inst
 @pytest.mark.parametrize("unit", [*ARCHITECTURES, "ieee", "a100", "rtx 4090", "mi300x"])
 def test_values_that_are_rounded_keep_their_range(unit: str, fmt: str) -> None:
     """The oracle is each format's largest number: none that FP32 has becomes infinite, and none becomes 0."""
-    source, every, rows, message = FORMATS[fmt], rows_taking(unit, {}), [], ""
+    source, every, rows, message = FORMATS[fmt], rows_for_operands(unit, {}), [], ""
     largest, smallest = source.value(source.largest_finite_word), source.value(1 << source.fraction_bits)
     try:
-        rows = rows_taking(unit, both(fmt), values=True, operands="truncate")
+        rows = rows_for_operands(unit, both(fmt), values=True, operands="truncate")
     except TcsmtError as error:
         message = str(error)
     assert rows or (f"no instruction takes A in {fmt}" in message and every[0].name in message)
@@ -139,13 +142,18 @@ def test_values_that_are_rounded_keep_their_range(unit: str, fmt: str) -> None:
 )  # fmt: skip
 def test_float32_that_is_rounded_is_tf32_where_there_is_one(unit: str, instruction: str) -> None:
     """Not the wider FP64, nor the narrower BF16; mixed with BF16, its instruction."""
-    assert instruction in rows_taking(unit, both("f32"), values=True, operands="nearest-even")[0].instruction
+    assert (
+        instruction
+        in rows_for_operands(unit, both("f32"), values=True, operands="nearest-even")[0].instruction
+    )
     mixed = {"a": FORMATS["bf16"], "b": FORMATS["f32"]}
-    assert rows_taking("h100", mixed, values=True, operands="truncate")[0].model.b_format.name == "bf16"
+    assert rows_for_operands("h100", mixed, values=True, operands="truncate")[0].model.b_format.name == "bf16"
     with pytest.raises(
         TcsmtError, match="no instruction takes A in f16 and B in f32, or formats of the same"
     ):
-        rows_taking("h100", {"a": FORMATS["f16"], "b": FORMATS["f32"]}, values=True, operands="truncate")
+        rows_for_operands(
+            "h100", {"a": FORMATS["f16"], "b": FORMATS["f32"]}, values=True, operands="truncate"
+        )
 
 
 BIG, ONES = np.full((8, 64), 1e5, np.float32), np.ones((64, 8), np.float32)
@@ -200,8 +208,8 @@ def test_each_call_with_a_rule_hands_it_to_what_chooses_the_instruction() -> Non
             rules = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             for node in ast.walk(function):
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
-                    "rows_taking",
-                    "kernel_taking",
+                    "rows_for_operands",
+                    "kernel_for_operands",
                 ):
                     given = {keyword.arg for keyword in node.keywords}
                     if rules & {"operands", "rule"} and "operands" not in given:
@@ -228,7 +236,7 @@ def test_block_scales_say_which_instruction_takes_them(unit: str) -> None:
         }
         given = BlockScales.of({"a": np.zeros((3, k), np.uint8), **scales})
         formats = {"a": model.a_format, "b": model.b_format}
-        found = rows_taking(unit, formats, scaled=True, scales=given)
+        found = rows_for_operands(unit, formats, scaled=True, scales=given)
         assert row in found
         assert {(one.model.scale_format, one.model.k // one.model.scales) for one in found} == {
             (model.scale_format, block)
@@ -237,7 +245,7 @@ def test_block_scales_say_which_instruction_takes_them(unit: str) -> None:
         with pytest.raises(
             TcsmtError, match=r"no instruction takes scales of shape \(3, \d+\) and \(7, 5\)"
         ) as error:
-            rows_taking(unit, formats, scaled=True, scales=wrong)
+            rows_for_operands(unit, formats, scaled=True, scales=wrong)
         assert f"a {model.scale_format.name} scale for {block})" in str(error.value)
 
 

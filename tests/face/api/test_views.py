@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tcsmt
-from tcsmt.face.api.views import View, address, anchor, page_named
+from tcsmt.face.api.views import WitnessView, address, anchor, page_named
 from tests.support.permalinks import followed
 
 BASE = "https://example.org/page/index.html"
@@ -33,7 +33,7 @@ def test_one_unit(name: str, random: Random, zeros: int) -> None:
     formats = row.model.input_formats
     words = {name: random.getrandbits(fmt.width) for name, fmt in formats.items()}
     words |= dict.fromkeys(list(formats)[len(formats) - zeros :], 0)
-    url = address(f"{BASE}#old", View((row,), (words,), answer=5))
+    url = address(f"{BASE}#old", WitnessView((row,), (words,), answer=5))
     assert url.startswith(f"{BASE}#v=1&a=") and url.count("#") == 1
     shown = followed(url)
     assert (shown.units, shown.words, shown.answer) == ([row.name], [words], 5)
@@ -72,7 +72,9 @@ def test_more_lanes_and_other_scales() -> None:
     scaled = tcsmt.unit(UNITS[4]).row
     words = dict.fromkeys(scaled.model.input_names, 0) | {"a0": 0x38, "b0": 0x3C, "sa0": 0x80, "sb0": 0x7F}
     plain = tcsmt.unit("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e5m2").row
-    both = View((plain, scaled), ({n: w for n, w in words.items() if n in plain.model.input_names}, words))
+    both = WitnessView(
+        (plain, scaled), ({n: w for n, w in words.items() if n in plain.model.input_names}, words)
+    )
     assert "x=sa0:80" in both.fragment and "sb0" not in both.fragment
     assert followed(address(BASE, both)).words[1] == words
 
@@ -80,7 +82,7 @@ def test_more_lanes_and_other_scales() -> None:
 def test_nothing_in_a_name_ends_its_part() -> None:
     row = tcsmt.unit("volta").row
     hostile = replace(row, instruction="&a=<script>#+% ü")
-    fragment = View((hostile,), (dict.fromkeys(row.model.input_names, 1),)).fragment
+    fragment = WitnessView((hostile,), (dict.fromkeys(row.model.input_names, 1),)).fragment
     assert "<" not in fragment and fragment.isascii() and fragment.count("&") == 2 and "#" not in fragment
 
 

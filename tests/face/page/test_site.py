@@ -18,7 +18,7 @@ import pytest
 import tcsmt
 from tcsmt.face.api.page import Page
 from tcsmt.face.api.units import side_of
-from tcsmt.face.api.views import View
+from tcsmt.face.api.views import WitnessView
 from tcsmt.face.page.index import known_pairs
 from tcsmt.face.page.site import first_view
 from tcsmt.face.pictures.build import draw
@@ -571,11 +571,11 @@ def test_links_of_results_show_what_the_command_found(tab: Tab, page: Page) -> N
     scaled = tcsmt.unit(SCALED).model
     names = scaled.input_names
     words = dict.fromkeys(names, 0) | {"a0": 2, "b0": 3, "c": 0x3F800000, "sa0": 0x38, "sb0": 0x40}
-    links = [View((side_of(SCALED).row,), (words,))]
+    links = [WitnessView((side_of(SCALED).row,), (words,))]
     wide = tcsmt.unit(WIDE).model
     some = dict.fromkeys(wide.input_names, 0)
     given = (some | {"a0": 0x3C00, "b0": 0x3C00}, some | {"a0": 0x3F80, "b0": 0x3C00, "c": 1})
-    links.append(View((side_of(A).row, side_of(WIDE).row), given, answer=0x40000000))
+    links.append(WitnessView((side_of(A).row, side_of(WIDE).row), given, answer=0x40000000))
     for view in links:
         tab.open(page.path, f"#{view.fragment}")
         assert shown_words(tab) == [

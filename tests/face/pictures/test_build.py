@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.face.pictures.build import draw, exact_sum
-from tcsmt.face.pictures.drawing import BitGrid, Fate, Listing
+from tcsmt.face.pictures.drawing import BitFate, BitGrid, Listing
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.datapath import Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
@@ -45,7 +45,7 @@ def check(model: Model, values: dict[str, int]) -> None:
             continue
         kept = Fraction()
         for term in panel.terms:
-            drawn = term.value(Fate.KEPT, Fate.CHANGED)
+            drawn = term.value(BitFate.KEPT, BitFate.CHANGED)
             kept += drawn
             for stage in term.stages:
                 match named[stage]:
@@ -53,10 +53,10 @@ def check(model: Model, values: dict[str, int]) -> None:
                         assert term.value() == number_value(x, known)
                     case Fixed() as x if not x.addends:
                         assert drawn == fixed_value(x, known)
-                    case Fixed() as x if not any(c.fate is Fate.CHANGED for c in term.cells):
+                    case Fixed() as x if not any(c.fate is BitFate.CHANGED for c in term.cells):
                         assert term.value() == fixed_value(x, known)
-            assert all(c.weight >= panel.unit for c in term.cells if c.fate is Fate.KEPT)
-            assert all(c.weight < panel.unit for c in term.cells if c.fate is Fate.CUT)
+            assert all(c.weight >= panel.unit for c in term.cells if c.fate is BitFate.KEPT)
+            assert all(c.weight < panel.unit for c in term.cells if c.fate is BitFate.CUT)
         total, *others = panel.sums
         assert total.value() == kept == fixed_value(named[total.stages[0]], known)
         for other in others:
@@ -65,7 +65,7 @@ def check(model: Model, values: dict[str, int]) -> None:
                 case Fixed() as x:
                     assert other.value() == fixed_value(x, known)
                 case Format() as fmt if not fmt.is_infinite(known[last_stage.term]):
-                    assert other.value(Fate.ROUNDED) == fmt.value(known[last_stage.term])
+                    assert other.value(BitFate.ROUNDED) == fmt.value(known[last_stage.term])
     last = next(note.text for note in shown.results if note.label == "result")
     assert last.startswith(model.d_format.hex(evaluate([model.trace.output], values)[0]))
 
@@ -105,8 +105,8 @@ def test_rounded_alignment() -> None:
     volta = row_named(VOLTA).model
     shown = only_grid(picture(volta.varied(alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
     c = row(shown, "c")
-    assert c.value(Fate.KEPT, Fate.CHANGED) == Fraction(1, 8)
-    assert any(cell.fate is Fate.CHANGED for cell in c.cells)
+    assert c.value(BitFate.KEPT, BitFate.CHANGED) == Fraction(1, 8)
+    assert any(cell.fate is BitFate.CHANGED for cell in c.cells)
     assert "alignment rounds c: the sum changes by 2^-27" in notes(shown)
 
 
@@ -114,7 +114,7 @@ def test_truncation() -> None:
     shown = picture(row_named("ampere/mma.m16n8k8.f32.f16").model, a0="1.5", b0="1.5", c="0x1.fffffep-4")
     grid = only_grid(shown)
     assert (grid.top, grid.unit, grid.carry_bits) == (0, -24, 4)
-    assert row(grid, "c").value(Fate.CUT) == Fraction(7, 1 << 27)
+    assert row(grid, "c").value(BitFate.CUT) == Fraction(7, 1 << 27)
     assert "c loses the bits below 2^-24: the sum changes by -1.75·2^-25" in notes(grid)
     assert "7 terms are zero (in the maximum with exponent -132)" in notes(grid)
     assert "largest exponent 2^0 (of a0·b0)" in notes(grid)
@@ -126,7 +126,7 @@ def test_carry_bits() -> None:
     given_lanes = {f"{side}{lane}": "1.5" for side in "ab" for lane in range(4)}
     grid = only_grid(picture(volta, **given_lanes))
     carry = [c for c in row(grid, "sum").cells if c.weight > grid.top + 1]
-    assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, Fate.LEADING), (2, 0, Fate.CARRY)]
+    assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, BitFate.LEADING), (2, 0, BitFate.CARRY)]
     assert "2 of 3 carry bits used; leading bit 2^3: normalisation shift 3 to the right" in notes(grid)
     wrapped = picture(volta.varied(carry_bits=0), **given_lanes)
     assert "does not fit 0 carry bits and wraps to 1" in notes(only_grid(wrapped))
@@ -171,7 +171,7 @@ def test_rounding_down() -> None:
     last = shown.panels[-1]
     assert isinstance(last, BitGrid)
     c = row(last, "c")
-    assert c.value(Fate.CHANGED) == Fraction(-1, 4) and not c.value(Fate.KEPT)
+    assert c.value(BitFate.CHANGED) == Fraction(-1, 4) and not c.value(BitFate.KEPT)
     assert "alignment rounds c" in notes(last)
     assert results(shown)["value"] == "-2^-2 = -0.25"
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tcsmt.face.pictures.build import draw
-from tcsmt.face.pictures.drawing import Blank, Cell, Fate, Sheet, compared
+from tcsmt.face.pictures.drawing import BitFate, Blank, Cell, Sheet, compared
 from tcsmt.matrix_units.catalogue import row_named
 from tests.support.drawn import VOLTA, only_grid, picture, words
 
@@ -53,12 +53,12 @@ def test_bits_and_stages_that_differ_are_marked() -> None:
 
 
 def test_rows_have_exact_values() -> None:
-    cells = (Cell(1, 1, Fate.KEPT), Cell(0, 0, Fate.KEPT), Cell(-1, 1, Fate.CUT))
+    cells = (Cell(1, 1, BitFate.KEPT), Cell(0, 0, BitFate.KEPT), Cell(-1, 1, BitFate.CUT))
     row = replace(
         only_grid(picture(row_named(VOLTA).model, a0="1", b0="1")).rows[0], cells=cells, negative=True
     )
     assert row.value() == Fraction(-5, 2)
-    assert (row.value(Fate.KEPT), row.value(Fate.CUT)) == (-2, Fraction(-1, 2))
+    assert (row.value(BitFate.KEPT), row.value(BitFate.CUT)) == (-2, Fraction(-1, 2))
 
 
 def test_sheets_are_plain_data() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tcsmt.compose.recipes import algorithm_named
 from tcsmt.face.pictures.drawing import BitGrid, Sheet, Table
-from tcsmt.face.pictures.error_walk import Walked, _of, walked_sheet
+from tcsmt.face.pictures.error_walk import TracedAlgorithm, _of, walked_sheet
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.files.vectors import vector_of
@@ -30,10 +30,12 @@ MODERATE = st.builds(
 VALUES = st.fixed_dictionaries(dict.fromkeys(("a0", "a1", "b0", "b1", "c"), MODERATE))
 
 
-def walked(values: dict[str, int], names: tuple[str, ...] = NAMES, arch: str = "volta") -> list[Walked]:
+def walked(
+    values: dict[str, int], names: tuple[str, ...] = NAMES, arch: str = "volta"
+) -> list[TracedAlgorithm]:
     k = len(values) // 2
     found = [(name, *algorithm_named(name, arch, k)) for name in names]
-    return [Walked.on(name, row, algorithm, values) for name, algorithm, row in found]
+    return [TracedAlgorithm.on(name, row, algorithm, values) for name, algorithm, row in found]
 
 
 def table_of(sheet: Sheet) -> Table:

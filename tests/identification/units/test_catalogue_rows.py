@@ -11,7 +11,7 @@ import pytest
 from tcsmt.identification.units import catalogue_rows
 from tcsmt.identification.units.catalogue_rows import distinct_rows, identified, task_for
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Remaining
+from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.prover import prover
@@ -59,7 +59,7 @@ def test_rows_are_looked_up_among_what_a_search_left(right: bool, monkeypatch: p
             table = np.array([fused.near(row)[0], *([row] if right else [])])
             return SimpleNamespace(
                 verdict="identified", reason="", exchanges=[1, 2, 3], count=10, floor=0.123, proofs=1,
-                left=Remaining(((fused, table),)), unproved=(), counts=[9, 2],
+                left=HypothesisSet(((fused, table),)), unproved=(), counts=[9, 2],
             )  # fmt: skip
 
     monkeypatch.setattr(catalogue_rows, "Identification", Search)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.identification.units.hypotheses import Remaining
+from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.questions import Questions
 
 
@@ -38,10 +38,10 @@ def asked(*c: int) -> Questions:
 
 ONE, TWO, NONE = Some("x"), Some("yy"), Some("none")
 ROWS = np.array([[1, 2, 0], [1, 2, 5], [3, 3, 0]], np.int16), np.array([[9, 1], [8, 1]], np.int16)
-LEFT = Remaining(((ONE, ROWS[0]), (NONE, np.zeros((0, 4), np.int16)), (TWO, ROWS[1])))
+LEFT = HypothesisSet(((ONE, ROWS[0]), (NONE, np.zeros((0, 4), np.int16)), (TWO, ROWS[1])))
 
 
-def listed(left: Remaining) -> list[tuple[str, list[int]]]:
+def listed(left: HypothesisSet) -> list[tuple[str, list[int]]]:
     return [(kind.name, row.tolist()) for kind, row in left]  # type: ignore[attr-defined]
 
 
@@ -52,7 +52,7 @@ def test_rows_in_order() -> None:
     assert len(LEFT) == 5 and listed(LEFT) == WHOLE
     assert LEFT.of(TWO).tolist() == ROWS[1].tolist()
     assert LEFT.of(NONE).shape == (0, 4)
-    assert len(Remaining()) == 0 and listed(Remaining()) == []
+    assert len(HypothesisSet()) == 0 and listed(HypothesisSet()) == []
     with pytest.raises(ValueError, match="at least one array"):
         LEFT.of(Some("another"))
 

@@ -13,7 +13,7 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Remaining
+from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.report import as_data, as_text, lines, nearest, set_data, summary, tree_data
@@ -42,7 +42,7 @@ def exchanges(wrong: int | None = None) -> list[Exchange]:
 def outcome(verdict: str, rows: np.ndarray, **changes: object) -> Outcome:
     base = Outcome(
         verdict=verdict, reason="", asked=(KIND,), model=FAMILY.model(rows[0]) if len(rows) else None,
-        left=Remaining(((KIND, rows),)), rules=(None,), proofs=0, by_whom=(), unproved=(), catalogue=(),
+        left=HypothesisSet(((KIND, rows),)), rules=(None,), proofs=0, by_whom=(), unproved=(), catalogue=(),
         exchanges=exchanges(), counts=[100, len(rows)], seconds=1.26,
     )  # fmt: skip
     return replace(base, **changes)

@@ -11,7 +11,7 @@ from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import MOST_BITS
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Remaining
+from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
 from tcsmt.identification.units.report import as_text, nearest
 from tcsmt.identification.units.search import Identification
@@ -100,7 +100,7 @@ def test_samples_weigh_kinds_alike() -> None:
     few = np.repeat(ieee.family.first()[:1], 40, axis=0)
 
     def drawn(count: int) -> list[int]:
-        left = Remaining(((fused, many), (ieee, few[:count])))
+        left = HypothesisSet(((fused, many), (ieee, few[:count])))
         return [len(table) for _, table in left.sampled(np.random.default_rng(1), 256).parts]
 
     assert drawn(40) == [80, 40]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tcsmt.analysis.bounds.split_analysis import SPLITS, statement
 from tcsmt.face.cli import main
 from tcsmt.language.run import cc, exhaust, jit
-from tcsmt.language.run.exhaust import Exhaust
+from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import Term, const, operands_first, umax, var
 from tcsmt.language.write import c
 from tcsmt.support.errors import InternalError
@@ -67,7 +67,7 @@ def test_terms_that_were_once_wrong_are_right() -> None:
         ((X[0].zext(100) * X[15:0].sext(100))[69:68], lambda x: 3 * (x & x >> 15 & 1)),
         ((X[15:0].sext(64) & X[31:16].sext(64))[31:0], lambda x: 0),
     ):
-        assert Exhaust(root)(0x7F00, 512).tolist() == [right(x) for x in range(0x7F00, 0x8100)]
+        assert ExhaustiveEvaluator(root)(0x7F00, 512).tolist() == [right(x) for x in range(0x7F00, 0x8100)]
 
 
 def test_two_are_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_two_are_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
         llvm, compiler = (one and other for one, other in zip(wanted, there, strict=True))
         monkeypatch.setattr(jit, "available", lambda llvm=llvm: llvm)
         monkeypatch.setattr(cc, "available", lambda compiler=compiler: compiler)
-        function = Exhaust(root)
+        function = ExhaustiveEvaluator(root)
         names = [one.name for one in function._back_ends]
         assert [name.partition(" ")[0] for name in names] == [
             *(["LLVM"] if llvm else []),
@@ -114,7 +114,7 @@ def test_a_difference_is_an_internal_error(word: int, monkeypatch: pytest.Monkey
     if len(exhaust._chosen(1 << 32)) < 2:
         pytest.skip("one back end alone: llvmlite and cc are not installed")
     lie_at(word, monkeypatch)
-    function = Exhaust(umax(X, const(3, 32)) & 0xFFFF)
+    function = ExhaustiveEvaluator(umax(X, const(3, 32)) & 0xFFFF)
     one, other = (back_end.name for back_end in function._back_ends)
     assert function(0, 1000).tolist()[:5] == [3, 3, 3, 3, 4]
     with pytest.raises(InternalError) as raised:
@@ -164,7 +164,7 @@ def test_c_refuses_words_that_are_not_limbs() -> None:
 
 
 def test_nothing_and_too_much() -> None:
-    function = Exhaust(var("x", 20).zext(32))
+    function = ExhaustiveEvaluator(var("x", 20).zext(32))
     assert function(5, 0).tolist() == []
     assert function((1 << 20) - 3, 3).tolist() == [(1 << 20) - 3, (1 << 20) - 2, (1 << 20) - 1]
     for start, count in ((-1, 5), (1 << 20, 1), (0, (1 << 20) + 1), (5, -1)):
@@ -172,4 +172,4 @@ def test_nothing_and_too_much() -> None:
             function(start, count)
     for root in (X.zext(33), var("x", 33)[5:0]):
         with pytest.raises(ValueError, match="must be words of 32 bits"):
-            Exhaust(root)
+            ExhaustiveEvaluator(root)

@@ -9,7 +9,7 @@ import pytest
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format, format_named
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat, decimal_text, integers_from
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tests.oracles import integers
 
 NARROW = [
@@ -55,7 +55,7 @@ def test_one_format_holds_another() -> None:
 def test_names() -> None:
     assert format_named("int8") is INTEGERS["s8"]
     assert format_named("uint32") is format_named("u32") is INTEGERS["u32"]
-    named = [of_type(format_named(name), IntegerFormat) for name in ("s4", "u64")]
+    named = [checked_cast(format_named(name), IntegerFormat) for name in ("s4", "u64")]
     assert [(fmt.bits, fmt.signed) for fmt in named] == [(4, True), (64, False)]
     with pytest.raises(UnknownName):
         format_named("s7")

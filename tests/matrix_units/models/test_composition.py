@@ -14,7 +14,7 @@ from tcsmt.matrix_units.models.composition import GIVEN, composed, flattened, pa
 from tcsmt.matrix_units.models.ieee_parts import Chains, ExactProducts
 from tcsmt.matrix_units.models.parameters import Parameters, choice, number
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +137,6 @@ def test_a_model_of_parts_that_its_values_do_not_choose_is_refused() -> None:
 
 
 def test_parts_are_held_to_declared_ranges() -> None:
-    unit = of_type(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model, FusedDotAdd)
+    unit = checked_cast(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model, FusedDotAdd)
     with pytest.raises(TcsmtError, match="fraction_bits = 5000: must be from 1 to 1024"):
         replace(unit, sum=replace(unit.sum, fraction_bits=5000))

@@ -19,7 +19,7 @@ from tcsmt.face.api import findings as api_findings
 from tcsmt.face.cli import main
 from tcsmt.identification.units import search
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Hypotheses, Remaining
+from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet
 from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
@@ -181,7 +181,7 @@ def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
         kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
         one, other = (kind.family.row(VOLTAS_MODEL.varied(zero_exponent=e)) for e in (-131, -126))
         self.exchanges = []
-        self._left(Remaining(((kind, np.array([one, other])),)))
+        self._left(HypothesisSet(((kind, np.array([one, other])),)))
 
     patch.setattr(search.Identification, "_first", two)
     patch.setattr(search.Identification, "_beside", lambda self: False)

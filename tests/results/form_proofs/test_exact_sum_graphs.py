@@ -12,14 +12,14 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 from tests.support.exact_forms import FIRST, LAST, first, form_of
 
 
 def graphs_of(name: str) -> SumGraphs:
     """A unit's first sum in both graphs."""
     model, form = form_of(name)
-    operation = of_type(model.trace.stages[0].operation, RoundedSum)
+    operation = checked_cast(model.trace.stages[0].operation, RoundedSum)
     return SumGraphs(form.numbers, first(form), operation)
 
 

@@ -11,11 +11,11 @@ from form_proofs.nan_words_proof import deduced
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.simulate.forms.proved_forms import one_lane
+from tcsmt.simulate.forms.proved_forms import single_step
 
 
 def both(name: str = "hopper/mma.m8n8k4.f64.f64.f64.f64") -> tuple[IeeeDotAdd, IeeeDotAdd]:
-    steps = one_lane(row_named(name).model)
+    steps = single_step(row_named(name).model)
     assert steps is not None
     return steps
 
@@ -27,7 +27,7 @@ def answers(model: IeeeDotAdd, plain: IeeeDotAdd) -> set[str]:
 
 
 def test_every_such_unit_of_the_catalogue_is_proved() -> None:
-    pairs = {steps for row in rows(claims=True) if (steps := one_lane(row.model)) is not None}
+    pairs = {steps for row in rows(claims=True) if (steps := single_step(row.model)) is not None}
     assert pairs == {both()}
     assert answers(*both()) == {"unsat"}
 

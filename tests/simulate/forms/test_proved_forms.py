@@ -16,7 +16,7 @@ from tcsmt.simulate.forms.proved_forms import (
     proved_block,
     proved_form,
     simulation,
-    with_one_nan,
+    with_canonical_nan,
 )
 
 ENTRIES = json.loads(PROVED.read_text(encoding="utf-8"))["forms"]
@@ -80,7 +80,7 @@ def test_nans_by_a_rule_are_apart_where_one_link_of_the_chain_is_proved() -> Non
     """Of so many links as there are, in any order; not of another rule."""
     model = row_named("hopper/mma.m8n8k4.f64.f64.f64.f64").model
     for chain in (model.varied(k=3), model.varied(order=(2, 0, 3, 1))):
-        plain = with_one_nan(chain)
+        plain = with_canonical_nan(chain)
         assert plain is not None and plain.by_words
     for changes in ({"nan": "a, b, c, 0x7ff8000000000000"}, {"rounding": "RTZ"}, {"nan": None}):
-        assert with_one_nan(model.varied(**changes)) is None
+        assert with_canonical_nan(model.varied(**changes)) is None

@@ -24,7 +24,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.invariants import of_type
+from tcsmt.support.invariants import checked_cast
 
 __all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
 
@@ -77,7 +77,7 @@ def _run(
     if isinstance(emulation, Slices):
         scaled = _of_slices(emulation, left, right, tops, chain, axis)
     else:
-        emulation = of_type(emulation, Residues)
+        emulation = checked_cast(emulation, Residues)
         scaled = _of_residues(emulation, left[0], right[0], tops, chain, axis)
     fmt = emulation.wide
     (ended,) = _run_words(_ender(emulation), {"scaled": scaled, "c": c})

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from tcsmt.analysis.bounds.proof import counts_of, word_exponents
+from tcsmt.analysis.bounds.proof import word_exponents, words_needed
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.outside.exports.acl2.derivation import BookEvent, simulated
 from tcsmt.outside.exports.acl2.recipes import RecipeFunctions, quoted_format
@@ -55,7 +55,7 @@ class RecipeWords:
     @cached_property
     def counts(self) -> tuple[int, int]:
         """Words of an a, and of a b, that may be other than zero."""
-        return counts_of(self.algorithm, self.domain)
+        return words_needed(self.algorithm, self.domain)
 
     @cached_property
     def free(self) -> dict[str, list[str]]:
