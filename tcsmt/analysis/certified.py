@@ -75,7 +75,7 @@ def _bound(chain: LemmaChain, about: Mapping[str, Any], keeping: Keeping | None 
     constants: list[SplitConstants] = []
 
     def held(split: Split, where: Domain, bits: int, count: int) -> SplitConstants:
-        """The constants, once no number of the domain breaks them."""
+        """Return the constants, once no number of the domain breaks them."""
         constant = keeping(split, where, bits, count) if keeping else _constants(next(records), count)
         if not chain.prove("the constants of the split hold", kept_goal(split, where, bits, constant)):
             raise Unbounded(chain.stopped)
@@ -100,7 +100,9 @@ def _constants(record: Mapping[str, Any], count: int) -> SplitConstants:
 
 
 def _share(text: str) -> Fraction:
-    """A fraction that is not negative: as a word, a negative one is large, and its lemma says nothing."""
+    """Return a fraction that is not negative: as a word, a negative one is large, and its lemma says
+    nothing.
+    """
     share = Fraction(text)
     if share < 0:
         raise InvalidProof(f"{share} is below 0")
@@ -258,7 +260,9 @@ def certify_exact(certificates: Certificates, name: str, row: Row, integers: int
 
 
 def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of :func:`.exactness.table.record` with the certificate of each largest K that is proved."""
+    """Return a record of :func:`.exactness.table.record` with the certificate of each largest K that is
+    proved.
+    """
     slices = []
     for part in record["slices"]:
         record_of = dict(part)

@@ -69,7 +69,7 @@ class ErrorGrid:
         return self.low + self.width - 3
 
     def place(self, x: Number, low: int, high: int) -> Term:
-        """The word of a finite number that is zero or has an exponent in [low, high].
+        """Return the word of a finite number that is zero or has an exponent in [low, high].
 
         Raises ValueError where such a number may have no room in a word.
         """
@@ -80,13 +80,13 @@ class ErrorGrid:
         return x.sign.ite(-word, word)
 
     def number(self, word: Term) -> Term:
-        """The word of a floating-point word for which :meth:`holds` is 1."""
+        """Return the word of a floating-point word for which :meth:`holds` is 1."""
         x, wide = self._counted(word)
         counted = wide[wide.width - 1 : self.wide.fraction_bits]
         return x.sign.ite(-counted, counted)
 
     def holds(self, word: Term) -> Term:
-        """Whether a floating-point word is finite, below 2^top, and a multiple of 2^low."""
+        """Return whether a floating-point word is finite, below 2^top, and a multiple of 2^low."""
         (x, wide), fmt = self._counted(word), self.wide
         field = word[fmt.sign_bit - 1 : fmt.fraction_bits]
         fits = field.ult(min(self.top, fmt.e_max + 1) + fmt.bias)
@@ -94,14 +94,14 @@ class ErrorGrid:
         return fits & wide[fmt.fraction_bits - 1 : 0].eq(0)
 
     def _counted(self, word: Term) -> tuple[Number, Term]:
-        """The number, and its magnitude in units of 2^(low - fraction bits)."""
+        """Return the number, and its magnitude in units of 2^(low - fraction bits)."""
         x, width = decode(self.wide, word), self.width + self.wide.fraction_bits
         low = max(self.low, self.wide.e_min)
         moved = x.exponent.within(low, max(self.top, low)).zext(width)
         return x, (x.significand.zext(width) << moved) << (low - self.low)
 
     def dot(self, domain: Domain, trace: Trace, *, absolute: bool = False) -> Term:
-        """The exact c + Σ a·b; absolute: |c| + Σ |a·b|."""
+        """Return the exact c + Σ a·b; absolute: |c| + Σ |a·b|."""
         terms = [self.place(decode(self.wide, trace.c), domain.low, domain.high)]
         for x, y in zip(trace.a, trace.b, strict=True):
             product = multiply(decode(self.wide, x), decode(self.wide, y))
@@ -110,18 +110,18 @@ class ErrorGrid:
 
 
 def magnitude(word: Term) -> Term:
-    """The absolute value of a two's complement word."""
+    """Return the absolute value of a two's complement word."""
     return word[word.width - 1].ite(-word, word)
 
 
 def nearer(first: Term, second: Term, exact: Term) -> Term:
-    """Whether the first of two fixed-point words is strictly nearer to the exact one."""
+    """Return whether the first of two fixed-point words is strictly nearer to the exact one."""
     middle, twice = first + second, exact << 1
     return first.slt(second).ite(twice.slt(middle), second.slt(first) & middle.slt(twice))
 
 
 def value(word: int, fmt: Format = F32) -> Fraction | None:
-    """The value of a word; None where it is infinite or NaN."""
+    """Return the value of a word; None where it is infinite or NaN."""
     return None if fmt.is_nan(word) or fmt.is_infinite(word) else fmt.value(word)
 
 
@@ -134,7 +134,7 @@ def exact_dot(values: Mapping[str, int], *, absolute: bool = False, wide: Format
 
 
 def ulp(x: Fraction, wide: Format = F32) -> Fraction:
-    """The distance of a format's numbers at a value: for binary32 2^(e - 23), and 2^-149 at least."""
+    """Return the distance of a format's numbers at a value: for binary32 2^(e - 23), and 2^-149 at least."""
     size = abs(x)
     exponent = wide.e_min
     if size:

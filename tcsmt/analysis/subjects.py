@@ -15,7 +15,7 @@ __all__ = ["subject_named"]
 
 
 def subject_named(chain: StepwiseProof, algorithm: str, row: Row) -> Subject:
-    """The subject, whose lemmas are added to the chain. algorithm: "" for the unit alone.
+    """Return the subject, whose lemmas are added to the chain. algorithm: "" for the unit alone.
 
     Raises :class:`.TcsmtError` for unknown names, and where the unit does not take the algorithm.
     """

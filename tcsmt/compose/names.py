@@ -11,7 +11,7 @@ __all__ = ["is_kernel"]
 
 
 def is_kernel(text: str) -> bool:
-    """Whether a text is ``UNIT+REDUCTION...``; a plus in the path of a file does not count."""
+    """Return whether a text is ``UNIT+REDUCTION...``; a plus in the path of a file does not count."""
     return "+" in text[len(file_of(text)) :]
 
 

@@ -50,7 +50,7 @@ class NamedSide:
 
     @property
     def row(self) -> Row:
-        """The unit that is meant. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        """Return the unit that is meant. Raises :class:`.TcsmtError` for a side that can only be asked."""
         return self.units[0]
 
     @property
@@ -62,7 +62,7 @@ class NamedSide:
 
     @staticmethod
     def of_row(row: Row, text: str = "") -> NamedSide:
-        """A side of one unit."""
+        """Return a side of one unit."""
         return NamedSide(text or row.name, (row,))
 
 
@@ -98,7 +98,7 @@ def _load_readers() -> None:
 
 
 def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSide:
-    """The side that a text means.
+    """Return the side that a text means.
 
     like: a model whose formats and k a design has where its text states none.
     Raises :class:`.TcsmtError`, which names the nearest names, or the file and line.
@@ -121,7 +121,8 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
 
 
 def reference(text: str, row: Row) -> str:
-    """A text that means the row in any folder: its name, or what was given, with whole paths for its files.
+    """Return a text that means the row in any folder: its name, or what was given, with whole paths for its
+    files.
 
     text: what the row was resolved from.
     """
@@ -129,7 +130,8 @@ def reference(text: str, row: Row) -> str:
 
 
 def whole_paths(text: str) -> str:
-    """A text for a unit, with whole paths for the files in it: the leading one, and those that options name.
+    """Return a text for a unit, with whole paths for the files in it: the leading one, and those that options
+    name.
 
     Paths are from the present folder.
     """
@@ -142,12 +144,12 @@ def whole_paths(text: str) -> str:
 
 
 def _leading_file(text: str) -> str:
-    """The file with which a text begins, that of a kernel's unit too."""
+    """Return the file with which a text begins, that of a kernel's unit too."""
     return file_of(text) or file_of(text.partition("+")[0])
 
 
 def file_of(text: str) -> str:
-    """The file with which a text begins, without options; empty where it begins with a name.
+    """Return the file with which a text begins, without options; empty where it begins with a name.
 
     >>> file_of("dot.toml"), file_of("h100+split-k:2,pairs@64")
     ('dot.toml', '')
@@ -165,7 +167,9 @@ def _registered(file: str) -> tuple[Reader, WholePaths] | None:
 
 
 def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:
-    """The error where no row that a unit means takes an algorithm; needed: of the unit that it needs."""
+    """Return the error where no row that a unit means takes an algorithm; needed: of the unit that it
+    needs.
+    """
     given, label = (resolve(unit).units, unit) if isinstance(unit, str) else ([unit], unit.name)
     formats = sorted({f"{row.model.a_format.name} to {row.model.d_format.name}" for row in given})
     return TcsmtError(

@@ -64,14 +64,16 @@ class MachineCode:
         self._model = model
 
     def columns(self) -> ColumnCode:
-        """The code of products, in this thread: by floating-point instructions where such a form is proved,
-        unless somebody has changed the state of the floating-point unit.
+        """Return the code of products, in this thread: by floating-point instructions where such a form is
+        proved, unless somebody has changed the state of the floating-point unit.
         """
         by_floats = self._columns_by_floats if usual_floats() else None
         return by_floats or self._columns_by_integers
 
     def rows(self, arrays: Sequence[Array]) -> Array:
-        """The results for every row. arrays: a, b (rows, lanes), c (rows,), and the scales (rows, scales)."""
+        """Return the results for every row. arrays: a, b (rows, lanes), c (rows,), and the scales (rows,
+        scales).
+        """
         by_floats = self._rows_by_floats if usual_floats() else None
         return (by_floats or self._rows_by_integers).run(arrays)
 
@@ -112,7 +114,7 @@ class RowCode:
         self._rows = _function("rows", text, *pointers, *more)
 
     def run(self, arrays: Sequence[Array]) -> Array:
-        """The results for every row. arrays: words, in the order of the model's inputs."""
+        """Return the results for every row. arrays: words, in the order of the model's inputs."""
         if self._uses_floats:
             check_floats()
         arrays = [
@@ -168,7 +170,7 @@ class FloatRowCode(RowCode):
             result[places] = self._integers().run([np.take(array, places, axis=0) for array in arrays])
 
     def _failed(self, arrays: Sequence[Array], result: Array) -> Array:
-        """The numbers of the rows for which the form fails; of the others, the results are written."""
+        """Return the numbers of the rows for which the form fails; of the others, the results are written."""
         flags = np.empty(len(result) // self._width, dtype=f"<u{self._width // 8}")
         self._call(arrays, result, flags.ctypes.data)
         if not flags.any():
@@ -189,7 +191,8 @@ class AdaptiveDispatch:
         self._skipped = 0
 
     def run(self, rows: int, form: Callable[[slice], Array], integers: Callable[[slice], object]) -> Array:
-        """The numbers of the rows for which the form failed, so that they are to be computed once more.
+        """Return the numbers of the rows for which the form failed, so that they are to be computed once
+        more.
 
         form: computes some rows by the form, and gives the numbers of those for which it fails. integers:
         computes some rows by integers.
@@ -225,14 +228,16 @@ class ColumnCode:
         self._outer = _function("outer", text, number, pointer, number, *inputs, *more)
 
     def ordered(self, words: Array, axis: int) -> Array:
-        """The words of a or b with the lanes of each instruction, along an axis, in the steps' order.
+        """Return the words of a or b with the lanes of each instruction, along an axis, in the steps' order.
 
         words: (M, K) or (K, N), unsigned integers. Returns an array of that shape and dtype.
         """
         return words
 
     def prepare(self, name: str, words: Array) -> list[Array]:
-        """What :meth:`run` takes of a matrix of words of a or of b besides them: arrays of its shape."""
+        """Return what :meth:`run` takes of a matrix of words of a or of b besides them: arrays of its
+        shape.
+        """
         return []
 
     def run(
@@ -330,7 +335,7 @@ class FloatColumnCode(ColumnCode):
     def _failed(
         self, rows: int, steps: int, d: Array, inputs: Sequence[Strided], columns: Sequence[Array]
     ) -> Array:
-        """The numbers of the rows for which the form fails; of the others, d is written."""
+        """Return the numbers of the rows for which the form fails; of the others, d is written."""
         flags = np.empty(rows, dtype=np.uint8)
         self._call(rows, steps, d, inputs, flags.ctypes.data, *(column.ctypes.data for column in columns))
         return np.flatnonzero(flags)
@@ -349,7 +354,7 @@ class FloatColumnCode(ColumnCode):
 
 
 def _function(name: str, text: str, *arguments: Any) -> Callable[..., None]:
-    """A function of LLVM text; the number of groups comes before its arguments."""
+    """Return a function of LLVM text; the number of groups comes before its arguments."""
     address = functions(declared(text), [name])[name]
     return ctypes.CFUNCTYPE(None, ctypes.c_int64, *arguments)(address)
 
@@ -375,12 +380,12 @@ _kernels: dict[Model, MachineCode] = {}
 
 
 def compiled(model: Model) -> bool:
-    """Whether the model's kernel is in memory already."""
+    """Return whether the model's kernel is in memory already."""
     return model in _kernels
 
 
 def kernel(model: Model) -> MachineCode:
-    """The model's kernel, compiled or read from the cache. Raises TcsmtError without the extra."""
+    """Return the model's kernel, compiled or read from the cache. Raises TcsmtError without the extra."""
     if model not in _kernels:
         require_compiler()
         _kernels[model] = MachineCode(model)

@@ -54,7 +54,9 @@ class FloatRows(KernelSource):
 
     @staticmethod
     def pays(block: ProvedBlock) -> bool:
-        """Whether rows are faster than by integers: operands are converted with few instructions, or not."""
+        """Return whether rows are faster than by integers: operands are converted with few instructions, or
+        not.
+        """
         if isinstance(block.form, GroupForm):
             return True
         if isinstance(block.form, DotForm) and len(block.form.grids) > 1:
@@ -62,7 +64,7 @@ class FloatRows(KernelSource):
         return converts_half() or all(through_half(var("x", f.width), f) is None for f in _formats(block))
 
     def rows(self) -> str:
-        """A function ``rows`` over arrays (rows, lanes) in memory order.
+        """Return a function ``rows`` over arrays (rows, lanes) in memory order.
 
         The array ``%failed`` has a bit for each row, the lowest one first: whether its result says nothing.
         """
@@ -101,13 +103,15 @@ def _formats(block: ProvedBlock) -> list[Format]:
 
 
 def _native() -> Callable[[str], bool]:
-    """Whether an operation is an instruction of this processor, by its name."""
+    """Return whether an operation is an instruction of this processor, by its name."""
     half = converts_half()  # asked once: LLVM takes a thousandth of a second to look at the processor
     return lambda name: native(name) or (half and of_halves(name))
 
 
 def _chained(model: Model, block: ProvedBlock) -> list[Term]:
-    """The form's result on the lanes of each of the model's blocks, each the next one's c; and all guards."""
+    """Return the form's result on the lanes of each of the model's blocks, each the next one's c; and all
+    guards.
+    """
     own, words, k = block.model.trace, model.trace, block.model.k
     result, guards = words.c, []
     result_of_words, guard_of_words = _by_half(block, "abc")
@@ -121,8 +125,8 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
 
 
 def _by_half(block: ProvedBlock, names: str) -> list[Term]:
-    """A form's result and its guard, in which numbers of some operands are converted by way of binary16 where
-    that is shorter. Of words that are special they say nothing.
+    """Return a form's result and its guard, in which numbers of some operands are converted by way of
+    binary16 where that is shorter. Of words that are special they say nothing.
     """
     own, short = block.model.trace, dict[Term, Term]()
     words = {"a": own.a, "b": own.b, "c": [own.c]}
@@ -159,7 +163,7 @@ class FloatColumns(KernelSource):
         return None if own is None else cls(block, roots, own)
 
     def outer(self) -> str:
-        """A function ``outer`` as that of the integers, of what is prepared.
+        """Return a function ``outer`` as that of the integers, of what is prepared.
 
         Where the results say nothing for some column of a row, its byte in the array ``%failed`` is 1.
         """
@@ -213,7 +217,7 @@ class FloatColumns(KernelSource):
         return [max(bits, 32) if name == "a" else bits for bits in own.bits]
 
     def prepare(self, name: str) -> str:
-        """A function ``prepare`` over one array of words of a or b, and one for each result."""
+        """Return a function ``prepare`` over one array of words of a or b, and one for each result."""
         (own,) = (own for own in self.prepared if own.name == name)
         (operand,) = (operand for operand in self.inputs if operand.name == name)
         e, word = self._emitter(), own.words[0]
@@ -238,8 +242,8 @@ class FloatColumns(KernelSource):
         return e.emit(f"add i64 {start}, {moved}")
 
     def _read_prepared(self, e: Emitter, source: _Prepared, place: str, first: str, width: int) -> str:
-        """What is prepared of a, the same in every column, or of b. first: the number that is added to the
-        lane's.
+        """Return what is prepared of a, the same in every column, or of b. first: the number that is added to
+        the lane's.
         """
         each = 1 if source.name == "a" else self.width
         moved = e.emit(f"add i64 {first}, {source.lane}")
@@ -277,8 +281,8 @@ def _computed(
     read: Callable[[Term, str], str],
     turn: int,
 ) -> list[str]:
-    """The registers of roots. loops: what they need, as :func:`_over_lanes` has it. read: as ``Emitter.loop``
-    takes it. turn: lanes of a loop's turn, at most.
+    """Return the registers of roots. loops: what they need, as :func:`_over_lanes` has it. read: as
+    ``Emitter.loop`` takes it. turn: lanes of a loop's turn, at most.
     """
     for together in loops:
         needed = [part for _, _, args in together for part in _besides(args[0], sources)]
@@ -323,8 +327,8 @@ def _over_lanes(
 
 
 def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term] | None:
-    """The terms in the order of their lanes, which lie equally far apart, where each is the first one but for
-    its lane; else None.
+    """Return the terms in the order of their lanes, which lie equally far apart, where each is the first one
+    but for its lane; else None.
     """
     by_lane: dict[int, Term] = {}
     for arg in args:
@@ -345,7 +349,7 @@ def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term
 
 
 def _apart(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> int:
-    """How far apart the lanes of neighbouring terms are."""
+    """Return how far apart the lanes of neighbouring terms are."""
     first, second = (
         {sources[term].lane for term in operands_first([arg]) if term in sources} for arg in args[:2]
     )
@@ -353,7 +357,7 @@ def _apart(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> int:
 
 
 def _besides(arg: Term, sources: Mapping[Term, _Prepared]) -> list[Term]:
-    """What a term needs besides its lane's variables."""
+    """Return what a term needs besides its lane's variables."""
     lane = {term for term in operands_first([arg]) if term in sources}
     inner = set(lane)
     for node in operands_first([arg]):
@@ -379,12 +383,12 @@ class _Failures:
 
     @property
     def words(self) -> list[Term]:
-        """What has to be computed in each step."""
+        """Return what has to be computed in each step."""
         return [part.word for part in self.parts]
 
     @property
     def _kept(self) -> list[_Part]:
-        """One for each word that is kept."""
+        """Return one for each word that is kept."""
         return list({part.key: part for part in self.parts}.values())
 
     def carried(self, e: Emitter) -> list[tuple[str, str, str]]:
@@ -395,7 +399,7 @@ class _Failures:
         ]
 
     def registers(self, e: Emitter, words: Sequence[str], before: Sequence[str] = ()) -> list[str]:
-        """What is kept after a step. words: the registers of what was computed in it."""
+        """Return what is kept after a step. words: the registers of what was computed in it."""
         registers = []
         for number, kept in enumerate(self._kept):
             own = [*before[number : number + 1]]
@@ -405,7 +409,7 @@ class _Failures:
         return registers
 
     def flags(self, e: Emitter, registers: Sequence[str]) -> str:
-        """Whether the guard was 1 in each row."""
+        """Return whether the guard was 1 in each row."""
         flags = []
         for part, register in zip(self._kept, registers, strict=True):
             test, limit = ("slt", 0) if part.limit is None else ("uge", part.limit)
@@ -438,7 +442,7 @@ class _Part:
         return e.call("umax", self.bits, word, other)
 
     def fitted(self, e: Emitter, register: str) -> str:
-        """The word, in a register, as it is kept."""
+        """Return the word, in a register, as it is kept."""
         if self.word.width == 1:
             return e.convert("sext", 1, self.bits, register)
         return e.fitted(e.container(self.word.width), self.bits, register)

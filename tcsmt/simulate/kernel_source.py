@@ -42,7 +42,7 @@ class OperandArray:
 
 
 def operands(model: Model) -> list[OperandArray]:
-    """The model's input arrays: a, b, c, and the block scales where it has them."""
+    """Return the model's input arrays: a, b, c, and the block scales where it has them."""
     formats = model.operand_formats.named
     terms = model.trace.operands.named
     return [
@@ -52,7 +52,9 @@ def operands(model: Model) -> list[OperandArray]:
 
 
 def lanes(model: Model) -> dict[Term, int]:
-    """The lane of each operand, c after the last one, as :func:`.schedule` takes it; scales have none."""
+    """Return the lane of each operand, c after the last one, as :func:`.schedule` takes it; scales have
+    none.
+    """
     products = (operand.terms for operand in operands(model) if len(operand.terms) == model.k)
     return {term: lane for terms in products for lane, term in enumerate(terms)} | {model.trace.c: model.k}
 
@@ -159,7 +161,9 @@ finish:
         return over_groups("outer", signature, body, last="finish")
 
     def _gathered(self, e: Emitter, operand: OperandArray) -> Iterator[tuple[int, str]]:
-        """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
+        """Yield one vector for each lane, from rows that lie one after the other; and the bits of its
+        elements.
+        """
         bits, lanes = operand.bits, len(operand.terms)
         base = e.emit(f"mul i64 %g, {self.width * lanes}")
         if lanes == 1:
@@ -184,8 +188,8 @@ finish:
     def _transposed(
         self, e: Emitter, operand: OperandArray, base: str, bits: int, columns: int
     ) -> Iterator[str]:
-        """The columns of a matrix of ``width`` rows, of elements of so many bits: as many at a time as a
-        part of a vector holds.
+        """Yield the columns of a matrix of ``width`` rows, of elements of so many bits: as many at a time as
+        a part of a vector holds.
 
         Vectors are made of parts in which a processor shuffles with one instruction, and each part has rows
         of its own: the first ones in the first part, and so on. Every interleaving of two vectors brings one
@@ -230,7 +234,9 @@ finish:
     def _interleaved(
         self, e: Emitter, bits: int, vectors: Mapping[tuple[tuple[int, int], ...], str], bit: int
     ) -> dict[tuple[tuple[int, int], ...], str]:
-        """Each vector with that whose rows are ``bit`` more. vectors: by row and column of their elements."""
+        """Return each vector with that whose rows are ``bit`` more. vectors: by row and column of their
+        elements.
+        """
         new, kind, size = {}, e.type(bits), _SHUFFLED // bits
         for places, vector in vectors.items():
             others = tuple((row + bit, column) for row, column in places)
@@ -257,7 +263,7 @@ finish:
 def without_specials(
     roots: Sequence[Term], inputs: Sequence[OperandArray], reading: Sequence[Term] = (FALSE, TRUE)
 ) -> list[Term]:
-    """The graphs as they are where no word is a NaN or an infinity.
+    """Return the graphs as they are where no word is a NaN or an infinity.
 
     reading: how words are read there: whether a subnormal number is zero.
     """
@@ -273,7 +279,7 @@ def without_specials(
 
 
 def some_special(fmt: AnyFormat, words: Iterable[Term]) -> Term:
-    """Whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
+    """Return whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
     if not isinstance(fmt, Format) or fmt.nan_word is None:
         return FALSE
     last = fmt.sign_bit - 1 if fmt.signed else fmt.width - 1
@@ -286,13 +292,13 @@ def some_special(fmt: AnyFormat, words: Iterable[Term]) -> Term:
 
 
 def some(e: Emitter, flags: str) -> str:
-    """Whether the flag of some row is 1."""
+    """Return whether the flag of some row is 1."""
     word = e.emit(f"bitcast {e.type(1)} {flags} to i{e.rows}")
     return e.emit(f"icmp ne i{e.rows} {word}, 0")
 
 
 def load(e: Emitter, operand: OperandArray, place: str, kind: str = "") -> str:
-    """A vector of an operand's words, or what else ``kind`` says, from a place in its array."""
+    """Return a vector of an operand's words, or what else ``kind`` says, from a place in its array."""
     return e.load(f"%{operand.name}{e.suffix}", operand.bits, place, kind)
 
 
@@ -306,6 +312,6 @@ def _loaded(e: Emitter, same: bool, pointer: str, bits: int, place: str, width: 
 
 
 def _joined(e: Emitter, kind: str, length: int, first: str, second: str) -> str:
-    """One vector of the elements of two."""
+    """Return one vector of the elements of two."""
     mask = ", ".join(f"i32 {place}" for place in range(length))
     return e.emit(f"shufflevector {kind} {first}, {kind} {second}, <{length} x i32> <{mask}>")

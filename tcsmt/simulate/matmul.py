@@ -137,7 +137,7 @@ def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
 
 
 def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
-    """The result of a chain whose NaNs are any words: with those of the model's rule."""
+    """Return the result of a chain whose NaNs are any words: with those of the model's rule."""
     i, j = np.nonzero(are_nan(model, result))
     if i.size:
         padded = _padded(matrices, model)

@@ -40,7 +40,7 @@ class PreparedWords:
 
 
 def prepared(operands: Mapping[str, Sequence[Term]], roots: Sequence[Term]) -> list[PreparedWords] | None:
-    """What is computed of single operand words, as far as it goes; None where lanes differ in it.
+    """Return what is computed of single operand words, as far as it goes; None where lanes differ in it.
 
     operands: the variables of each, in lane order. Terms of no other variable are computed of one word; those
     that something else is made of are the results.

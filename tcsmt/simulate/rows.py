@@ -42,7 +42,7 @@ _PIECE = 16384
 
 
 def are_nan(model: Model, words: Array) -> Array:
-    """Which results of a unit that :func:`.with_canonical_nan` has another one for are NaNs.
+    """Return which results of a unit that :func:`.with_canonical_nan` has another one for are NaNs.
 
     words: of ``unsigned(model.d_format)``, of any shape, which is that of the booleans returned.
     """
@@ -90,7 +90,7 @@ def _run(model: Model, operands: Words) -> Array:
 def run_together(
     models: Sequence[Model], operands: Words, seen: Callable[[int], object] = lambda done: None
 ) -> Array:
-    """The words of several models of the same formats on the same rows, shape (models, rows).
+    """Return the words of several models of the same formats on the same rows, shape (models, rows).
 
     What the models' graphs share is computed once, and nothing is compiled: of units that differ in one
     parameter each, that is most. seen: called with the number of rows that are done.
@@ -111,13 +111,13 @@ def run_together(
 
 
 def _columns(model: Model, operands: Words) -> dict[str, Array]:
-    """Each input of a model by its name: an array of all rows."""
+    """Return each input of a model by its name: an array of all rows."""
     columns = operands.map(lambda words: np.moveaxis(words, -1, 0) if words.ndim > 1 else words).flat()
     return dict(zip(model.input_names, columns, strict=True))
 
 
 def words_of_row(operands: Words, number: int) -> tuple[int, ...]:
-    """The words of one row, in the order of :attr:`.Model.input_names`.
+    """Return the words of one row, in the order of :attr:`.Model.input_names`.
 
     operands: a, b of shape (rows, k), c of (rows,), scales of (rows, scales). number: from 0.
     """
@@ -155,7 +155,7 @@ def simulate(
     *,
     operands: str | None = None,
 ) -> Array:
-    """The unit's result for every row: an array of the output format's dtype.
+    """Return the unit's result for every row: an array of the output format's dtype.
 
     a, b: shape (..., k); c: shape (...); scale_a, scale_b, for units with block scales: shape
     (..., model.scales); leading dimensions broadcast. Each is an array of its format's dtype

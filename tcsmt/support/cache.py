@@ -30,7 +30,7 @@ def digest(content: bytes) -> bytes:
 
 
 def kept(name: str) -> bytes | None:
-    """What was kept under the name; None where nothing was, or where it is damaged."""
+    """Return what was kept under the name; None where nothing was, or where it is damaged."""
     try:
         stored = (folder() / name).read_bytes()
     except (OSError, TcsmtError):

@@ -48,14 +48,14 @@ class Layout:
 
     @property
     def expected(self) -> str:
-        """What a file of this layout is, for messages."""
+        """Return what a file of this layout is, for messages."""
         records = "object" if self.key is None else "array"
         if not self.name:
             return f"a JSON {records} of records"
         return f"a JSON object with an {records} of records in {self.name!r}"
 
     def text(self, records: Mapping[str, Record], lines: Mapping[str, str]) -> str:
-        """The file; lines: each record as JSON, by key."""
+        """Return the file; lines: each record as JSON, by key."""
         if self.key is None:
             body = ",\n".join(f"{_json(key)}: {lines[key]}" for key in records)
             body = f"{{\n{body}\n}}"
@@ -68,7 +68,9 @@ class Layout:
         return f"{{{head}{_json(self.name)}: {body}}}\n"
 
     def parts(self, data: Any) -> tuple[Record, dict[str, Record]]:
-        """The other fields and the records of a file; an error of Python's where it has another layout."""
+        """Return the other fields and the records of a file; an error of Python's where it has another
+        layout.
+        """
         head = {name: value for name, value in data.items() if name != self.name} if self.name else {}
         section = data[self.name] if self.name else data
         if not isinstance(section, dict if self.key is None else list):
@@ -106,7 +108,7 @@ class LockedFile(ABC):
     @property
     @abstractmethod
     def _held(self) -> str:
-        """What the file has, for a run that is stopped; empty where that is nothing."""
+        """Return what the file has, for a run that is stopped; empty where that is nothing."""
 
     def close(self) -> None:
         """Let other runs have the file."""
@@ -190,12 +192,12 @@ def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Re
 
 
 def _beside(path: Path) -> Path:
-    """The lock beside a file."""
+    """Return the lock beside a file."""
     return path.with_name(f"{path.name}.lock")
 
 
 def _lock_beside(path: Path) -> Any:
-    """The lock beside a file, with this process in it, until its ``release()``.
+    """Return the lock beside a file, with this process in it, until its ``release()``.
 
     Raises :class:`.TcsmtError` where another run has it.
     """

@@ -97,7 +97,7 @@ class Conversation:
 
 
 def ended(code: int) -> str:
-    """How a process ended, by its exit code (negative: the signal)."""
+    """Return how a process ended, by its exit code (negative: the signal)."""
     if code >= 0:
         return f"exit code {code}"
     names = {number.value: number.name for number in signal.Signals}

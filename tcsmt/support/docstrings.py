@@ -11,7 +11,7 @@ _MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1")
 
 
 def unmarked(text: str) -> str:
-    """A docstring's text without markup.
+    """Return a docstring's text without markup.
 
     >>> unmarked("``c`` is zero (:func:`.decide`)")
     'c is zero (decide)'

@@ -42,7 +42,7 @@ class Exit(IntEnum):
 
     @classmethod
     def of(cls, holds: bool | None) -> Exit:
-        """What follows from an answer: it holds, it does not, or that is not known (None)."""
+        """Return what follows from an answer: it holds, it does not, or that is not known (None)."""
         return {True: cls.ANSWERED, False: cls.DIFFERS, None: cls.UNKNOWN}[holds]
 
 
@@ -132,7 +132,7 @@ class AmbiguousName(UnknownName):
 
 
 def _near(text: str, names: Sequence[str], most: int, cutoff: float) -> list[str]:
-    """The names that are spelt most like the given one, the most alike first."""
+    """Return the names that are spelt most like the given one, the most alike first."""
     lower = list(dict.fromkeys(name.lower() for name in names))
     near = get_close_matches(text.lower(), lower, n=most, cutoff=cutoff)
     return sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))

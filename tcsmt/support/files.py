@@ -43,7 +43,7 @@ def forget(path: Path) -> None:
 
 
 def kept_files() -> str:
-    """What this process has written for its user and is still there, in words; empty if nothing."""
+    """Return what this process has written for its user and is still there, in words; empty if nothing."""
     there = {path: holds for path, holds in _WRITTEN.items() if path.exists()}
     texts = [f"{path} ({holds})" if holds else str(path) for path, holds in there.items()]
     more = len(texts) - _NAMED

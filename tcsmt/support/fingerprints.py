@@ -82,7 +82,7 @@ def _digest(function: Any) -> tuple[str, bool]:
 
 
 def _marks(function: Any, seen: set[int]) -> Iterator[bytes]:
-    """The code of a function, the values that it holds, and its module with all that this imports."""
+    """Yield the code of a function, the values that it holds, and its module with all that this imports."""
     if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
         raise _Unknown
     if id(function) in seen:
@@ -118,7 +118,7 @@ def _marks_of_code(code: CodeType) -> Iterator[bytes]:
 
 
 def _marks_of_module(name: str) -> Iterator[bytes]:
-    """The content of a module's file and of those that it imports; of installed ones, size and time."""
+    """Yield the content of a module's file and of those that it imports; of installed ones, size and time."""
     waiting, seen = [name], set[str]()
     while waiting:
         name = waiting.pop()
@@ -137,7 +137,7 @@ def _marks_of_module(name: str) -> Iterator[bytes]:
 
 
 def _path(name: str) -> Path | None:
-    """A module's file; None where there is none, as of an attribute of a module."""
+    """Return a module's file; None where there is none, as of an attribute of a module."""
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
@@ -153,7 +153,7 @@ def _path(name: str) -> Path | None:
 
 
 def _imported(name: str, path: Path, content: bytes) -> set[str]:
-    """The modules that a file names in its imports, wherever they stand, and the packages of these."""
+    """Return the modules that a file names in its imports, wherever they stand, and the packages of these."""
     package = name if path.stem == "__init__" else name.rpartition(".")[0]
     names: set[str] = set()
     for node in ast.walk(ast.parse(content)):
@@ -167,7 +167,7 @@ def _imported(name: str, path: Path, content: bytes) -> set[str]:
 
 
 def _is_installed(path: Path) -> bool:
-    """Whether a file is one of an installed library."""
+    """Return whether a file is one of an installed library."""
     return any(folder in path.resolve().parents for folder in _folders())
 
 
@@ -178,7 +178,7 @@ def _folders() -> tuple[Path, ...]:
 
 @cache
 def _tree_state(folder: Path) -> str:
-    """The files of tcsmt itself, which may be a checkout that changes."""
+    """Return the files of tcsmt itself, which may be a checkout that changes."""
     return " ".join(f"{path} {_state(path)}" for path in sorted(folder.rglob("*.py")))
 
 

@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def checked_cast(value: object, kind: type[T]) -> T:
-    """The value, which has this type. Raises :class:`.InternalError` for another."""
+    """Return the value, which has this type. Raises :class:`.InternalError` for another."""
     if not isinstance(value, kind):
         raise InternalError(f"expected {kind.__name__}, not {type(value).__name__}")
     return value
 
 
 def present(value: T | None) -> T:
-    """The value, which is there. Raises :class:`.InternalError` for None."""
+    """Return the value, which is there. Raises :class:`.InternalError` for None."""
     if value is None:
         raise InternalError("a value that must be there is missing")
     return value

@@ -9,7 +9,7 @@ __all__ = ["json_of", "once"]
 
 
 def json_of(content: str | bytes, **options: Any) -> Any:
-    """What a text in JSON says; options: as in ``json.loads``.
+    """Return what a text in JSON says; options: as in ``json.loads``.
 
     Raises :class:`ValueError` with the reason for what is none, for a key that is given twice, of which
     readers take the one or the other, and where no option says what ``NaN`` and ``Infinity`` are.
@@ -21,7 +21,7 @@ def json_of(content: str | bytes, **options: Any) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object with these keys. Raises :class:`ValueError` for a key that is there twice."""
+    """Return an object with these keys. Raises :class:`ValueError` for a key that is there twice."""
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()

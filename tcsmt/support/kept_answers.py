@@ -59,7 +59,7 @@ class AnswerLog(LockedFile):
         return f"{counted(count, 'entry', 'entries')}; {GOES_ON}" if count else ""
 
     def _read(self, content: bytes) -> int:
-        """Every whole record; where the last one ends."""
+        """Return every whole record; where the last one ends."""
         place = len(_HEAD)
         while True:
             start = place + _KEY + _LENGTH
@@ -75,7 +75,7 @@ class AnswerLog(LockedFile):
         return whole.digest()
 
     def get(self, question: bytes) -> bytes | None:
-        """The answer, if there is one."""
+        """Return the answer, if there is one."""
         return self._known.get(self._key(question))
 
     def put(self, question: bytes, answer: bytes) -> None:

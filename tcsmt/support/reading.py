@@ -20,7 +20,7 @@ _MEMORY = 1 << 27
 
 
 def read_bytes(path: Path, most: int = 0) -> bytes:
-    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
+    """Return a file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
 
     most: bytes that it may have, if fewer than any file may; :class:`.TooLarge` is raised for more.
     """
@@ -48,7 +48,7 @@ def read_bytes(path: Path, most: int = 0) -> bytes:
 
 
 def most_unpacked(size: int) -> int:
-    """How many bytes a packed file of a size may unpack to: a hostile one may unpack to any number."""
+    """Return how many bytes a packed file of a size may unpack to: a hostile one may unpack to any number."""
     return max(_UNPACKED, _FOLD * size)
 
 
@@ -69,5 +69,5 @@ def _unpacked(content: bytes, most: int) -> bytes:
 
 
 def uncompressed(path: Path) -> Path:
-    """The name that a file has without xz: ``rows.json`` of ``rows.json.xz``, and of itself."""
+    """Return the name that a file has without xz: ``rows.json`` of ``rows.json.xz``, and of itself."""
     return path.with_suffix("") if path.suffix.lower() == COMPRESSED else path

@@ -36,7 +36,7 @@ class Result:
 
     @property
     def exit_code(self) -> Exit:
-        """What the command that prints it exits with: 0 answered, 1 an input differs, 3 unknown."""
+        """Return what the command that prints it exits with: 0 answered, 1 an input differs, 3 unknown."""
         return Exit.ANSWERED
 
     def as_json(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class CertifiedTheorem(Theorem):
         return certificates.keep({"statement": record}, list(chain.names))
 
     def check(self, values: Mapping[str, Any], files: LemmaFiles) -> list[str]:
-        """The names of the lemmas that the argument for these values needs.
+        """Return the names of the lemmas that the argument for these values needs.
 
         Raises :class:`.InvalidProof` where the lemmas do not suffice or come to something else, and
         :class:`.Malformed` where the argument does not take such values.
@@ -86,7 +86,7 @@ def _reason(error: Exception) -> str:
 
 
 def _fault(derived: Derived, values: Mapping[str, Any], keys: Iterable[str]) -> str:
-    """Which of these numbers of a statement is not the one that the lemmas prove, if any."""
+    """Return which of these numbers of a statement is not the one that the lemmas prove, if any."""
     for key in keys:
         if (proved := derived.get(key)) != (stated := values.get(key)):
             return f"{key}: the lemmas prove {proved!s:.200}, and not {stated!s:.200}"
@@ -94,7 +94,7 @@ def _fault(derived: Derived, values: Mapping[str, Any], keys: Iterable[str]) -> 
 
 
 def _written(kind: str, value: Any, certificates: Certificates) -> Any:
-    """A value as a statement's file has it; models have files of their own."""
+    """Return a value as a statement's file has it; models have files of their own."""
     match kind:
         case "fraction":
             return str(value)

@@ -71,7 +71,7 @@ class ErrorBudget:
 
     @property
     def total(self) -> Fraction:
-        """The bound."""
+        """Return the bound."""
         return sum(self.shares.values(), Fraction(0))
 
 
@@ -95,11 +95,11 @@ class Partial:
 
     @property
     def zero(self) -> bool:
-        """Whether it is 0."""
+        """Return whether it is 0."""
         return not self.c and not self.products
 
     def joined(self, *others: Partial) -> Partial:
-        """The exact sum of partial sums, which have no term in common."""
+        """Return the exact sum of partial sums, which have no term in common."""
         parts = (self, *others)
         return Partial(
             any(p.c for p in parts),
@@ -116,7 +116,8 @@ Keeping = Callable[[Split, Domain, int, int], SplitConstants]
 def budget(
     chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept
 ) -> ErrorBudget:
-    """The bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved it.
+    """Return the bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved
+    it.
 
     Raises :class:`.Unbounded` where there is none.
     """
@@ -224,12 +225,14 @@ class _BudgetBuilder:
         return share * self.a.exponents[i] * self.b.exponents[j]
 
     def left_out(self, products: Iterable[tuple[int, int]]) -> Fraction:
-        """What no step multiplies of words that are multiplied."""
+        """Return what no step multiplies of words that are multiplied."""
         share = max(self.left_out_of(lane) for lane in range(self.algorithm.unit.k))
         return self.size((i, j, None) for i, j in products) * share
 
     def left_out_of(self, lane: int) -> Fraction:
-        """What no step multiplies of a lane's words. Refuses a lane that is multiplied more than once."""
+        """Return what no step multiplies of a lane's words. Refuses a lane that is multiplied more than
+        once.
+        """
         pairs: list[tuple[Part, Part] | None] = []
         for step in self.steps:
             parts = step.parts if isinstance(step, FusedStep) else None
@@ -242,12 +245,12 @@ class _BudgetBuilder:
         return left_out(self.fmt, self.significant, parts_alone)
 
     def kept(self, side: int, parts: tuple[Part, Part]) -> PartKept:
-        """The constants of the part of a's words (``side`` 0) or of b's."""
+        """Return the constants of the part of a's words (``side`` 0) or of b's."""
         return part_kept(self.fmt, self.significant[side], parts[side])
 
     @property
     def fmt(self) -> Format:
-        """The format of the words."""
+        """Return the format of the words."""
         return self.algorithm.split.format
 
     @cached_property
@@ -265,7 +268,7 @@ class _BudgetBuilder:
         return (partial.growth - 1) * self.terms(partial) + partial.off
 
     def reach(self, partial: Partial) -> Fraction:
-        """How large a partial sum can be, relative to S."""
+        """Return how large a partial sum can be, relative to S."""
         return self.terms(partial) + self.wrong(partial)
 
     @cached_property
@@ -293,7 +296,7 @@ class _BudgetBuilder:
     # --- IEEE operations
 
     def outside(self, whole: Partial, part: Partial, shift: int) -> Partial:
-        """The sum of both by the algorithm; nothing is rounded where one of both is zero."""
+        """Return the sum of both by the algorithm; nothing is rounded where one of both is zero."""
         if part.zero and not adding_zero(self.chain, self.algorithm, shift):
             raise Unbounded(f"not proved: {self.chain.stopped}")
         joined = whole.joined(part)
@@ -305,7 +308,7 @@ class _BudgetBuilder:
         return self.rounded(joined, operation.format, operation.rounding, fine=not shift)
 
     def compensated(self, whole: Partial) -> Partial:
-        """The compensated sum of all chains and c; whole: the same without what the additions lose."""
+        """Return the compensated sum of all chains and c; whole: the same without what the additions lose."""
         algorithm, wide = self.algorithm, self.algorithm.wide
         compensation = COMPENSATIONS[algorithm.compensated]
         if compensation.exact_error and not algorithm.rounding.ties_to_even:
@@ -340,7 +343,7 @@ class _BudgetBuilder:
         fine: bool = False,
         flush: bool = False,
     ) -> Partial:
-        """An exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
+        """Return an exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
         self.chain.know(_IEEE)
         share = Fraction(1, 2) if rounding.nearest else Fraction(1)
         self.stays_below(fmt.largest_finite, self.reach(exact), shift, f"a sum in {fmt.name}")
@@ -355,7 +358,7 @@ class _BudgetBuilder:
 
     @cached_property
     def steps(self) -> Sequence[Step]:
-        """The steps of an instruction."""
+        """Return the steps of an instruction."""
         low, high = word_exponents(self.algorithm.split, self.domain)
         unit, wide = self.algorithm.unit, self.algorithm.wide
         for own, fmt, most in (
@@ -368,7 +371,7 @@ class _BudgetBuilder:
         return steps_of(self.chain, unit, low, high, parts=True)
 
     def with_subnormals(self) -> tuple[SplitConstants, SplitConstants]:
-        """The constants of words that may be subnormal, and are read as they are.
+        """Return the constants of words that may be subnormal, and are read as they are.
 
         A subnormal word has the exponent e_min of normal ones and p significand bits at most: 2^e_min is up
         to 2^(p - 1) times its magnitude. So 2^T is up to 2^(2p - 2) times a product's; up to 2^(p - 1) times
@@ -394,7 +397,7 @@ class _BudgetBuilder:
         return lower, WHOLE if held else lower
 
     def inside(self, start: Partial, shift: int, steps: list[Instruction]) -> Partial:
-        """A chain of instructions."""
+        """Return a chain of instructions."""
         partial, shared = start, Shared()
         for i, j, part in steps:
             there = i < len(self.a.sizes) and j < len(self.b.sizes)
@@ -404,7 +407,7 @@ class _BudgetBuilder:
     def instruction(
         self, c: Partial, product: tuple[int, int], lanes: int, shift: int, shared: Shared
     ) -> Partial:
-        """One instruction, of whose lanes the first ones have products that are not zero."""
+        """Return one instruction, of whose lanes the first ones have products that are not zero."""
         partials: list[Partial] = []
 
         def read(source: Source, parts: tuple[Part, Part] | None = None) -> Partial:
@@ -424,7 +427,9 @@ class _BudgetBuilder:
         return partials[-1]
 
     def operation(self, step: IeeeStep, parts: Sequence[Partial], c: Partial, shift: int) -> Partial:
-        """What an IEEE operation gives; nothing is rounded where one of its inputs alone is not zero."""
+        """Return what an IEEE operation gives; nothing is rounded where one of its inputs alone is not
+        zero.
+        """
         exact = Partial().joined(*parts)
         operation = step.operation
         if step.drops and not c.zero:
@@ -446,7 +451,7 @@ class _BudgetBuilder:
         shift: int,
         shared: Shared,
     ) -> Partial:
-        """What a fused sum gives.
+        """Return what a fused sum gives.
 
         shared: what the sums of the chain have lost so far relative to their own products. An instruction's
         lanes are no other's: together such products are those of one instruction over all lanes.
@@ -473,7 +478,9 @@ class _BudgetBuilder:
         after: Partial,
         shift: int,
     ) -> tuple[Fraction, Fraction]:
-        """What one fused sum of some numbers, not zero, loses at most: relative to S, and to its products."""
+        """Return what one fused sum of some numbers, not zero, loses at most: relative to S, and to its
+        products.
+        """
         fused, reach = step.sum, self.reach(after)
         nothing = Fraction(0), Fraction(0)
         if not live:

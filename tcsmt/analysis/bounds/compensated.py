@@ -49,7 +49,7 @@ class SumLimits:
         return SumLimits(*(-(-x // _STEP) * _STEP for x in (self.sum, self.error, self.lost)))
 
     def hold(self, other: SumLimits) -> bool:
-        """Whether each is at least the other's."""
+        """Return whether each is at least the other's."""
         return self.sum >= other.sum and self.error >= other.error and self.lost >= other.lost
 
 
@@ -79,7 +79,9 @@ class CompensatedSum:
         raise Unbounded("no limits of a compensated sum are found")
 
     def lost(self, compensated: str) -> Fraction:
-        """How far the result is off at most: V, and what its last rounding, or leaving e out, loses."""
+        """Return how far the result is off at most: V, and what its last rounding, or leaving e out,
+        loses.
+        """
         limits = self.limits(compensated)
         if COMPENSATIONS[compensated].adds_error:
             return limits.lost + self.u * (self.size + limits.lost)

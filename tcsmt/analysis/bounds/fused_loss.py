@@ -115,7 +115,7 @@ class FusedSum:
 
     @property
     def lowest(self) -> int:
-        """The least exponent of a product that is not zero for which the lemmas hold.
+        """Return the least exponent of a product that is not zero for which the lemmas hold.
 
         A c with this exponent is normal, and the last bit of a sum is one that the format has: of a normal
         number where subnormal results are flushed. No zero product has it.
@@ -155,7 +155,7 @@ class FusedSum:
         need(chain, "the sum of zeros is zero", zeros & self.finite & ~decode(self.format, self.result).zero)
 
     def cut(self, chain: StepwiseProof, live: Collection[int]) -> Fraction:
-        """What alignment loses of the live numbers at most, together, relative to 2^T.
+        """Return what alignment loses of the live numbers at most, together, relative to 2^T.
 
         T is then the exponent of a live number that is not zero.
         """
@@ -197,7 +197,9 @@ class FusedSum:
         return tuple(losses)
 
     def keeps_multiples(self, chain: StepwiseProof, last: int, top: int) -> bool:
-        """Whether it was proved that alignment loses nothing of multiples of 2^last, T being ``top``."""
+        """Return whether it was proved that alignment loses nothing of multiples of 2^last, T being
+        ``top``.
+        """
         return all(
             top - x.fraction_bits <= last
             and chain.prove("a term on the grid loses nothing", _Alignment.of(x).loses_on_grid)
@@ -205,7 +207,9 @@ class FusedSum:
         )
 
     def _added(self, chain: StepwiseProof) -> Fixed:
-        """The sum of the aligned terms; where every number is a zero, the sum may be put to zero instead."""
+        """Return the sum of the aligned terms; where every number is a zero, the sum may be put to zero
+        instead.
+        """
         word = self.sum.word
         if word.op != "ite" or word.args[1].value != 0:
             return self.sum
@@ -215,7 +219,9 @@ class FusedSum:
         return replace(self.sum, word=added)
 
     def truncates(self, chain: StepwiseProof) -> bool:
-        """Whether it was proved that no product loses more than itself, and c nothing where it is largest."""
+        """Return whether it was proved that no product loses more than itself, and c nothing where it is
+        largest.
+        """
         places = {place: _Alignment.of(x) for x in self.sum.addends for place in self._places(x)}
         alone = all(isinstance(x.source, Number) for x in self.sum.addends)
         return (
@@ -235,7 +241,7 @@ class FusedSum:
         need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
     def _cut(self, chain: StepwiseProof, x: Fixed, live: Collection[int]) -> Fraction:
-        """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
+        """Return what is lost in a value of the sum's tree, relative to 2^(its exponent)."""
         places = set(self._places(x))
         if not places & set(live):
             return Fraction(0)
@@ -267,7 +273,8 @@ class FusedSum:
         return least if alone else Fraction(0)
 
     def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
-        """A sum of terms; one that is left out where its largest exponent is small is not left out here.
+        """Return a sum of terms; one that is left out where its largest exponent is small is not left out
+        here.
 
         Where it is left out, none of its numbers is one that the lemmas are about, and all are zeros.
         """
@@ -280,7 +287,7 @@ class FusedSum:
         return replace(x, word=added)
 
     def _counts(self, x: Number) -> Term:
-        """Whether a number is not zero, and one that the lemmas are about."""
+        """Return whether a number is not zero, and one that the lemmas are about."""
         return ~x.zero & signed_word(self.lowest).sle(signed(x.exponent))
 
     def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
@@ -353,7 +360,7 @@ class FusedSum:
         return premise & wrong
 
     def _aligned(self, x: Fixed) -> Iterator[Fixed]:
-        """What is aligned in a value of the sum's tree."""
+        """Yield what is aligned in a value of the sum's tree."""
         for addend in x.addends:
             yield from self._aligned(addend)
         if not x.addends and x.source is not None:
@@ -362,7 +369,7 @@ class FusedSum:
                 yield from self._aligned(x.source)
 
     def _places(self, x: Fixed) -> Iterator[int]:
-        """The numbers that a value of the sum's tree is made of."""
+        """Yield the numbers that a value of the sum's tree is made of."""
         for addend in x.addends:
             yield from self._places(addend)
         if x.addends:
@@ -376,7 +383,9 @@ class FusedSum:
         yield places[0]
 
     def rounding(self, chain: StepwiseProof) -> Fraction:
-        """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
+        """Return the share of the result's last bit that the last rounding loses at most (1: less than
+        it).
+        """
         return self._rounding(chain)[0]
 
     def _rounding(self, chain: StepwiseProof) -> tuple[Fraction, Fraction]:
@@ -397,7 +406,7 @@ class FusedSum:
         raise Unbounded(f"not proved: {chain.stopped}")
 
     def _miscounted(self, chain: StepwiseProof) -> Fraction:
-        """What a sum of -1 unit of its grid loses, relative to 2^T; its result is a power of two."""
+        """Return what a sum of -1 unit of its grid loses, relative to 2^T; its result is a power of two."""
         top, fmt = free_exponent("top", self.sum.exponent), self.format
         free = {self.sum.word: const(-1, self.sum.word.width), self.sum.exponent.term: top.term}
         (result,) = substitute([self.result], free)
@@ -442,18 +451,18 @@ class FusedSum:
 
     @property
     def finite(self) -> Term:
-        """Whether no number is infinite or a NaN."""
+        """Return whether no number is infinite or a NaN."""
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
     def passes(self, chain: StepwiseProof, place: int, *, below: bool = False) -> bool:
-        """Whether it was proved that one number alone comes out as it is, where all others are zero.
+        """Return whether it was proved that one number alone comes out as it is, where all others are zero.
 
         below: only where it is below 2^e_max.
         """
         return chain.prove(*self._alone(place, below=below))
 
     def stays_near(self, chain: StepwiseProof) -> Fraction:
-        """How far c alone, below 2^e_max, may be from what comes out (0: not proved)."""
+        """Return how far c alone, below 2^e_max, may be from what comes out (0: not proved)."""
         c = self.numbers[C]
         off = max(self.lowest - self.sum.fraction_bits, c.exponent.low - c.fraction_bits)
         return Fraction(2) ** off if chain.prove(*self._alone(C, below=True, off=off)) else Fraction(0)
@@ -487,7 +496,7 @@ class FusedSum:
         return text, free_products(premise & wrong)
 
     def stays_small(self, chain: StepwiseProof) -> Fraction:
-        """How far a result may be from the sum where the largest exponent lies below the lowest."""
+        """Return how far a result may be from the sum where the largest exponent lies below the lowest."""
         highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
         x, top = decode(self.format, self.result), signed(self.sum.exponent)
         large = x.infinite | x.nan | ~signed(x.exponent).sle(signed_word(highest))
@@ -616,14 +625,15 @@ def _require_sums(chain: StepwiseProof, x: Fixed) -> None:
 
 
 def _source(x: Fixed) -> Number | Fixed:
-    """What an aligned word is made of."""
+    """Return what an aligned word is made of."""
     if x.source is None:
         raise InternalError("an aligned word without its source")
     return x.source
 
 
 def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:
-    """Whether it was proved that an exponent of which the maximum is taken is the term's own, or larger.
+    """Return whether it was proved that an exponent of which the maximum is taken is the term's own, or
+    larger.
 
     The maximum is no smaller. This question is the same one for all lanes, and short.
     """
@@ -655,21 +665,21 @@ def _not_above(chain: StepwiseProof, x: Fixed) -> None:
 
 
 def _without_constant(term: Term, value: Term) -> tuple[Term, Term]:
-    """A node, and its value where a term has a value: other constants may be added to the node."""
+    """Return a node, and its value where a term has a value: other constants may be added to the node."""
     if term.op == "add" and len(term.args) == 2 and term.args[0].op == "const":
         return term.args[1], value - term.args[0]
     return term, value
 
 
 def _aligned_zero(x: Fixed) -> Term:
-    """The aligned word of a zero, whatever its exponent is."""
+    """Return the aligned word of a zero, whatever its exponent is."""
     source = _source(x)
     word = source.significand if isinstance(source, Number) else source.word
     return substitute([x.word], {word: const(0, word.width)})[0]
 
 
 def leading_bit(word: Term) -> Term:
-    """The word with its highest set bit alone."""
+    """Return the word with its highest set bit alone."""
     bits, above = [], word[word.width - 1]
     bits.append(above)
     for place in range(word.width - 2, -1, -1):
@@ -682,7 +692,7 @@ def leading_bit(word: Term) -> Term:
 
 
 def _whole(x: Number) -> Term:
-    """A number's significand with its sign, in two's complement."""
+    """Return a number's significand with its sign, in two's complement."""
     word = x.significand.zext(x.significand.width + 1)
     return x.sign.ite(-word, word)
 

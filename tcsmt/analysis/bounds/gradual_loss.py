@@ -50,13 +50,13 @@ class GradualSum(FusedSum):
 
     @property
     def floor(self) -> int:
-        """The exponent up to which T may be that of a zero, or of a subnormal c."""
+        """Return the exponent up to which T may be that of a zero, or of a subnormal c."""
         floor = max(self.numbers[C].exponent.low, self.format.e_min)
         return floor if self.zero_exponent is None else max(floor, self.zero_exponent)
 
     @property
     def lowest(self) -> int:
-        """The least T that is the exponent of a number that is not zero, and no smaller than 2^T."""
+        """Return the least T that is the exponent of a number that is not zero, and no smaller than 2^T."""
         return self.floor + 1
 
     def losses(self, chain: StepwiseProof, live: Collection[int]) -> ErrorTerms:
@@ -78,7 +78,7 @@ class GradualSum(FusedSum):
 
     @property
     def _last(self) -> int:
-        """The exponent of the last bit that the rounding keeps of a subnormal result."""
+        """Return the exponent of the last bit that the rounding keeps of a subnormal result."""
         return self.format.e_min - (self.precision - 1)
 
     def _require_normal_c(self, chain: StepwiseProof) -> None:
@@ -93,7 +93,7 @@ class GradualSum(FusedSum):
         return Fraction(0)
 
     def _counts(self, x: Number) -> Term:
-        """Whether a number is not zero: the lemmas are about all of these."""
+        """Return whether a number is not zero: the lemmas are about all of these."""
         return ~x.zero
 
     def _rounding(self, chain: StepwiseProof) -> tuple[Fraction, Fraction]:
@@ -113,7 +113,7 @@ class GradualSum(FusedSum):
 
     @property
     def _least(self) -> int:
-        """The least T with which a sum may be above a quarter of 2^last."""
+        """Return the least T with which a sum may be above a quarter of 2^last."""
         return self._last + self.sum.fraction_bits - self.sum.word.width
 
     def _misrounded_small(self, share: Fraction) -> Term:
@@ -157,7 +157,7 @@ class GradualSum(FusedSum):
         return premise & total.eq(0).ite(~x.zero, wrong)
 
     def _free_result(self) -> tuple[Format, Term, Exponent, Number]:
-        """The result's format, and any sum with any largest exponent T, T, and what they give."""
+        """Return the result's format, and any sum with any largest exponent T, T, and what they give."""
         total, top = var("sum", self.sum.word.width), free_exponent("top", self.sum.exponent)
         free = {self.sum.word: total, self.sum.exponent.term: top.term}
         return self.format, total, top, decode(self.format, substitute([self.result], free)[0])

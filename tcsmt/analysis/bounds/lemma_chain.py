@@ -26,7 +26,7 @@ class LemmaChain(StepwiseProof):
         self.names: dict[str, None] = {}
 
     def prove(self, what: str, goal: Term) -> bool:
-        """Whether there is a lemma for the goal."""
+        """Return whether there is a lemma for the goal."""
         if goal.value == 0:
             return True
         if goal.value is not None:
@@ -40,7 +40,7 @@ class LemmaChain(StepwiseProof):
         return True
 
     def attempt(self, way: Callable[[], bool]) -> bool:
-        """The same of the lemmas."""
+        """Return the same of the lemmas."""
         names = dict(self.names)
         proved = super().attempt(way)
         if not proved:

@@ -48,8 +48,9 @@ _IEEE = "an IEEE operation rounds the exact sum of what it is given (754-2019, 4
 
 
 def never_falls(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> bool:
-    """Whether it was proved that the result does not fall where a word of a, b or c grows, and b or a is
-    positive or there is none; that it is the same for both zeros, and never a NaN. The chain has the steps.
+    """Return whether it was proved that the result does not fall where a word of a, b or c grows, and b or a
+    is positive or there is none; that it is the same for both zeros, and never a NaN. The chain has the
+    steps.
     """
     try:
         steps = _steps(chain, algorithm, domain)
@@ -66,7 +67,7 @@ def never_falls(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> b
 
 
 def keeps_sign(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> bool:
-    """Whether the result is one rounding of c + a·b that is never zero where that is not."""
+    """Return whether the result is one rounding of c + a·b that is never zero where that is not."""
     wide = algorithm.wide
     try:
         steps = _steps(chain, algorithm, domain)
@@ -83,7 +84,7 @@ def keeps_sign(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> bo
 
 
 def successor(word: Term, domain: Domain, wide: Format, bits: int) -> Term:
-    """The next larger word of the domain after one of its words.
+    """Return the next larger word of the domain after one of its words.
 
     After the largest it is a word outside of the domain; after either zero it is the smallest
     positive number, and before them both the largest negative one.
@@ -96,8 +97,8 @@ def successor(word: Term, domain: Domain, wide: Format, bits: int) -> Term:
 
 
 def _steps(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> list[Step]:
-    """The steps of one instruction. Raises :class:`.Unbounded` where the algorithm is more than instructions
-    one after the other, each on words that are the numbers rounded once.
+    """Return the steps of one instruction. Raises :class:`.Unbounded` where the algorithm is more than
+    instructions one after the other, each on words that are the numbers rounded once.
     """
     chains = list(algorithm.chains(algorithm.k))
     plain = len(chains) == 1 and chains[0][0] == 0 and all(step[:2] == (0, 0) for step in chains[0][1])
@@ -137,7 +138,9 @@ def _split(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> None:
 
 
 def _of_operations(chain: StepwiseProof, algorithm: Algorithm, steps: Sequence[Step]) -> bool:
-    """Whether an instruction is a combination of roundings, none of which overflows or drops a number."""
+    """Return whether an instruction is a combination of roundings, none of which overflows or drops a
+    number.
+    """
     for step in steps:
         plain = isinstance(step, IeeeStep) and not step.drops and not step.operation.flush
         if not plain or step.operation.format != algorithm.wide:  # type: ignore[union-attr]

@@ -58,12 +58,12 @@ class Moves:
 
     @property
     def top(self) -> Exponent:
-        """The largest exponent."""
+        """Return the largest exponent."""
         return self.aligned.exponent
 
     @cached_property
     def limit(self) -> int:
-        """An exponent above which no number's is."""
+        """Return an exponent above which no number's is."""
         return max(sum(fmt.e_max for fmt in self.factors) + 1, self.domain.high)
 
     def prove(self, chain: StepwiseProof, steps: Sequence[Step]) -> None:
@@ -95,7 +95,7 @@ class Moves:
 
     @staticmethod
     def _vanishes(fused: FusedSum, lanes: range) -> bool:
-        """Whether every product but those of some lanes is a zero, its words being 0."""
+        """Return whether every product but those of some lanes is a zero, its words being 0."""
         places = [place for place in fused.numbers if place not in (C, *lanes)]
         zeros = [fused.numbers[place].zero for place in places]
         words = {word: const(0, word.width) for word in variables(zeros)}
@@ -117,7 +117,7 @@ class Moves:
     # --- a number as a function of its words and of the largest exponent, counted from its lowest value
 
     def _place(self, place: int) -> tuple[Fixed, Term]:
-        """The aligned term of a number, and what enters the maximum for it."""
+        """Return the aligned term of a number, and what enters the maximum for it."""
         own = set(variables(self._nodes(self.fused.numbers[place])))
         grid = (self.top, self.aligned.fraction_bits)
         (top, _) = self.tops()
@@ -138,7 +138,7 @@ class Moves:
         return [x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan]
 
     def given(self, place: int, words: Sequence[Term], top: Term) -> tuple[Term, Term]:
-        """The aligned term and what enters the maximum, for such words and such a largest exponent."""
+        """Return the aligned term and what enters the maximum, for such words and such a largest exponent."""
         addend, entering = self._place(place)
         names = ["c"] if place == C else [f"a{place}", f"b{place}"]
         inputs = {var(name, word.width): word for name, word in zip(names, words, strict=True)}
@@ -150,7 +150,7 @@ class Moves:
 
     @property
     def product(self) -> tuple[int, list[Term], Term]:
-        """A product's place, its words, and whether they are possible."""
+        """Return a product's place, its words, and whether they are possible."""
         words = [var(name, fmt.width) for name, fmt in zip(("other a", "other b"), self.factors, strict=True)]
         numbers = [decode(fmt, word) for fmt, word in zip(self.factors, words, strict=True)]
         return 0, words, all_of(~(x.infinite | x.nan) for x in numbers)
@@ -162,7 +162,7 @@ class Moves:
         return C, [word], self.domain.within(word, self.wide, self.wide.precision)
 
     def tops(self) -> tuple[Term, Term]:
-        """A largest exponent, and a later one."""
+        """Return a largest exponent, and a later one."""
         return var("largest", self.top.term.width), var("later largest", self.top.term.width)
 
     # --- the lemmas
@@ -190,7 +190,9 @@ class Moves:
         need(chain, f"{what}, rounded down, is not larger", later & result.slt(lower))
 
     def _rounded(self, word: Term, top: Term) -> Term:
-        """The result for such a sum and such a largest exponent, in order, of numbers that are zeros."""
+        """Return the result for such a sum and such a largest exponent, in order, of numbers that are
+        zeros.
+        """
         replaced = {self.fused.sum.word: word, self.top.term: top}
         (result,) = substitute([self.fused.result], replaced)
         names = {*variables([word, top])}
@@ -233,7 +235,9 @@ class Moves:
             need(chain, f"{what} is alike for both zeros", inside & (aligned.ne(0) | enters.ne(others)))
 
     def steps_of_factor(self, side: int) -> Iterator[tuple[str, int, list[list[Term]], Term]]:
-        """How a factor's magnitude becomes the next one: both words before and after, whether they may be."""
+        """Yield how a factor's magnitude becomes the next one: both words before and after, whether they may
+        be.
+        """
         fmt, other = self.factors[side], self.factors[1 - side]
         y = var("factor", other.width)
         still = decode(other, y)
@@ -295,7 +299,7 @@ class Moves:
                 self.combined(chain, title, premise, (low, high), others)
 
     def _signs(self, place: int, words: Sequence[Term]) -> tuple[Term, Term]:
-        """The sign of a number, and whether it is zero."""
+        """Return the sign of a number, and whether it is zero."""
         fmts = (self.wide,) if place == C else self.factors
         numbers = [decode(fmt, word) for fmt, word in zip(fmts, words, strict=True)]
         sign = FALSE
@@ -305,7 +309,7 @@ class Moves:
 
     @staticmethod
     def _entering(kind: str, before: Term, after: Term) -> Term:
-        """Whether it moves otherwise than the step does."""
+        """Return whether it moves otherwise than the step does."""
         if kind == "within a binade":
             return before.ne(after)
         wrong = after.ult(before)

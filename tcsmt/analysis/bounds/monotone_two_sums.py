@@ -41,7 +41,7 @@ __all__ = ["TwoSums", "sum_of_products"]
 
 
 def sum_of_products(whole: Fixed) -> Fixed | None:
-    """The sum of products, where a sum is that of two values of which one is such a sum; else None."""
+    """Return the sum of products, where a sum is that of two values of which one is such a sum; else None."""
     inner = [x.source for x in whole.addends if isinstance(x.source, Fixed) and x.source.addends]
     return inner[0] if len(whole.addends) == 2 and len(inner) == 1 else None
 
@@ -72,7 +72,7 @@ class _Part(Moves):
 
     @property
     def _finer(self) -> int:
-        """The logarithm of how many units of the second grid are one of D's."""
+        """Return the logarithm of how many units of the second grid are one of D's."""
         dot = sum_of_products(self.fused.sum)
         dot = present(dot)
         return self.fused.sum.fraction_bits - dot.fraction_bits

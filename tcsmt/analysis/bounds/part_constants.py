@@ -37,7 +37,7 @@ class PartKept:
 
 @lru_cache(maxsize=64)
 def part_kept(fmt: Format, bits: int, part: Part) -> PartKept:
-    """The constants of a part of normal words with so many significant bits.
+    """Return the constants of a part of normal words with so many significant bits.
 
     Raises :class:`.Unbounded` for significands of too many bits.
     """
@@ -48,7 +48,8 @@ def part_kept(fmt: Format, bits: int, part: Part) -> PartKept:
 
 @lru_cache(maxsize=64)
 def left_out(fmt: Format, bits: tuple[int, int], pairs: tuple[tuple[Part, Part], ...]) -> Fraction:
-    """How much of the product of two words is left out, where some pairs of parts are multiplied and added.
+    """Return how much of the product of two words is left out, where some pairs of parts are multiplied and
+    added.
 
     Relative to the product, at most. bits: significant bits of the one's words and the other's. Raises
     :class:`.Unbounded` where the parts of some product are more than the product.
@@ -88,7 +89,7 @@ def _counted(fmt: Format, bits: int, part: Part) -> tuple[Array, Array]:
 
 
 def _largest(part: Array, whole: Array) -> Fraction:
-    """The largest ratio of integers, exactly."""
+    """Return the largest ratio of integers, exactly."""
     place = int(np.argmax(part / whole))
     best = Fraction(int(part[place]), int(whole[place]))
     # binary64 may have chosen one of two that are nearly the same

@@ -63,12 +63,12 @@ class Words:
 
     @property
     def split(self) -> Split:
-        """The algorithm's split."""
+        """Return the algorithm's split."""
         return self.algorithm.split
 
     @cached_property
     def operands(self) -> tuple[list[list[Term]], list[list[Term]]]:
-        """The words of each a and of each b."""
+        """Return the words of each a and of each b."""
         width, number = self.split.format.width, self.split.words
         left, right = (
             [
@@ -90,7 +90,7 @@ class Words:
 
     @cached_property
     def stages(self) -> list[Stage]:
-        """The algorithm on these words; the last stage is the result."""
+        """Return the algorithm on these words; the last stage is the result."""
         return self.algorithm.after_split(*self.operands, self.c)
 
     @cached_property
@@ -134,7 +134,7 @@ class Words:
 
     @cached_property
     def holds(self) -> Term:
-        """What part 1 has proved of the words, and that c is in the domain."""
+        """Return what part 1 has proved of the words, and that c is in the domain."""
         low, high = word_exponents(self.split, self.domain)
         wide = self.algorithm.wide
         own = word_grid(self.split, self.domain)
@@ -200,7 +200,9 @@ def split_goal(split: Split, domain: Domain, bits: int, count: int, digits: int 
 
 
 def _first(split: Split, domain: Domain, x: Number) -> Term:
-    """What a first word is: normal or zero where the domain's numbers are, and without a sign likewise."""
+    """Return what a first word is: normal or zero where the domain's numbers are, and without a sign
+    likewise.
+    """
     normal = TRUE if domain.low < split.format.e_min else x.zero | x.significand[split.format.fraction_bits]
     return normal & ~x.sign if domain.positive else normal
 
@@ -218,7 +220,7 @@ def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
 
 
 def free_products(goal: Term, *, sharp: bool = False) -> Term:
-    """The goal with a free variable for each product of significands, and what is known of its size.
+    """Return the goal with a free variable for each product of significands, and what is known of its size.
 
     sharp: by each factor's value, too, so that a product with a subnormal factor is known to be small,
     and that of two products with a factor in common the one with the larger other factor is larger.
@@ -264,7 +266,7 @@ class StepwiseProof:
         self.refuted = False
 
     def prove(self, what: str, goal: Term) -> bool:
-        """Whether the goal is proved to have no model; remembered with its words."""
+        """Return whether the goal is proved to have no model; remembered with its words."""
         if goal in self._done:
             return True
         proof = self.solving.proved.get(goal) or self._asked(goal)
@@ -277,7 +279,9 @@ class StepwiseProof:
         return False
 
     def attempt(self, way: Callable[[], bool]) -> bool:
-        """Whether a way of proving ends with a proof; if not, its steps are no part of what comes after."""
+        """Return whether a way of proving ends with a proof; if not, its steps are no part of what comes
+        after.
+        """
         steps, done = list(self.steps), set(self._done)
         if way():
             return True
@@ -336,7 +340,7 @@ def split_steps(chain: StepwiseProof, words: Words, digits: int | None = None) -
 
 
 def words_needed(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
-    """How many words numbers of so many bits need at most."""
+    """Return how many words numbers of so many bits need at most."""
     split = algorithm.split
     need = [min(split.words, -(-bits // split.format.precision)) for bits in domain.bits_in(split.wide)]
     return need[0], need[1]
@@ -345,7 +349,7 @@ def words_needed(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
 def prove_not_less_accurate(
     chain: StepwiseProof, first: Algorithm, second: Algorithm, domain: Domain
 ) -> bool:
-    """Whether it was proved that the first algorithm's error is never larger; the chain has the steps.
+    """Return whether it was proved that the first algorithm's error is never larger; the chain has the steps.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
     no number of the wide format is nearer; or no words at all (the same ones on both sides) give it a
@@ -385,7 +389,7 @@ def prove_not_less_accurate(
 
 
 def _addends(chain: StepwiseProof, words: Words) -> list[tuple[int, Term]] | None:
-    """What is added outside, x·2^-shift in order, without what is proved to be zero.
+    """Return what is added outside, x·2^-shift in order, without what is proved to be zero.
 
     None where it was not proved that adding zero changes nothing.
     """
@@ -406,7 +410,9 @@ def _addends(chain: StepwiseProof, words: Words) -> list[tuple[int, Term]] | Non
 
 
 def adding_zero(chain: StepwiseProof, algorithm: Algorithm, shift: int) -> bool:
-    """Whether it was proved that a zero of either sign, times 2^-shift, changes no number it is added to."""
+    """Return whether it was proved that a zero of either sign, times 2^-shift, changes no number it is added
+    to.
+    """
     wide = algorithm.wide
     x, y = var("x", wide.width), var("y", wide.width)
     finite = _size(x).eq(0) & _size(y).ult(wide.infinity_word)
@@ -419,7 +425,7 @@ def _size(word: Term) -> Term:
 
 
 def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
-    """The word of the addends' sum, as the algorithm adds them up."""
+    """Return the word of the addends' sum, as the algorithm adds them up."""
     (_, result), *others = addends
     for shift, term in others:
         result = words.algorithm.plus(term, shift, result)
@@ -427,13 +433,13 @@ def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
 
 
 def _overflow(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
-    """Whether the last addition's result is not finite: an infinity is not nearest to anything."""
+    """Return whether the last addition's result is not finite: an infinity is not nearest to anything."""
     wide = words.algorithm.wide
     return ~_size(_added(words, addends)).ult(wide.infinity_word)
 
 
 def _inexact(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
-    """Whether the last addition is not one of two numbers whose sum is the exact dot product."""
+    """Return whether the last addition is not one of two numbers whose sum is the exact dot product."""
     grid = words.grid
     shift, last = addends[-1]
     before = _added(words, addends[:-1])

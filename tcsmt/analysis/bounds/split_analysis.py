@@ -103,7 +103,7 @@ class Traced:
 
 @cache
 def traced(split: Split) -> Traced:
-    """The split on the variable x. A word that is no whole number of units is ``wrong``."""
+    """Return the split on the variable x. A word that is no whole number of units is ``wrong``."""
     word = var("x", F32.width)
     x = dp.decode(F32, word)
     parts = [
@@ -137,7 +137,9 @@ def _times(x: Number, power: int) -> Number:
 
 
 def _units(part: Number, x: Number) -> tuple[Term, Term]:
-    """The part's magnitude in units in the last place of x, and whether it is no whole number of them."""
+    """Return the part's magnitude in units in the last place of x, and whether it is no whole number of
+    them.
+    """
     place, unit = part.exponent.plus(-part.fraction_bits), x.exponent.plus(-x.fraction_bits)
     low, high = min(place.low, unit.low), max(place.high, unit.high)
     first, other = place.within(low, high).zext(_WIDTH), unit.within(low, high).zext(_WIDTH)
@@ -149,7 +151,7 @@ def _units(part: Number, x: Number) -> tuple[Term, Term]:
 
 
 def statement(split: Split) -> Term:
-    """What is proved of every input x: a truth value over the variable x.
+    """Return what is proved of every input x: a truth value over the variable x.
 
     The words are finite, or x is as large as :func:`least_special` says; and the error is
     :func:`distance`.
@@ -161,7 +163,7 @@ def statement(split: Split) -> Term:
 
 
 def least_special(split: Split) -> int:
-    """The FP32 word of the smallest magnitude that the first word does not hold.
+    """Return the FP32 word of the smallest magnitude that the first word does not hold.
 
     To nearest: what rounds to infinity; toward zero: twice the largest power of two (a larger x
     is cut to the largest finite word).
@@ -174,7 +176,7 @@ def least_special(split: Split) -> int:
 
 
 def distance(split: Split, x: Number) -> Term:
-    """The error as integers say it: each word leaves the distance to its grid (24 bits).
+    """Return the error as integers say it: each word leaves the distance to its grid (24 bits).
 
     The grid of a word is the coarser of two: as many bits as the precision says from the first bit
     of what is left, and the smallest step of the format. Distance to nearest, or to the next
@@ -203,7 +205,7 @@ def distance(split: Split, x: Number) -> Term:
 
 
 def _length(word: Term) -> Term:
-    """How many bits a 24-bit word has without leading zeros."""
+    """Return how many bits a 24-bit word has without leading zeros."""
     _, zeros = leading_zeros(word)
     return word.eq(0).ite(0, const(word.width, zeros.width) - zeros)
 
@@ -233,7 +235,9 @@ class SplitTally:
 
     @property
     def kept(self) -> Fraction:
-        """The expected length of the mantissa that is kept, in bits, of 23: an error of n bits costs n."""
+        """Return the expected length of the mantissa that is kept, in bits, of 23: an error of n bits costs
+        n.
+        """
         lost = sum(min(bits, 23) * count for bits, count in enumerate(self.lengths))
         return 23 - Fraction(lost, self.split)
 
@@ -275,7 +279,7 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
 
 
 def binade(split: Split, field: int) -> SplitTally:
-    """The tally of the inputs with one exponent field, both signs together."""
+    """Return the tally of the inputs with one exponent field, both signs together."""
     function = _coded(split)
     return _tally(function, field) + _tally(function, field + 256)
 
@@ -300,7 +304,7 @@ def _tally(function: ExhaustiveEvaluator, number: int) -> SplitTally:
 
 
 def counted(split: Split, field: int) -> SplitTally | None:
-    """The tally of one exponent field by closed form; None where the first word can overflow."""
+    """Return the tally of one exponent field by closed form; None where the first word can overflow."""
     e_max = split.format.e_max - (not split.rounding.truncates)
     if field - F32.bias > e_max:
         return None
@@ -335,7 +339,7 @@ class _Counts:
     single: dict[int, int]
 
     def rounded(self, fmt: Format, step: int, mode: Rounding) -> _Counts:
-        """The distances to the grid; the format's smallest step is 2^step."""
+        """Return the distances to the grid; the format's smallest step is 2^step."""
         truncate = mode.truncates
         made = _Counts({}, {})
         for bits, weight in self.ranges.items():
@@ -369,7 +373,7 @@ class _Counts:
         self.single[value] = self.single.get(value, 0) + weight
 
     def kinds(self, fmt: Format, step: int, mode: Rounding) -> list[int]:
-        """How many are zero, are rounded to zero, to a subnormal number, to a normal one."""
+        """Return how many are zero, are rounded to zero, to a subnormal number, to a normal one."""
         counts = [0] * len(CLASSES)
         normal = step + fmt.fraction_bits  # from 2^normal on
         for bits, weight in self.ranges.items():
@@ -423,7 +427,7 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
 
 
 def proved_by_lemmas(chain: StepwiseProof, split: Split, fixed: Fixed = ()) -> bool:
-    """Whether :func:`statement` was proved of the inputs whose exponent field begins with these bits.
+    """Return whether :func:`statement` was proved of the inputs whose exponent field begins with these bits.
 
     At once, or of each half of them, and so on.
     """
@@ -440,7 +444,9 @@ Fixed: TypeAlias = tuple[int, ...]
 
 
 def _question(split: Split, fixed: Fixed) -> tuple[Term, Term]:
-    """An input whose exponent field begins with these bits, and: does :func:`statement` not hold for it?"""
+    """Return an input whose exponent field begins with these bits, and: does :func:`statement` not hold for
+    it?
+    """
     goal, word = ~statement(split), traced(split).word
     if not fixed:
         return word, goal
@@ -458,7 +464,7 @@ def _field(fixed: Fixed) -> str:
 
 
 def record(split: Split) -> dict[str, Any]:
-    """What the closed form says of a split: for each exponent of x, and for ranges alike in the error.
+    """Return what the closed form says of a split: for each exponent of x, and for ranges alike in the error.
 
     Exponents are those of normal x; ``subnormal`` has zero and the subnormal numbers. Probabilities
     are over the significands (and signs) of one exponent, all alike.

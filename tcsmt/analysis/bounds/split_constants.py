@@ -46,7 +46,7 @@ WHOLE = SplitConstants((Fraction(1),), (Fraction(1),), Fraction(0))
 
 @lru_cache(maxsize=64)
 def kept(split: Split, domain: Domain, bits: int, count: int) -> SplitConstants:
-    """The constants of a split, for the numbers of a domain that have so many bits.
+    """Return the constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
     ``count``.
@@ -73,7 +73,7 @@ def guessed(split: Split, domain: Domain, bits: int, count: int) -> SplitConstan
 
 
 def _against(split: Split, binade: Domain, bits: int, constants: SplitConstants) -> int | None:
-    """A number of one binade for which the constants do not hold, of all that there are."""
+    """Return a number of one binade for which the constants do not hold, of all that there are."""
     wide, goal = split.wide, kept_goal(split, binade, bits, constants)
     if goal.value == 0:
         return None
@@ -121,7 +121,9 @@ def _raised(constants: SplitConstants, split: Split, numbers: np.ndarray) -> Spl
 
 
 def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
-    """The largest ratio, rounded up to a few digits of it, or of its excess over 1; 0 if none is finite."""
+    """Return the largest ratio, rounded up to a few digits of it, or of its excess over 1; 0 if none is
+    finite.
+    """
     ratio = np.where(np.isfinite(part), part / whole, 0.0)
     place = int(np.argmax(ratio))
     exact = Fraction(float(part[place])) / Fraction(float(whole[place])) if ratio[place] else Fraction(0)

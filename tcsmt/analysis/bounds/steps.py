@@ -100,7 +100,7 @@ Step = FusedStep | IeeeStep
 
 
 def steps_of(chain: StepwiseProof, unit: Model, low: int, high: int, *, parts: bool = False) -> list[Step]:
-    """The steps of an instruction, or of a sequence of them, in order; the last one gives its result.
+    """Return the steps of an instruction, or of a sequence of them, in order; the last one gives its result.
 
     low, high: where the exponents of the operands lie that are not zero. Block scales are all 1. parts: a
     step may multiply parts of the operands' significands; else such a unit is refused. Raises
@@ -130,7 +130,7 @@ def require_same(chain: StepwiseProof, first: Format, second: Format, high: int)
 
 
 def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
-    """An instruction's steps where steps of another one come before them, whose result is its c."""
+    """Return an instruction's steps where steps of another one come before them, whose result is its c."""
     if not before:
         return list(steps)
 
@@ -213,18 +213,18 @@ class _Reader:
 
     @property
     def _factors(self) -> tuple[Format, Format]:
-        """The formats of a and of b."""
+        """Return the formats of a and of b."""
         return float_format(self.unit.a_format), float_format(self.unit.b_format)
 
     def _last_bit(self, fmt: Format | None) -> int:
-        """The exponent of the last bit of a number of a format; None: of a product of a's and b's."""
+        """Return the exponent of the last bit of a number of a format; None: of a product of a's and b's."""
         formats = [fmt] if fmt is not None else [*self._factors]
         return sum(f.e_min - f.fraction_bits for f in formats)
 
     def _multiply_add(
         self, operation: MultiplyAdd, results: dict[Term, tuple[Format, int]]
     ) -> list[tuple[Source | None, Format | None, bool]]:
-        """The sources of x·y and of z."""
+        """Return the sources of x·y and of z."""
         fmt = operation.format
         unity = const(fmt.word(Fraction(1)), fmt.width)
         added = self._word(operation.z, fmt, results)
@@ -238,7 +238,7 @@ class _Reader:
         return [(lanes[0], None, False), added]
 
     def _factor(self, operation: MultiplyAdd, words: Sequence[Term], narrow: Format) -> int | None:
-        """The lane of the word that one factor is proved to have the value of."""
+        """Return the lane of the word that one factor is proved to have the value of."""
         for factor in (operation.x, operation.y):
             inputs = variables([factor])
             if len(inputs) == 1 and inputs[0] in words:
@@ -252,7 +252,7 @@ class _Reader:
     def _word(
         self, word: Term, fmt: Format, results: dict[Term, tuple[Format, int]]
     ) -> tuple[Source | None, Format | None, bool]:
-        """The source of a word, its format, and whether a subnormal c is read as zero."""
+        """Return the source of a word, its format, and whether a subnormal c is read as zero."""
         if word.value is not None and word.value & ((1 << fmt.sign_bit) - 1) == 0:
             return None, None, False
         if word in results and results[word][0] == fmt:
@@ -262,7 +262,9 @@ class _Reader:
     def _number(
         self, number: Number, results: dict[Term, tuple[Format, int]]
     ) -> tuple[Source | None, Format | None, bool]:
-        """The source of a number, its format if it is a word's, whether a subnormal c is read as zero."""
+        """Return the source of a number, its format if it is a word's, whether a subnormal c is read as
+        zero.
+        """
         if number.zero.value == 1:
             return None, None, False
         for word, (fmt, step) in results.items():
@@ -288,7 +290,7 @@ class _Reader:
     # --- products
 
     def _lane(self, number: Number) -> int | None:
-        """The lane whose product a number is proved to be; None where it depends on anything else."""
+        """Return the lane whose product a number is proved to be; None where it depends on anything else."""
         inputs = variables([number.significand, number.exponent.term, number.sign, number.zero])
         if len(inputs) != 2:
             return None
@@ -318,7 +320,8 @@ class _Reader:
         return lane
 
     def _flushed(self, number: Number, x: Term, y: Term) -> bool:
-        """Whether a number is the product of both operands, or of parts, a subnormal one being read as zero.
+        """Return whether a number is the product of both operands, or of parts, a subnormal one being read as
+        zero.
 
         Then each operand that counts is proved to be read as it is: the product of both is theirs.
         """
@@ -340,20 +343,20 @@ class _Reader:
 
     @property
     def _chosen(self) -> tuple[Part, Part] | None:
-        """Which significand bits of a and of b are multiplied, where they are not all (None: all).
+        """Return which significand bits of a and of b are multiplied, where they are not all (None: all).
 
         The unit says so; that its products are those of the bits is read from its own graph.
         """
         return getattr(self.unit, "parts", None) if self.parts else None
 
     def _taken(self, x: Number, y: Number) -> tuple[Number, Number]:
-        """What is multiplied of two operands."""
+        """Return what is multiplied of two operands."""
         if self._chosen is None:
             return x, y
         return chosen_bits(x, *self._chosen[0]), chosen_bits(y, *self._chosen[1])
 
     def _least(self, fused: FusedSum) -> int:
-        """The least exponent of a product: that of its operands, or less where it is normalised."""
+        """Return the least exponent of a product: that of its operands, or less where it is normalised."""
         of_a, of_b = self._factors
         normalised = 2 * self.low - of_a.fraction_bits - of_b.fraction_bits
         lower = sum(first for first, _ in self._chosen or ())
@@ -370,7 +373,7 @@ class _Reader:
         raise Unbounded(f"not proved: {self.chain.stopped}")
 
     def _operand(self, x: Number) -> Term:
-        """Whether an operand is one that counts: zero, or finite with such an exponent."""
+        """Return whether an operand is one that counts: zero, or finite with such an exponent."""
         inside = signed_word(self.low).sle(signed(x.exponent)) & signed(x.exponent).sle(
             signed_word(self.high)
         )
@@ -379,7 +382,7 @@ class _Reader:
     # --- fused sums
 
     def _fused_sums(self) -> Iterator[tuple[Stage, FusedSum]]:
-        """The fused sums, each with the stage of its result."""
+        """Yield the fused sums, each with the stage of its result."""
         trace, put = self.trace, {}
         if any(stage.kind is Kind.C_ADDED for stage in trace.stages):
             # these sums begin with zero: read with a c of their own, which is then put to zero
@@ -405,7 +408,7 @@ class _Reader:
             before = stages[-1].term
 
     def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:
-        """One block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
+        """Return one block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
         (total,) = (checked_cast(stage.value, Fixed) for stage in stages if stage.kind is Kind.SUM)
         fmt = checked_cast(stages[-1].value, Format)
         scaled = any(stage.kind is Kind.SCALED_PRODUCT for stage in stages)
@@ -485,7 +488,9 @@ class _Renaming:
 
 
 def _as_aligned(number: Number, x: Fixed) -> Number:
-    """A number as it is aligned in a sum: its exponent, and the place of its point, may be smaller alike."""
+    """Return a number as it is aligned in a sum: its exponent, and the place of its point, may be smaller
+    alike.
+    """
     for addend in x.addends:
         aligned = _as_aligned(number, addend)
         if aligned is not number:
@@ -501,14 +506,14 @@ def _as_aligned(number: Number, x: Fixed) -> Number:
 
 
 def _reads(x: Fixed, number: Number) -> bool:
-    """Whether a number is aligned in a sum."""
+    """Return whether a number is aligned in a sum."""
     if isinstance(x.source, Fixed):
         return x.source.word is as_fixed(number).word or _reads(x.source, number)
     return x.source == number or any(_reads(addend, number) for addend in x.addends)
 
 
 def _unlike(x: Number, y: Number) -> Term:
-    """Whether two finite numbers have other values."""
+    """Return whether two finite numbers have other values."""
     low = min(n.exponent.low - n.fraction_bits for n in (x, y))
     width = max(n.exponent.high + n.integer_bits for n in (x, y)) - low
     first, second = (
@@ -519,6 +524,6 @@ def _unlike(x: Number, y: Number) -> Term:
 
 
 def _renamed(goal: Term) -> Term:
-    """The goal with inputs renamed in order of their names, so that lanes ask one question."""
+    """Return the goal with inputs renamed in order of their names, so that lanes ask one question."""
     inputs = variables([goal])
     return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(inputs)})[0]

@@ -23,7 +23,7 @@ _APART = "the largest losses of the steps may not occur on the same input"
 
 
 def bound(emulation: Emulation, domain: Domain, k: int, solving: Solving, *, seconds: float = 20.0) -> Bound:
-    """The largest errors found in about so many seconds, and the bound proved.
+    """Return the largest errors found in about so many seconds, and the bound proved.
 
     Raises :class:`.Contradiction` where a larger error is found than is proved.
     """

@@ -48,7 +48,7 @@ class Spent:
 
     @property
     def total(self) -> Fraction:
-        """The bound."""
+        """Return the bound."""
         return sum(self.shares.values(), Fraction(0))
 
 
@@ -78,7 +78,7 @@ def require_condition(chain: StepwiseProof, scheme: Residues, k: int) -> None:
 
 
 def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> Spent:
-    """The bound; its lemmas are added to the chain. Raises :class:`.Unbounded` where there is none."""
+    """Return the bound; its lemmas are added to the chain. Raises :class:`.Unbounded` where there is none."""
     wide = emulation.wide
     if domain.low < wide.e_min or domain.high > wide.e_max:
         raise TcsmtError(f"domain {domain}: exponents must be from {wide.e_min} to {wide.e_max}")
@@ -106,7 +106,7 @@ class _BudgetBuilder:
 
     @property
     def u(self) -> Fraction:
-        """What rounding to nearest loses, relative to its result."""
+        """Return what rounding to nearest loses, relative to its result."""
         return Fraction(1, 1 << self.emulation.wide.precision)
 
     def shares(self) -> dict[str, Fraction]:
@@ -146,7 +146,7 @@ class _BudgetBuilder:
         }
 
     def additions(self, scheme: Slices) -> Fraction:
-        """What the additions lose, those of equal products one after the other.
+        """Return what the additions lose, those of equal products one after the other.
 
         Sums are multiples of 2^-last and no larger than ``most``: while they have no more bits than the
         format, they are exact.
@@ -176,7 +176,9 @@ class _BudgetBuilder:
         return {"the rounding": rounded + below}
 
     def lost_below(self, last: int) -> Fraction:
-        """What rounding loses where the result is subnormal: nothing of multiples of 2^last that it has."""
+        """Return what rounding loses where the result is subnormal: nothing of multiples of 2^last that it
+        has.
+        """
         wide = self.emulation.wide
         smallest = wide.e_min - wide.fraction_bits
         if last >= smallest:

@@ -29,7 +29,9 @@ __all__ = ["EMULATION", "certify_emulation"]
 
 
 def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
-    """The bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step loses."""
+    """Return the bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step
+    loses.
+    """
     require_no_file(about["algorithm"])
     if not 1 <= about["k"] <= LONGEST:
         raise InvalidProof("not asked about")

@@ -85,7 +85,7 @@ def prove(chain: StepwiseProof, slicing: Slicing) -> None:
 
 
 def goals(slicing: Slicing) -> Iterator[tuple[str, Term]]:
-    """The lemmas: what each says, and the goal that has no model where it holds."""
+    """Yield the lemmas: what each says, and the goal that has no model where it holds."""
     number = _Number(slicing)
     name = f"every {slicing.wide.name} number"
     last = "half of the last digit's unit at most" if slicing.nearest else "less than the last digit's unit"
@@ -140,7 +140,7 @@ class _Number:
 
     @property
     def given(self) -> Term:
-        """A finite number, and the exponent of one that is no smaller."""
+        """Return a finite number, and the exponent of one that is no smaller."""
         wide = self.slicing.wide
         row = self.top.ule(wide.e_max - wide.e_min)
         return self.slicing.finite(self.word) & self.x.exponent.term.ule(self.top) & row
@@ -178,7 +178,7 @@ class _Number:
         return self.x.sign.ite(-self.size, self.size)
 
     def sum_of(self, digits: Sequence[Term]) -> Term:
-        """The first digits' sum, times 2^fine."""
+        """Return the first digits' sum, times 2^fine."""
         places = [self.slicing.bits * (self.slicing.count - place) for place in range(1, len(digits) + 1)]
         return total(
             const(0, self.width),
@@ -198,7 +198,7 @@ class _Number:
         return ~magnitude(self.sum_of(self.digits) - self.exact).ult(1 << self.fine)
 
     def below(self, count: int) -> int:
-        """The place in ``size`` of the unit of a digit."""
+        """Return the place in ``size`` of the unit of a digit."""
         return self.slicing.bits * (self.slicing.count - count) + self.fine
 
     def rounded(self, count: int) -> Term:

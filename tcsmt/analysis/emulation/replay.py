@@ -26,7 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def replayed(emulation: Emulation, a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """The word of c + Σ a·b: words of the wide format, all of them."""
+    """Return the word of c + Σ a·b: words of the wide format, all of them."""
     wide = emulation.wide
     if any(wide.is_special(word) for word in (*a, *b)):
         return wide.nan_word or 0
@@ -48,7 +48,7 @@ def _word(term: Term) -> int:
 
 
 def _digits(slicing: Slicing, words: Sequence[int]) -> tuple[list[list[int]], int]:
-    """The digits of a row, the largest of each number first, and the word of its largest exponent."""
+    """Return the digits of a row, the largest of each number first, and the word of its largest exponent."""
     x, top = var("x", slicing.wide.width), var("top", slicing.exponent_bits)
     largest = max(evaluate([slicing.exponent(x)], {"x": word})[0] for word in words)
     width = slicing.bits + 2
@@ -63,7 +63,7 @@ def _signed(word: int, width: int) -> int:
 
 
 def _inside(emulation: Emulation, a: Sequence[int], b: Sequence[int]) -> int:
-    """The word of a chain of instructions on integers."""
+    """Return the word of a chain of instructions on integers."""
     fmt, unit = emulation.unit.a_format, emulation.unit
     width = max(number.bit_length() for number in (*a, *b)) + 2
     integer = var("integer", width)
@@ -87,7 +87,7 @@ def _of_slices(scheme: Slices, a: Sequence[list[int]], b: Sequence[list[int]], t
 
 
 def _of_residues(scheme: Residues, a: Sequence[int], b: Sequence[int]) -> int:
-    """The integer nearest to zero with the residues that the unit's products have."""
+    """Return the integer nearest to zero with the residues that the unit's products have."""
     whole, fmt = 0, scheme.unit.d_format
     for modulus, weight in zip(scheme.moduli, scheme.weights, strict=True):
         left, right = (_residue_digits(scheme, modulus, side) for side in (a, b))
@@ -121,7 +121,7 @@ def _residue_digits(scheme: Residues, modulus: int, numbers: Sequence[int]) -> l
 
 
 def _nearest(scheme: Residues, number: int, place: int) -> int:
-    """The word of number·2^place, rounded once; infinite beyond the format."""
+    """Return the word of number·2^place, rounded once; infinite beyond the format."""
     wide = scheme.wide
     try:
         return wide.nearest_word(Fraction(number) * Fraction(2) ** place)

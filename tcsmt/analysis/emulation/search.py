@@ -50,7 +50,7 @@ class LongRows(Batch):
         return np.where(there, self.a[:, places], 0.0), np.where(there, self.b[:, places], 0.0)
 
     def results(self, emulation: Emulation, k: int) -> Array:
-        """The emulation's results, float64."""
+        """Return the emulation's results, float64."""
         return simulate(emulation, *self.whole(k), self.c)
 
     def exact(self, number: int) -> tuple[Fraction, Fraction]:
@@ -122,7 +122,8 @@ def _changed(rows: LongRows, fresh: LongRows, rng: np.random.Generator) -> LongR
 def largest(
     emulation: Emulation, domain: Domain, k: int, seconds: float, *, seed: int = 0
 ) -> tuple[Extreme | None, Extreme | None]:
-    """The inputs with the largest errors found: relative to |c| + Σ|a·b|, and in ulps of the exact result.
+    """Return the inputs with the largest errors found: relative to |c| + Σ|a·b|, and in ulps of the exact
+    result.
 
     None where no result has an error. Each is replayed on terms.
     """
@@ -148,7 +149,7 @@ _INFINITE = Fraction(1 << 4000)
 
 
 def _measured(emulation: Emulation, k: int, rows: LongRows) -> Array:
-    """The errors of each row as fractions, relative and in ulps: (2, rows)."""
+    """Return the errors of each row as fractions, relative and in ulps: (2, rows)."""
     errors = np.full((2, len(rows)), _INFINITE, dtype=object)
     for number, result in enumerate(rows.results(emulation, k).tolist()):
         if np.isfinite(result):
@@ -160,7 +161,7 @@ def _measured(emulation: Emulation, k: int, rows: LongRows) -> Array:
 
 
 def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
-    """The first row, replayed."""
+    """Return the first row, replayed."""
     a, b = (side[0].astype(np.float64).view(np.uint64).tolist() for side in rows[:1].whole(k))
     c = int(rows.c[:1].astype(np.float64).view(np.uint64)[0])
     words = {f"a{i}": word for i, word in enumerate(a)} | {f"b{i}": word for i, word in enumerate(b)}
@@ -171,7 +172,7 @@ def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
 
 
 def extreme_of(emulation: Emulation, values: dict[str, int]) -> Extreme:
-    """The error on one input, words of the wide format by name, on terms and in fractions."""
+    """Return the error on one input, words of the wide format by name, on terms and in fractions."""
     wide: Format = emulation.wide
     k = (len(values) - 1) // 2
     a, b = ([values[f"{side}{i}"] for i in range(k)] for side in "ab")

@@ -44,7 +44,7 @@ class EmulationSubject(Subject):
 
     @property
     def longest(self) -> int:
-        """The largest K."""
+        """Return the largest K."""
         return 1 << 16
 
     @property

@@ -36,7 +36,7 @@ class IntegerStep:
     format: IntegerFormat
 
     def result(self, start: Lattice, parts: Sequence[Lattice]) -> Lattice:
-        """The sum. Raises :class:`.Inexact` where the format may not have it."""
+        """Return the sum. Raises :class:`.Inexact` where the format may not have it."""
         whole = sum((start, *parts), ZERO)
         unit = Fraction(1, 1 << self.format.fraction_bits)
         low, high = self.format.low * unit, self.format.high * unit
@@ -47,7 +47,7 @@ class IntegerStep:
 
 
 def integer_steps(chain: StepwiseProof, unit: IntegerDotAdd) -> list[IntegerStep]:
-    """The steps of an instruction, in order. Raises :class:`.Unbounded` for what is not such a sum."""
+    """Return the steps of an instruction, in order. Raises :class:`.Unbounded` for what is not such a sum."""
     formats = (unit.a_format, unit.b_format, unit.c_format, unit.d_format)
     if any(fmt.fraction_bits for fmt in formats):
         raise Unbounded("no lemma is about fixed-point numbers")
@@ -83,7 +83,7 @@ def _step(
     format_of: Mapping[Term, IntegerFormat],
     before: Polynomial,
 ) -> list[int]:
-    """The lanes whose products a block adds to c, after the proof that it does.
+    """Return the lanes whose products a block adds to c, after the proof that it does.
 
     before: what c is, modulo 2 to the power of its width, in the words that ``format_of`` has the formats of.
     """
@@ -113,7 +113,7 @@ def _step(
 
 
 def polynomial(term: Term, leaves: Mapping[Term, IntegerFormat]) -> dict[tuple[Term, ...], int]:
-    """A polynomial in the operands that has the term's value modulo 2 to the power of its width.
+    """Return a polynomial in the operands that has the term's value modulo 2 to the power of its width.
 
     A word is extended only where it is shown to hold the polynomial's value, whatever the operands are.
     Raises :class:`.Unbounded` for terms that are no such thing.
@@ -173,7 +173,7 @@ def _reduced(terms: Polynomial) -> dict[tuple[Term, ...], int]:
 
 
 def _range(terms: Polynomial, leaves: Mapping[Term, IntegerFormat]) -> tuple[int, int]:
-    """The least and the largest value, or less and more."""
+    """Return the least and the largest value, or less and more."""
     low = high = 0
     for operands, count in terms.items():
         ends = [count]

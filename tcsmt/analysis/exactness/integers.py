@@ -74,7 +74,7 @@ class IntegerSums:
 
     @property
     def closed(self) -> bool:
-        """Whether one bit more is refuted."""
+        """Return whether one bit more is refuted."""
         return self.beyond is not None and self.beyond.size < 2 << self.bits
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class IntegerSums:
 
 
 def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
-    """The most bits that are proved, and the smallest input that was found not to be exact."""
+    """Return the most bits that are proved, and the smallest input that was found not to be exact."""
     start, proof, reason, bits = time.monotonic(), None, "", 0
     try:
         most = most_bits(unit)
@@ -196,7 +196,7 @@ def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
 
 
 def _shortened(unit: Model, values: dict[str, int]) -> InexactSum:
-    """The input without the words that it can do without."""
+    """Return the input without the words that it can do without."""
     best = present(_replayed(unit, values))
     for name in [name for name, word in values.items() if word]:
         fewer = _replayed(unit, best.values | {name: 0})
@@ -206,7 +206,7 @@ def _shortened(unit: Model, values: dict[str, int]) -> InexactSum:
 
 
 def _replayed(unit: Model, values: dict[str, int]) -> InexactSum | None:
-    """The input in exact fractions and on the evaluator; None where the result is the exact sum."""
+    """Return the input in exact fractions and on the evaluator; None where the result is the exact sum."""
     formats, fmt = unit.input_formats, unit.d_format
     numbers = {name: formats[name].value(word) for name, word in values.items()}
     products = [numbers[f"a{lane}"] * numbers[f"b{lane}"] for lane in range(unit.k)]
@@ -219,7 +219,7 @@ def _replayed(unit: Model, values: dict[str, int]) -> InexactSum | None:
 
 
 def _words(fmt: AnyFormat, values: Array) -> Array:
-    """The words of numbers that a format has."""
+    """Return the words of numbers that a format has."""
     fmt = float_format(fmt)
     distinct, places = np.unique(values, return_inverse=True)
     words = np.array([fmt.word(Fraction(float(value))) for value in distinct], dtype=unsigned(fmt))
@@ -230,7 +230,8 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
 def integer_records(
     rows: Sequence[Row], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
 ) -> dict[str, Record]:
-    """What is known of the sums of integers of each unit, by its name, as :meth:`.IntegerSums.as_json`.
+    """Return what is known of the sums of integers of each unit, by its name, as
+    :meth:`.IntegerSums.as_json`.
 
     Records are kept in the store: the proofs of this code count in the next run, others are made again.
     """

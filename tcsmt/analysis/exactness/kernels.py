@@ -55,7 +55,9 @@ class ExactKernel:
 
 
 def exact_kernel(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int) -> ExactKernel:
-    """The largest integers for which ``k`` products are added up exactly. chain: has the proof then."""
+    """Return the largest integers for which ``k`` products are added up exactly. chain: has the proof
+    then.
+    """
     start = time.monotonic()
     kernel = _Kernel(ExactUnit(chain, unit), reduction, k)
     every = largest_integer(kernel.operands)
@@ -154,7 +156,7 @@ class _LatticeSteps:
 
 
 def _rounds_zeros_down(operation: Operation) -> bool:
-    """Whether x - x is -0, as IEEE 754 says where an operation rounds down; so is +0 plus -0."""
+    """Return whether x - x is -0, as IEEE 754 says where an operation rounds down; so is +0 plus -0."""
     ieee = not isinstance(operation, RoundedSum) or operation.zeros is Zeros.IEEE
     return ieee and operation.rounding.floors
 

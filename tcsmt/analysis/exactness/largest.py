@@ -72,7 +72,7 @@ def exact(
     k: int | None = None,
     search: bool = True,
 ) -> Exactness:
-    """How far sums of products of integers are exact.
+    """Return how far sums of products of integers are exact.
 
     integers: the largest magnitude; k: products. Of one of both, the largest other one is looked for, with
     inputs that go beyond it; of both, whether they are. chain: of the subject, which has the proof then.
@@ -100,7 +100,9 @@ def exact(
 def _proved(
     subject: Subject, integers: int | None, k: int | None
 ) -> tuple[int, int, str, list[tuple[int, int]]]:
-    """The magnitude and K that are proved, what ends there, and what to try beyond, the nearest first."""
+    """Return the magnitude and K that are proved, what ends there, and what to try beyond, the nearest
+    first.
+    """
     if integers is None:
         return _largest_integers(subject, present(k))
     if k is None:
@@ -112,7 +114,7 @@ def _proved(
 
 
 def _largest_integers(subject: Subject, k: int) -> tuple[int, int, str, list[tuple[int, int]]]:
-    """The largest magnitude that is proved for a K."""
+    """Return the largest magnitude that is proved for a K."""
     formats = subject.formats[:2]
     every = largest_integer(formats)
     most = min(every, LARGEST_INTEGER)
@@ -128,12 +130,12 @@ def _largest_integers(subject: Subject, k: int) -> tuple[int, int, str, list[tup
 
 
 def _size(fmt: AnyFormat, limit: int) -> int:
-    """The largest magnitude of an integer of the format, up to a limit."""
+    """Return the largest magnitude of an integer of the format, up to a limit."""
     return int(integers_up_to(fmt, limit).size)
 
 
 def largest_proved(why_not: Callable[[int], str], most: int) -> tuple[int, str]:
-    """The largest number, from 0, for which nothing is said, where all smaller ones are like it."""
+    """Return the largest number, from 0, for which nothing is said, where all smaller ones are like it."""
     low, high, ends = 0, 1, ""
     while high <= most and not (ends := why_not(high)):
         low, high = high, max(high + 1, min(high * 2, most)) if high < most else most + 1

@@ -27,17 +27,17 @@ class Lattice:
 
     @property
     def zero(self) -> bool:
-        """Whether zero is the only number."""
+        """Return whether zero is the only number."""
         return not self.low and not self.high
 
     @property
     def size(self) -> Fraction:
-        """The largest magnitude."""
+        """Return the largest magnitude."""
         return max(-self.low, self.high)
 
     @property
     def leading(self) -> int:
-        """The largest exponent of a leading bit; of zero alone there is none."""
+        """Return the largest exponent of a leading bit; of zero alone there is none."""
         return leading_exponent(self.size)
 
     def __add__(self, other: Lattice) -> Lattice:
@@ -54,7 +54,7 @@ class Lattice:
         return Lattice(self.low * count, self.high * count, self.last) if count else ZERO
 
     def shifted(self, places: int) -> Lattice:
-        """The numbers times 2^places."""
+        """Return the numbers times 2^places."""
         factor = Fraction(2) ** places
         return Lattice(self.low * factor, self.high * factor, self.last + places)
 
@@ -67,7 +67,7 @@ ZERO = Lattice(Fraction(0), Fraction(0), 0)
 
 
 def integers_up_to(fmt: AnyFormat, limit: int) -> Lattice:
-    """The integers of a format that are no larger in magnitude than ``limit``."""
+    """Return the integers of a format that are no larger in magnitude than ``limit``."""
     if isinstance(fmt, IntegerFormat):
         unit = 1 << fmt.fraction_bits
         low, high = -(-fmt.low // unit), fmt.high // unit
@@ -80,7 +80,9 @@ def integers_up_to(fmt: AnyFormat, limit: int) -> Lattice:
 
 
 def largest_integer(formats: Sequence[AnyFormat]) -> int:
-    """The largest magnitude up to which each format has every integer of its range: 0 where one has not 1."""
+    """Return the largest magnitude up to which each format has every integer of its range: 0 where one has
+    not 1.
+    """
     held = [_all_integers(fmt) for fmt in formats]
     return min(
         (all_up_to for all_up_to, size in held if all_up_to < size), default=max(size for _, size in held)

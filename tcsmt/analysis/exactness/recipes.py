@@ -84,7 +84,7 @@ class AlgorithmSubject(Subject):
 
     @property
     def longest(self) -> int:
-        """The largest K."""
+        """Return the largest K."""
         return Algorithm.longest
 
     @property

@@ -75,7 +75,7 @@ class Subject(Protocol):
 
     @property
     def longest(self) -> int:
-        """The largest K."""
+        """Return the largest K."""
 
     @property
     def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
@@ -93,13 +93,13 @@ class Subject(Protocol):
         """Prove that they are exact. Raises :class:`.Inexact` or :class:`.Unbounded` where that fails."""
 
     def results(self, a: Array, b: Array) -> Array:
-        """The words of the results of every row of a with every row of b.
+        """Return the words of the results of every row of a with every row of b.
 
         a, b: words of shapes (m, k) and (n, k). Returns words of shape (m, n).
         """
 
     def replayed(self, a: Array, b: Array) -> int:
-        """The word of the result of one row of words with another, each (k,), by the unit's terms."""
+        """Return the word of the result of one row of words with another, each (k,), by the unit's terms."""
 
 
 def counterexample(subject: Subject, limit: int, k: int, *, seed: int = 0) -> Inputs | None:
@@ -165,7 +165,9 @@ def _rows(own: Lattice, k: int, step: int, rng: np.random.Generator, *, turned: 
 
 
 def _words(fmt: AnyFormat, numbers: Array) -> Array:
-    """The words of integers; what the format does not have becomes the next one toward zero, in place too."""
+    """Return the words of integers; what the format does not have becomes the next one toward zero, in place
+    too.
+    """
     values, places = np.unique(numbers, return_inverse=True)
     held = [_held(fmt, value) for value in values.tolist()]
     numbers[...] = np.array([value for _, value in held], np.int64)[places].reshape(numbers.shape)
@@ -173,7 +175,9 @@ def _words(fmt: AnyFormat, numbers: Array) -> Array:
 
 
 def _held(fmt: AnyFormat, value: int) -> tuple[int, int]:
-    """The word of the integer nearest to a value that the format has, toward zero; and that integer."""
+    """Return the word of the integer nearest to a value that the format has, toward zero; and that
+    integer.
+    """
     for spare in range(abs(value).bit_length() + 1):
         near = (abs(value) >> spare << spare) * (-1 if value < 0 else 1)
         try:
@@ -196,7 +200,7 @@ class UnitSubject(Subject):
 
     @property
     def longest(self) -> int:
-        """The largest K: that of one instruction where it cannot be chained."""
+        """Return the largest K: that of one instruction where it cannot be chained."""
         model = self.unit.unit
         return model.k if model.c_format != model.d_format else 1 << 60
 
@@ -235,7 +239,7 @@ class UnitSubject(Subject):
 
 
 def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
-    """A row of words as those of so many instructions, the last one padded with zeros.
+    """Return a row of words as those of so many instructions, the last one padded with zeros.
 
     row: (length,). Returns (instructions, k), of its dtype.
     """
@@ -244,7 +248,7 @@ def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
 
 
 def chained(unit: Model, a: Array, b: Array) -> int:
-    """The word of a chain of instructions, by the unit's terms: rows of a and b are its instructions.
+    """Return the word of a chain of instructions, by the unit's terms: rows of a and b are its instructions.
 
     Of many, the simulator says what each one's c is, and the terms are held against all of them at once.
 

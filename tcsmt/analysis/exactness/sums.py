@@ -85,5 +85,5 @@ def _whole_bits(fmt: Format) -> int:
 
 
 def _leaves(source: Source, leaves: Sequence[Sequence[int]]) -> Sequence[int]:
-    """The products, and c, that are in what a step reads."""
+    """Return the products, and c, that are in what a step reads."""
     return leaves[source.step] if isinstance(source, StepResult) else [source]

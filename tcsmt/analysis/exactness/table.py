@@ -59,7 +59,9 @@ def _bits(fmt: AnyFormat) -> int:
 
 
 def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[str, Any]:
-    """What is proved and found of a family: by bits of its slices, the largest K, and inputs beyond it."""
+    """Return what is proved and found of a family: by bits of its slices, the largest K, and inputs beyond
+    it.
+    """
     row, model = family[0], family[0].model
     chain = StepwiseProof(solving)
     subject = UnitSubject(ExactUnit(chain, model))

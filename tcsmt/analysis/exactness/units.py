@@ -64,7 +64,7 @@ class ExactUnit:
 
     @cached_property
     def steps(self) -> Sequence[Step | IntegerStep]:
-        """The instruction's steps, in order."""
+        """Return the instruction's steps, in order."""
         if isinstance(self.unit, IntegerDotAdd):
             return integer_steps(self.chain, self.unit)
         operands = (self.unit.a_format, self.unit.b_format)
@@ -77,7 +77,7 @@ class ExactUnit:
         return steps_of(self.chain, self.unit, self.low, high)
 
     def result(self, c: Lattice, products: Sequence[Lattice]) -> Lattice:
-        """The result, which is exactly c plus the products; a lane without a product has a zero.
+        """Return the result, which is exactly c plus the products; a lane without a product has a zero.
 
         Raises :class:`Inexact` where that is not proved.
         """
@@ -107,7 +107,7 @@ class ExactUnit:
         return lattices[-1]
 
     def _format_of(self, source: Source | None, formats: Sequence[AnyFormat]) -> Format:
-        """The format of the c of a fused sum."""
+        """Return the format of the c of a fused sum."""
         if isinstance(source, StepResult):
             return float_format(formats[source.step])
         return float_format(self.unit.c_format)

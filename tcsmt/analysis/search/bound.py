@@ -118,12 +118,12 @@ class Bound:
 
 
 def unit(wide: Format) -> Fraction:
-    """What relative errors are counted in: 2^-24 for binary32."""
+    """Return what relative errors are counted in: 2^-24 for binary32."""
     return Fraction(1, 1 << wide.precision)
 
 
 def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme:
-    """The error on one input, in fractions."""
+    """Return the error on one input, in fractions."""
     wide = algorithm.wide
     (word,) = (int(w) for w in Rows.of([values], algorithm.k, wide).words(algorithm))
     exact, size = (exact_dot(values, absolute=absolute, wide=wide) for absolute in (False, True))
@@ -131,7 +131,7 @@ def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme:
 
 
 def relative_score(algorithm: Algorithm) -> Callable[[Rows], Array]:
-    """The errors of rows, relative to |c| + Σ |a·b|."""
+    """Return the errors of rows, relative to |c| + Σ |a·b|."""
 
     def score(rows: Rows) -> Array:
         (error,), _, size = errors(rows, rows.run(algorithm))
@@ -156,7 +156,7 @@ def _in_ulps(algorithm: Algorithm) -> Callable[[Rows], Array]:
 def largest(
     algorithm: Algorithm, domain: Domain, seconds: float, *, solving: Solving | None = None
 ) -> tuple[Extreme | None, Extreme | None]:
-    """The inputs with the largest errors found: relative, and in ulps.
+    """Return the inputs with the largest errors found: relative, and in ulps.
 
     Of many products, all but the first are alike to begin with: what each of them loses adds up. Of very
     many, the search sees the first ones; the others are then zero, or as the last of those.
@@ -184,7 +184,8 @@ def largest(
 
 
 def _longer(algorithm: Algorithm, row: Rows, measure: Callable[[Extreme], Fraction | None]) -> Extreme | None:
-    """The row as it is; or, for an algorithm that takes more products, the worse of the two ways to go on.
+    """Return the row as it is; or, for an algorithm that takes more products, the worse of the two ways to go
+    on.
 
     None where neither has an error. What counts is the error of the whole dot product.
     """
@@ -218,7 +219,8 @@ def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fractio
 def prove(
     chain: StepwiseProof, algorithm: Algorithm, domain: Domain, error: Fraction, below: Fraction | None
 ) -> Fraction | None:
-    """The smallest of some bounds of the relative error, in 2^-24, that is proved in time (None: none).
+    """Return the smallest of some bounds of the relative error, in 2^-24, that is proved in time (None:
+    none).
 
     error: the largest error found. below: a bound that is known. The chain holds the steps, or says why
     there are none: the split may leave something over, or a solver's time ran out.
@@ -236,7 +238,9 @@ def prove(
 
 
 def by_words(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, limit: Fraction) -> bool:
-    """Whether the relative error was proved to be at most ``limit``, in 2^-24, by the words of a split."""
+    """Return whether the relative error was proved to be at most ``limit``, in 2^-24, by the words of a
+    split.
+    """
     words = Words(algorithm, domain, words_needed(algorithm, domain))
     if not split_steps(chain, words):
         return False
@@ -279,7 +283,7 @@ def _kernel_of(algorithm: Algorithm, domain: Domain) -> Kernel | None:
 def bound(
     algorithm: Algorithm, domain: Domain, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
 ) -> Bound:
-    """The largest errors found in about so many seconds, and the smallest bound proved.
+    """Return the largest errors found in about so many seconds, and the smallest bound proved.
 
     Raises :class:`.Contradiction` where a larger error is found than is proved.
     """

@@ -31,7 +31,8 @@ def climbed(
     enough: Any = np.inf,
     start: Rows | None = None,
 ) -> list[Ranked[Rows]]:
-    """The rows of the highest scores that were found, by each measure; ends after about so many seconds.
+    """Return the rows of the highest scores that were found, by each measure; ends after about so many
+    seconds.
 
     draw: gives a batch of random rows. change: rows with other words in places, perhaps those of a batch.
     scores: of each row, by one measure or several. enough: a score of the first measure that ends the search.

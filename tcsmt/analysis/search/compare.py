@@ -49,7 +49,7 @@ class BothErrors:
 
     @property
     def worse(self) -> bool:
-        """Whether the first error is strictly larger."""
+        """Return whether the first error is strictly larger."""
         first, second = self.errors
         return second is not None and (first is None or first > second)
 
@@ -95,17 +95,19 @@ class AlgorithmPair:
 
     @property
     def wide(self) -> Format:
-        """The format of the inputs and of the results."""
+        """Return the format of the inputs and of the results."""
         return self.algorithms[0].wide
 
     def with_k(self, k: int) -> AlgorithmPair:
-        """The same algorithms on dot products of k."""
+        """Return the same algorithms on dot products of k."""
         first, second = (algorithm.varied(k=k) for algorithm in self.algorithms)
         return replace(self, algorithms=(first, second))
 
     @cached_property
     def doubts(self) -> tuple[Term, Term]:
-        """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
+        """Return two truth values: a result does not fit the fixed-point words; the first one's error is
+        larger.
+        """
         grid = ErrorGrid.of(self.domain, self.k, self.wide)
         words = [a.trace.output for a in self.algorithms]
         numbers = [grid.number(word) for word in words]
@@ -152,7 +154,7 @@ class ErrorComparison:
 
 
 def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[BothErrors]:
-    """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
+    """Return both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
     if not inputs:
         return []
     wide, rows = pair.wide, Rows.of(inputs, pair.k, pair.wide)
@@ -180,7 +182,7 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
 
 
 def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
-    """Whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
+    """Return whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
     if _same(pair):
         return True
     whole = pair.k <= _LONGEST
@@ -198,7 +200,7 @@ def _same(pair: AlgorithmPair) -> str:
 
 
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
-    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
+    """Return what solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     first, second = pair.algorithms
     chain = StepwiseProof(solving)
     if prove_not_less_accurate(chain, first, second, pair.domain):
@@ -216,7 +218,7 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
 
 
 def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
-    """The witness made short and replayed."""
+    """Return the witness made short and replayed."""
 
     def worse(tries: Sequence[Mapping[str, int]]) -> list[bool]:
         return [judgement.worse for judgement in judge(pair, tries)]

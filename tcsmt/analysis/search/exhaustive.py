@@ -103,7 +103,7 @@ class InputSpace:
 
     @cached_property
     def words(self) -> dict[str, Term]:
-        """Every word, as a term of the input ``x``."""
+        """Return every word, as a term of the input ``x``."""
         zero = {"c": const(0, self.wide.width)} if self.domain.c_zero else {}
         return {name: self._word(name) for name in self.places} | zero
 
@@ -121,7 +121,7 @@ class InputSpace:
         return sign.concat(word)
 
     def values(self, number: int) -> dict[str, int]:
-        """The words of one input by name."""
+        """Return the words of one input by name."""
         words = evaluate(list(self.words.values()), {"x": number})
         return dict(zip(self.words, words, strict=True))
 
@@ -144,7 +144,7 @@ class InputSpace:
         return Tally(gone, int(counts[1]), first, int(counts[2] + counts[3]), gone == 1 << self.width, how)
 
     def worst(self, algorithm: Algorithm, *, seconds: float) -> Worst:
-        """The largest relative error of one product and c. Ends after so many seconds.
+        """Return the largest relative error of one product and c. Ends after so many seconds.
 
         Errors are exact in binary64; the ratio that inputs are ranked by is rounded once, so that one that
         is larger by less than 2^-52 of itself may be missed. Raises :class:`.TcsmtError` where
@@ -189,7 +189,7 @@ class InputSpace:
         return abs(result - exact) / size if size else Fraction(0)
 
     def _table(self, name: str) -> Array:
-        """A word's value for each of its bits; NaN outside of the domain."""
+        """Return a word's value for each of its bits; NaN outside of the domain."""
         (start, length), wide = self.places[name], self.wide
         word = self.words[name]
         inside = self.domain.within(word, wide, self._fraction_bits(name) + 1)
@@ -235,7 +235,7 @@ class _Constant:
 
 
 def middles(domain: Domain, wide: Format, k: int, most: int) -> Iterator[InputSpace]:
-    """The domain, and its parts with exponents -3 to 3, -1 to 1, and 0, of 2^most inputs at most."""
+    """Yield the domain, and its parts with exponents -3 to 3, -1 to 1, and 0, of 2^most inputs at most."""
     before = None
     for reach in (max(-domain.low, domain.high), *_REACHES):
         low, high = max(domain.low, -reach), min(domain.high, reach)

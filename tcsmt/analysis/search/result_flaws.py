@@ -101,13 +101,13 @@ class ResultFlaw(ABC):
 
     @property
     def wide(self) -> Format:
-        """The format of the inputs and of the result."""
+        """Return the format of the inputs and of the result."""
         return self.algorithm.wide
 
     @property
     @abstractmethod
     def measure(self) -> str:
-        """What ``Case.size`` is counted in."""
+        """Return what ``Case.size`` is counted in."""
 
     @abstractmethod
     def score(self, rows: Rows) -> Array:
@@ -118,22 +118,22 @@ class ResultFlaw(ABC):
 
     @abstractmethod
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
-        """What each input shows, from the compiled units' results and fractions."""
+        """Return what each input shows, from the compiled units' results and fractions."""
 
     @abstractmethod
     def goals(self) -> Iterator[tuple[str, Term]]:
         """Truth values, in words and as terms: the flaw is absent where none has a model."""
 
     def prove(self, chain: StepwiseProof) -> bool:
-        """Whether the flaw is proved to be absent by parts; no, where there is no such way."""
+        """Return whether the flaw is proved to be absent by parts; no, where there is no such way."""
         return False
 
     def rows(self, inputs: Sequence[Mapping[str, int]]) -> Rows:
-        """The inputs as arrays."""
+        """Return the inputs as arrays."""
         return Rows.of(inputs, self.k, self.wide)
 
     def results(self, inputs: Sequence[Mapping[str, int]]) -> list[int]:
-        """The results' words."""
+        """Return the results' words."""
         if not inputs:
             return []
         return [int(word) for word in self.rows(inputs).words(self.algorithm)]
@@ -153,12 +153,14 @@ class Monotone(ResultFlaw):
 
     @property
     def measure(self) -> str:
-        """What ``Case.size`` is counted in."""
+        """Return what ``Case.size`` is counted in."""
         return f"2^-{self.wide.precision} of |c| + Σ|a·b|"
 
     @cached_property
     def moves(self) -> tuple[tuple[str, int, str], ...]:
-        """The words that are moved, their bits, and the word that they are multiplied with (c: none)."""
+        """Return the words that are moved, their bits, and the word that they are multiplied with (c:
+        none).
+        """
         of_a, of_b = self.domain.bits_in(self.wide)
         moves = [] if self.domain.c_zero else [("c", self.wide.precision, "")]
         for i in range(self.k):
@@ -190,7 +192,7 @@ class Monotone(ResultFlaw):
             return np.where(best > 0, _SURE + best / size, 0)
 
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
-        """The largest fall from each input by a step; None where there is none."""
+        """Return the largest fall from each input by a step; None where there is none."""
         cases: list[Case | None] = [None] * len(inputs)
         tries: list[tuple[int, str, dict[str, int]]] = []
         for number, values in enumerate(inputs):
@@ -258,11 +260,11 @@ class Sign(ResultFlaw):
 
     @property
     def measure(self) -> str:
-        """What ``Case.size`` is counted in."""
+        """Return what ``Case.size`` is counted in."""
         return "of the exact sum"
 
     def score(self, rows: Rows) -> Array:
-        """The error relative to the exact sum, and 1; 1 at most where the sign is right.
+        """Return the error relative to the exact sum, and 1; 1 at most where the sign is right.
 
         Returns float64 (rows,).
         """
@@ -275,7 +277,7 @@ class Sign(ResultFlaw):
         return np.where((exact > 0) & np.isfinite(result), score, -np.inf)
 
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
-        """The error of each input where the sign is wrong."""
+        """Return the error of each input where the sign is wrong."""
         return [self._case(v, r) for v, r in zip(inputs, self.results(inputs), strict=True)]
 
     def _case(self, values: Mapping[str, int], word: int) -> Case | None:
@@ -352,7 +354,7 @@ def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFind
 
 
 def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
-    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
+    """Return what solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     chain = StepwiseProof(solving)
     if flaw.prove(chain):
         return FlawFinding(flaw, chain.verdict(time.monotonic() - start))
@@ -378,7 +380,7 @@ def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
 
 
 def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
-    """Whether the flaw was proved to be absent: by parts, or goal by goal."""
+    """Return whether the flaw was proved to be absent: by parts, or goal by goal."""
     if chain.attempt(lambda: flaw.prove(chain)):
         return True
     if flaw.k > _LONGEST:
@@ -391,7 +393,7 @@ def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
 
 
 def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
-    """The witness replayed, and a short one that is made from it."""
+    """Return the witness replayed, and a short one that is made from it."""
 
     def flawed(tries: Sequence[Mapping[str, int]]) -> list[bool]:
         return [case is not None for case in flaw.examine(tries)]

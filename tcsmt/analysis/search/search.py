@@ -60,31 +60,31 @@ class Rows(Batch):
         return cls(a, b, np.array([values["c"] for values in inputs], np.uint32), wide)
 
     def padded(self, k: int) -> Rows:
-        """The same dot products with zeros up to k products."""
+        """Return the same dot products with zeros up to k products."""
         zeros = ((0, 0), (0, k - self.a.shape[1]))
         return replace(self, a=np.pad(self.a, zeros), b=np.pad(self.b, zeros))
 
     def repeated(self, k: int) -> Rows:
-        """The same dot products with the last product again and again, up to k products."""
+        """Return the same dot products with the last product again and again, up to k products."""
         places = np.minimum(np.arange(k), self.a.shape[1] - 1)
         return replace(self, a=self.a[:, places], b=self.b[:, places])
 
     def values(self, row: int) -> dict[str, int]:
-        """One row's words by name."""
+        """Return one row's words by name."""
         words = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
         words |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
         return words | {"c": int(self.c[row])}
 
     def words(self, algorithm: Algorithm) -> Array:
-        """The words of the algorithm's results, (rows,)."""
+        """Return the words of the algorithm's results, (rows,)."""
         return to_words(self.wide, simulate(algorithm, self.a, self.b, self.c), "result")
 
     def run(self, algorithm: Algorithm) -> Array:
-        """The algorithm's results as numbers, (rows,) float64."""
+        """Return the algorithm's results as numbers, (rows,) float64."""
         return floats(self.wide, self.words(algorithm))
 
     def numbers(self, words: Array) -> Array:
-        """The numbers that words of the wide format stand for, float64."""
+        """Return the numbers that words of the wide format stand for, float64."""
         return floats(self.wide, words)
 
 
@@ -184,7 +184,7 @@ def climb(
     start: Rows | None = None,
     lanes: int = 0,
 ) -> tuple[Rows, Array]:
-    """The rows of the highest scores that were found, the best first, and their scores.
+    """Return the rows of the highest scores that were found, the best first, and their scores.
 
     score: of each row, float64; rows with -inf never count. enough: stop at such a score.
     start: rows to begin from beside random ones. lanes: products of what ``score`` runs, where that is more
@@ -211,7 +211,7 @@ def short_witness(
     domain: Domain,
     values: Mapping[str, int],
 ) -> dict[str, int] | None:
-    """A simpler input of the domain than this one that shows what it does; None where it does not.
+    """Return a simpler input of the domain than this one that shows what it does; None where it does not.
 
     shows: whether each of several inputs does, by the simulator.
     """
@@ -225,7 +225,9 @@ def short_witness(
 
 
 def searched(verdict: Verdict, seconds: float) -> Verdict:
-    """A solver's verdict after a search that found nothing: where it is unknown, the reason says so."""
+    """Return a solver's verdict after a search that found nothing: where it is unknown, the reason says
+    so.
+    """
     if not isinstance(verdict, Unknown):
         return verdict
     reason = f"no witness in {seconds:g} s of simulation, and no proof; {verdict.reason}"

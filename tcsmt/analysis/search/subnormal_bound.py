@@ -31,7 +31,7 @@ _APART = "the largest losses of the steps may not occur on the same input"
 
 
 def bound_with_subnormals(algorithm: Algorithm, domain: Domain, solving: Solving, *, seconds: float) -> Bound:
-    """The largest error found in about so many seconds, and a bound, where one is proved.
+    """Return the largest error found in about so many seconds, and a bound, where one is proved.
 
     algorithm: the unit by itself on numbers of its operands' format. domain: its exponents go down to those
     of subnormal numbers; of the numbers in it, those that the format has count.

@@ -39,11 +39,11 @@ class Move:
 
     @property
     def name(self) -> str:
-        """The stage's name."""
+        """Return the stage's name."""
         return self.stage.name
 
     def as_json(self) -> dict[str, str | None]:
-        """The step as plain data."""
+        """Return the step as plain data."""
         return {
             "step": self.name,
             "kind": self.kind,
@@ -58,7 +58,7 @@ StageOf = Mapping[Place, tuple[Stage, int]]
 
 
 def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
-    """Every step on one input (words by name); what is zero and loses nothing is left out."""
+    """Return every step on one input (words by name); what is zero and loses nothing is left out."""
     trace = algorithm.trace
     stages = [s for s in trace.stages if isinstance(s.value, Format)]
     words = evaluate([s.term for s in stages], values)
@@ -94,7 +94,8 @@ def _moves(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -
 
 
 def _added(stage_of: StageOf, number: int | None, exact: Fraction | None) -> tuple[Move, Fraction | None]:
-    """An addition to the total, and what is held after it: the total and, if it is compensated, its error.
+    """Return an addition to the total, and what is held after it: the total and, if it is compensated, its
+    error.
 
     exact: what was held before, and the summand. What the error still holds is not lost.
     """
@@ -107,7 +108,7 @@ def _added(stage_of: StageOf, number: int | None, exact: Fraction | None) -> tup
 
 
 def _splits(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -> Iterator[Move]:
-    """The words of each number; the last one loses what none of them has."""
+    """Yield the words of each number; the last one loses what none of them has."""
     split = algorithm.split
     for lane in range(algorithm.k):
         for side in "ab":
@@ -121,7 +122,9 @@ def _splits(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) 
 
 
 def _instruction(algorithm: Algorithm, c: int, step: Step, shift: int, stage_of: StageOf) -> Move:
-    """One instruction of the unit: its words, and what it loses of the exact sum of their products and c."""
+    """Return one instruction of the unit: its words, and what it loses of the exact sum of their products and
+    c.
+    """
     i, j, part = step
     words = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": c}
     exact = value(c)
@@ -145,7 +148,7 @@ def _minus(exact: Fraction | None, word: int) -> Fraction | None:
 
 
 def first_divergence(left: list[Move], right: list[Move]) -> Stage | None:
-    """The first step after the split that loses another amount in one than in the other.
+    """Return the first step after the split that loses another amount in one than in the other.
 
     A step that only one of them has loses, in the other, all that it would have added.
     """

@@ -37,12 +37,12 @@ class BoundSubject:
 
     @property
     def inputs(self) -> str:
-        """The inputs, in words."""
+        """Return the inputs, in words."""
         return f"{self.domain}, {self.label} numbers with subnormals" if self.subnormals else str(self.domain)
 
     @classmethod
     def of_format(cls, name: str, domain: Domain) -> BoundSubject:
-        """A unit by itself on numbers of an operand format: nothing is lost before it.
+        """Return a unit by itself on numbers of an operand format: nothing is lost before it.
 
         Exponents that the domain leaves open are those of the format's normal numbers.
         Raises :class:`.TcsmtError` for what is not a floating-point format.
@@ -55,7 +55,7 @@ class BoundSubject:
 
     @classmethod
     def of_subnormals(cls, name: str, domain: Domain) -> BoundSubject | None:
-        """The same on all of the format's numbers; None where the domain restricts them.
+        """Return the same on all of the format's numbers; None where the domain restricts them.
 
         Nor where subnormal numbers of the format are as small as those of binary32: products underflow.
         """
@@ -68,7 +68,7 @@ class BoundSubject:
 
     @classmethod
     def of_algorithm(cls, name: str, domain: Domain) -> BoundSubject:
-        """An algorithm on binary32 numbers, of Type 1 where the domain leaves exponents open.
+        """Return an algorithm on binary32 numbers, of Type 1 where the domain leaves exponents open.
 
         Raises :class:`.TcsmtError`.
         """
@@ -99,7 +99,7 @@ class TableLine:
 def lines_of(
     subjects: Sequence[BoundSubject], units: Sequence[str], lengths: Iterable[int], effort: Effort
 ) -> Iterator[TableLine]:
-    """Each subject on what GEMM libraries use of each unit; units that do not take it are left out.
+    """Yield each subject on what GEMM libraries use of each unit; units that do not take it are left out.
 
     Raises :class:`.TcsmtError` where no unit takes any of them.
     """
@@ -128,5 +128,5 @@ def _task(subject: BoundSubject, row: Row, k: int, effort: Effort) -> Task:
 
 
 def tasks_of(lines: Iterable[TableLine]) -> list[Task]:
-    """The cells of lines."""
+    """Return the cells of lines."""
     return [task for line in lines for task in line.tasks.values()]

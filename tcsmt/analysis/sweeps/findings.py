@@ -102,7 +102,9 @@ class Effort:
     run: str = field(default_factory=lambda: uuid4().hex)
 
     def task(self, key: str, about: About, function: Callable[..., Record], *arguments: Any) -> Task:
-        """An entry of the list that solvers are asked about: ``function(*given, solving, seconds)``."""
+        """Return an entry of the list that solvers are asked about: ``function(*given, solving,
+        seconds)``.
+        """
         return Task(key, about.asked, _solved, (self, function, *arguments), _code(), about.models)
 
 
@@ -112,7 +114,7 @@ def _solved(effort: Effort, function: Callable[..., Record], *arguments: Any) ->
 
 @lru_cache(maxsize=1)
 def _solving(effort: Effort) -> Solving:
-    """One for each process and run: what one entry has proved of a unit's steps serves the next."""
+    """Return one for each process and run: what one entry has proved of a unit's steps serves the next."""
     return Solving(effort.options)
 
 
@@ -127,7 +129,7 @@ def _digest(name: str, unit: str, k: int | None) -> str:
 
 
 def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> About:
-    """What is asked of algorithms, on the inputs of a domain."""
+    """Return what is asked of algorithms, on the inputs of a domain."""
     models = {name: _digest(name, unit, k) for name in names}
     return About(digest_of_texts([what, *models.values(), _where(domain, k)]), models)
 
@@ -145,7 +147,7 @@ def _any_algorithm(k: int) -> Algorithm:
 
 
 def entries(effort: Effort) -> Iterator[Task]:
-    """Every entry of the list, by its key."""
+    """Yield every entry of the list, by its key."""
     models = _digests(_TABLE_5_NAMES, UNITS, 4)
     yield Task("Table 5 (Valpey et al.)", digest_of_texts(models.values()), table_five, (), _code(), models)
     for unit in FP16_UNITS:
@@ -196,7 +198,7 @@ def _bounds(
 
 
 def _own(unit: str) -> int:
-    """The K of a unit's instruction with FP16 operands."""
+    """Return the K of a unit's instruction with FP16 operands."""
     return units_for(recipe_named("markidis"), unit)[0].model.k
 
 
@@ -250,7 +252,7 @@ def _entry(first: str, second: str, unit: str, k: int, domain: Domain, effort: E
 def asked(
     left: str, right: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
-    """The smallest witness or the proof, and the worst that a climb of so many seconds finds."""
+    """Return the smallest witness or the proof, and the worst that a climb of so many seconds finds."""
     (first, row), (second, other) = (algorithm_named(name, unit, k) for name in (left, right))
     pair = AlgorithmPair((left, right), (first, second), domain)
     result = compare(pair, solving, search=seconds)
@@ -267,7 +269,7 @@ def asked(
 
 
 def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> dict[str, Any]:
-    """The largest errors found, and the smallest bound proved."""
+    """Return the largest errors found, and the smallest bound proved."""
     algorithm, row = algorithm_named(name, unit, k)
     result = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
     data = _bound_record(name, unit, k, domain, result)
@@ -279,7 +281,9 @@ def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seco
 def bounded_with_subnormals(
     name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
-    """The same of a unit by itself, where operands may be subnormal numbers; no certificate is about that."""
+    """Return the same of a unit by itself, where operands may be subnormal numbers; no certificate is about
+    that.
+    """
     algorithm, _ = algorithm_named(name, unit, k)
     result = bound_with_subnormals(algorithm, domain, solving, seconds=4 * seconds)
     return _bound_record(name, unit, k, domain, result)
@@ -405,7 +409,7 @@ def write(
 
 
 def _counts(task: Task, entry: Record, options: SolvingOptions) -> bool:
-    """Whether what an earlier run has found need not be asked again."""
+    """Return whether what an earlier run has found need not be asked again."""
     proof = _proof(entry)
     return "scripts" not in proof or (entry.get("code") == task.code and options.takes(sure=sure(proof)))
 
@@ -424,7 +428,7 @@ _BOUNDED = ("algorithm", "unit", "K", "domain", "largest error found, 2^-24 of Î
 
 
 def table(records: Mapping[str, Record]) -> str:
-    """The comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
+    """Return the comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
     rows = []
     for entry in records.values():
         if "algorithms" not in entry:
@@ -456,13 +460,13 @@ def table(records: Mapping[str, Record]) -> str:
 
 
 def _largest(entry: Record) -> str:
-    """The largest relative error that was found beside a bound."""
+    """Return the largest relative error that was found beside a bound."""
     worst = entry["relative"]
     return "0" if worst is None else _size(worst["relative"])
 
 
 def _size(error: float | None) -> str:
-    """An error for people; an infinite one stands as null in a file."""
+    """Return an error for people; an infinite one stands as null in a file."""
     return "infinite" if error is None else f"{error:g}"
 
 

@@ -92,19 +92,19 @@ def _format(exponent_bits: int, precision: int) -> Format:
 
 
 def narrow_format(precision: int) -> Format:
-    """What stands for f16. Raises :class:`.TcsmtError` where p is not in ``WIDTHS``."""
+    """Return what stands for f16. Raises :class:`.TcsmtError` where p is not in ``WIDTHS``."""
     if precision not in WIDTHS:
         raise TcsmtError(f"width {precision}: must be from {WIDTHS[0]} to {WIDTHS[-1]} significant bits")
     return _format(4 if precision <= 4 else 5, precision)
 
 
 def wide_format(narrow: Format) -> Format:
-    """What stands for binary32 beside it."""
+    """Return what stands for binary32 beside it."""
     return _format(narrow.exponent_bits + 3, 2 * narrow.precision + 2)
 
 
 def image(algorithm: Algorithm, narrow: Format) -> Algorithm:
-    """The algorithm on a narrow format and the wide one beside it, scaled as the module says.
+    """Return the algorithm on a narrow format and the wide one beside it, scaled as the module says.
 
     Raises :class:`.TcsmtError` for one whose words are neither f16 nor binary32.
     """
@@ -187,11 +187,11 @@ class ReducedFact:
 
     @property
     def ordinary(self) -> bool:
-        """Whether it has nothing to do with a unit."""
+        """Return whether it has nothing to do with a unit."""
         return self.algorithms == ("fp32-fma",)
 
     def domain(self, narrow: Format) -> Domain:
-        """Its inputs on the image of this width."""
+        """Return its inputs on the image of this width."""
         wide, p = wide_format(narrow), narrow.precision
         low, high = {
             "type1": (narrow.e_min - 1, narrow.e_max - 1),
@@ -204,7 +204,7 @@ class ReducedFact:
         return Domain(exponents=(low, high), bits=bits, c_zero=self.c_zero)
 
     def images(self, unit: str, narrow: Format) -> list[Algorithm]:
-        """Its algorithms on the image of an architecture's or instruction's unit."""
+        """Return its algorithms on the image of an architecture's or instruction's unit."""
         return [_image(name, unit, self.k, narrow) for name in self.algorithms]
 
     def digests(self, unit: str, narrow: Format) -> dict[str, str]:
@@ -214,7 +214,7 @@ class ReducedFact:
         }
 
     def asked(self, unit: str, narrow: Format) -> str:
-        """What it states of this width's images, by their graphs and the domain's."""
+        """Return what it states of this width's images, by their graphs and the domain's."""
         first = self.images(unit, narrow)[0]
         where = digest_of_graph(self.domain(narrow).holds(first.input_formats, first.trace))
         return digest_of_texts([self.kind, *self.digests(unit, narrow).values(), where])
@@ -289,7 +289,7 @@ FACTS: dict[str, ReducedFact] = {
 
 
 def key_of(fact: ReducedFact, unit: str, width: int) -> str:
-    """What an entry is kept under."""
+    """Return what an entry is kept under."""
     return f"{fact.name}, {'any unit' if fact.ordinary else unit}, p = {width}"
 
 
@@ -302,8 +302,8 @@ def survey(
     workers: Workers,
     progress: ProgressCallback = unseen,
 ) -> Computed:
-    """Every entry by its key. One that is kept, decided or with the same limits, is not computed again,
-    unless it is a proof that does not count.
+    """Return every entry by its key. One that is kept, decided or with the same limits, is not computed
+    again, unless it is a proof that does not count.
 
     After a width at which solvers did not answer in time they are asked about full width alone.
     """
@@ -336,7 +336,7 @@ def _examined(fact: ReducedFact, unit: str, width: int, limits: Limits, ask: boo
 
 
 def _counts(task: Task, entry: Mapping[str, Any], limits: Limits) -> bool:
-    """Whether what an earlier run has found need not be asked again."""
+    """Return whether what an earlier run has found need not be asked again."""
     match entry["verdict"]:
         case "open":
             return bool(entry["limits"] == limits.as_json())
@@ -348,7 +348,7 @@ def _counts(task: Task, entry: Mapping[str, Any], limits: Limits) -> bool:
 
 
 def examine(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool = True) -> dict[str, Any]:
-    """What is known of a fact at one width, as plain data.
+    """Return what is known of a fact at one width, as plain data.
 
     First all inputs, or those with exponents in the middle where all are too many; then, where that does
     not decide, a solver (if it is to be asked) about all of them. Raises :class:`.TcsmtError`.
@@ -391,7 +391,7 @@ def _question(
 
 
 def _settled(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
-    """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
+    """Return what solvers say; at full width after a search by the simulator, which knows binary32 only."""
     full, start = question.wide == F32, time.monotonic()
     if isinstance(question, AlgorithmPair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)

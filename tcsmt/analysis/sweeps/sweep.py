@@ -156,7 +156,7 @@ class Exact:
 
 
 def exact_product(a: Array, b: Array) -> Exact:
-    """A (M, K) times B (K, N), FP32 values (or narrower ones)."""
+    """Return a (M, K) times B (K, N), FP32 values (or narrower ones)."""
     left, right = a.astype(np.float64), b.astype(np.float64)
     shape = (left.shape[0], right.shape[1])
     high, low, magnitude = (np.empty(shape) for _ in range(3))
@@ -171,7 +171,7 @@ def exact_product(a: Array, b: Array) -> Exact:
 
 
 def exact_product_of_integers(a: Array, b: Array) -> Exact:
-    """A (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
+    """Return a (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
     (left, low), (right, lower) = _counted(a), _counted(b)
     product, magnitude = left.dot(right), abs(left).dot(abs(right))
     unity = Fraction(2) ** (low + lower)
@@ -208,7 +208,7 @@ NAMES = (
 
 
 def named(text: str) -> Recipe | EmulationRecipe:
-    """The algorithm or the emulation of this name. Raises :class:`.TcsmtError`."""
+    """Return the algorithm or the emulation of this name. Raises :class:`.TcsmtError`."""
     return emulations.emulation_recipe(text) if emulations.is_emulation(text) else recipe_named(text)
 
 
@@ -220,7 +220,8 @@ def all_rows_for(recipe: Recipe | EmulationRecipe, unit: str) -> list[Row]:
 
 
 def rows_for(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> dict[str, Row]:
-    """The rows that run an algorithm, by what they are called: architectures that share one, ``ampere, ada``.
+    """Return the rows that run an algorithm, by what they are called: architectures that share one, ``ampere,
+    ada``.
 
     units: architectures, or ARCH/INSTRUCTION. An architecture stands for the instruction that GEMM libraries
     use. If they use a special one for these formats, the row is called by its own name.
@@ -245,12 +246,12 @@ def rows_for(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> dict[str
 
 
 def models_for(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> dict[str, Model]:
-    """The models of :func:`rows_for`."""
+    """Return the models of :func:`rows_for`."""
     return {label: row.model for label, row in rows_for(recipe, units).items()}
 
 
 def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
-    """The fused units with truncations swapped for nearest even.
+    """Return the fused units with truncations swapped for nearest even.
 
     ``hopper, RNE``: the last rounding; ``hopper, all RNE``: the bits that alignment drops, too.
     """
@@ -272,7 +273,8 @@ def point(
     size: int = 16,
     seeds: int = 2,
 ) -> Iterator[dict[str, Any]]:
-    """One record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x size.
+    """Yield one record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x
+    size.
 
     Fused units are there with truncations to nearest, too (:func:`to_nearest`). FP8 algorithms are held
     against the product of the FP8 words: their inputs are taken to be FP8 numbers. Emulations of binary64 are
@@ -334,7 +336,7 @@ class Matrices:
 
 
 def task_for(recipe: str, distribution: str, k: int, drawn: Matrices) -> Task:
-    """One record of a sweep: an algorithm, by its name, at one length on one distribution.
+    """Return one record of a sweep: an algorithm, by its name, at one length on one distribution.
 
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """
@@ -357,14 +359,14 @@ def _digest(model: Model) -> str:
 
 
 def _record(recipe: str, distribution: str, k: int, drawn: Matrices) -> Record:
-    """What a worker does."""
+    """Return what a worker does."""
     chosen = DISTRIBUTIONS[distribution]
     (result,) = point([named(recipe)], drawn.units, chosen, k, size=drawn.size, seeds=drawn.seeds)
     return result
 
 
 def _rounded(recipe: Recipe, x: Array) -> Array:
-    """The values of the first words, as FP32."""
+    """Return the values of the first words, as FP32."""
     (word, *_) = words(recipe.split, to_words(FORMATS["f32"], x, "x"))
     return from_words(recipe.split.format, word).astype(np.float32)
 
@@ -378,7 +380,7 @@ QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 def errors(
     products: Sequence[Array], references: Sequence[Exact], wide: Format = FORMATS["f32"]
 ) -> dict[str, Any]:
-    """What is kept of a unit's products, arrays of the shapes of their references.
+    """Return what is kept of a unit's products, arrays of the shapes of their references.
 
     residual: Frobenius norm of the error over that of the product, the mean over the matrices (the
     slides' measure). mean, quantiles: of the error in units of 2^-24 Σ|a·b| (2^-53 for binary64), positive

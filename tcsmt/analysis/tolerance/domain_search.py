@@ -45,7 +45,7 @@ class FoundError:
 
 
 def largest_found(kernel: Kernel, k: int, domain: Domain, seconds: float) -> FoundError | None:
-    """The largest one found in about so many seconds; None where nothing but zeros is tried."""
+    """Return the largest one found in about so many seconds; None where nothing but zeros is tried."""
     rng = np.random.default_rng(_SEED)
     unit, schedule = kernel.unit.model, kernel.schedule
     formats = float_format(unit.a_format), float_format(unit.b_format), float_format(unit.c_format)
@@ -70,7 +70,7 @@ def largest_found(kernel: Kernel, k: int, domain: Domain, seconds: float) -> Fou
 
 
 def _exactly(kernel: Kernel, words: MatrixWords, tried: int) -> FoundError | None:
-    """One input, in fractions."""
+    """Return one input, in fractions."""
     (word,) = (int(x) for x in results_of(kernel, words, kernel.reduction))
     schedule, epilogue, unit = kernel.schedule, kernel.epilogue, kernel.unit.model
     element = MatrixWords(words.a, words.b.T, None if words.c is None else words.c[:, None], words.bias)
@@ -95,7 +95,7 @@ def _exactly(kernel: Kernel, words: MatrixWords, tried: int) -> FoundError | Non
 
 
 def _sums(kernel: Kernel, words: MatrixWords) -> tuple[Array, Array]:
-    """The exact results and their sizes, nearly, in binary64."""
+    """Return the exact results and their sizes, nearly, in binary64."""
     unit, schedule, epilogue = kernel.unit.model, kernel.schedule, kernel.epilogue
     products = floats(float_format(unit.a_format), words.a) * floats(float_format(unit.b_format), words.b)
     products = products * float(in_kernel(schedule, epilogue.alpha))

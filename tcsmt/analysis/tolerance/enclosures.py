@@ -53,7 +53,7 @@ Summed = Callable[[Indices], SizedProducts]
 
 
 def of_matrices(a: Array, b: Array, e_min: tuple[int, int]) -> Summed:
-    """The products of A and B: numbers of shape (M, K) and (K, N). e_min: of their formats."""
+    """Return the products of A and B: numbers of shape (M, K) and (K, N). e_min: of their formats."""
     left, right = _lifted(a, e_min[0]), _lifted(b, e_min[1])
 
     def products(indices: Indices) -> SizedProducts:
@@ -67,7 +67,7 @@ def of_matrices(a: Array, b: Array, e_min: tuple[int, int]) -> Summed:
 
 
 def of_rows(a: Array, b: Array, e_min: tuple[int, int]) -> Summed:
-    """The products of elements apart: numbers of shape (elements, K) both. e_min: of their formats."""
+    """Return the products of elements apart: numbers of shape (elements, K) both. e_min: of their formats."""
     left, right = _lifted(a, e_min[0]), _lifted(b, e_min[1])
 
     def products(indices: Indices) -> SizedProducts:
@@ -99,12 +99,12 @@ class Enclosure:
 
     @property
     def size(self) -> Array:
-        """The magnitude of the exact value at most."""
+        """Return the magnitude of the exact value at most."""
         return added(np.abs(self.value), self.error)
 
     @property
     def reach(self) -> Array:
-        """The magnitude of the kernel's value at most."""
+        """Return the magnitude of the kernel's value at most."""
         return added(self.size, self.off)
 
 
@@ -157,7 +157,7 @@ class EnclosureSteps:
         return Enclosure(value, added(start.error, (size * share) * _UP), off)
 
     def _lost(self, count: int, own: SizedProducts, sums: Array, off: Array) -> Array:
-        """What so many instructions lose together. sums: no partial sum is larger."""
+        """Return what so many instructions lose together. sums: no partial sum is larger."""
         loss = self.instruction.loss
         lost = sums * number_above(loss.sums * count)
         if loss.top:
@@ -184,7 +184,7 @@ class EnclosureSteps:
         return Enclosure(nothing, nothing, nothing, zero=True)
 
     def constant(self, fmt: AnyFormat, word: int) -> Enclosure:
-        """The same word everywhere."""
+        """Return the same word everywhere."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
             raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
@@ -267,11 +267,11 @@ def _next_above(x: Array) -> Array:
 
 
 def _half_bit(x: Array) -> Array:
-    """What a rounded result of binary64 may be off by."""
+    """Return what a rounded result of binary64 may be off by."""
     return scaled(np.abs(x), _HALF_BIT)
 
 
 def _sum(x: Enclosure, y: Enclosure) -> Enclosure:
-    """The exact sum of both."""
+    """Return the exact sum of both."""
     value = x.value + y.value
     return Enclosure(value, added(x.error, y.error, _half_bit(value)), added(x.off, y.off))

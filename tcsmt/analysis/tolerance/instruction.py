@@ -60,7 +60,7 @@ class Linear:
         return Linear(**{name: getattr(self, name) + getattr(other, name) for name in _NAMES})
 
     def times(self, factor: Fraction) -> Linear:
-        """Each of the numbers, multiplied."""
+        """Return each of the numbers, multiplied."""
         return Linear(**{name: getattr(self, name) * factor for name in _NAMES})
 
 
@@ -99,17 +99,18 @@ class _Partial:
 
     @property
     def has_sum(self) -> bool:
-        """Whether the sum so far is in it."""
+        """Return whether the sum so far is in it."""
         return self.content[C] > 0
 
     @property
     def size(self) -> Linear:
-        """The magnitude of the exact partial sum at most."""
+        """Return the magnitude of the exact partial sum at most."""
         return Linear(sums=_ONE) if self.has_sum else Linear(products=_ONE)
 
 
 def least_exponent(unit: Model, low: int) -> int:
-    """The exponent from which operands are asked about, where none that is not zero has one below ``low``.
+    """Return the exponent from which operands are asked about, where none that is not zero has one below
+    ``low``.
 
     A few round numbers, so that few different lemmas are asked for.
     """
@@ -118,13 +119,14 @@ def least_exponent(unit: Model, low: int) -> int:
 
 
 def greatest_exponent(unit: Model, high: int) -> int:
-    """The same up to which operands are asked about, where none has an exponent above ``high``."""
+    """Return the same up to which operands are asked about, where none has an exponent above ``high``."""
     largest = max(float_format(fmt).e_max for fmt in (unit.a_format, unit.b_format))
     return min(max(-(-high // _ROUND), 1) * _ROUND, largest)
 
 
 def instruction_loss(chain: StepwiseProof, unit: Model, low: int, high: int | None = None) -> InstructionLoss:
-    """The loss of an instruction on finite operands, none of which but zeros has an exponent below ``low``.
+    """Return the loss of an instruction on finite operands, none of which but zeros has an exponent below
+    ``low``.
 
     high: the largest exponent of an operand, where products of larger ones are other numbers (as they
     overflow); None: that of the formats. Its lemmas are added to the chain. Block scales are refused. Raises
@@ -168,7 +170,7 @@ def _check_formats(unit: Model) -> None:
 
 
 def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequence[_Partial]) -> _Partial:
-    """An IEEE operation: the exact sum of its inputs, rounded once."""
+    """Return an IEEE operation: the exact sum of its inputs, rounded once."""
     chain.know(_IEEE)
     exact = _joined(parts)
     off = exact.off
@@ -188,7 +190,7 @@ def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequenc
 
 
 def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequence[_Partial]) -> _Partial:
-    """A fused sum; every number may be other than zero, which loses no less than zeros do."""
+    """Return a fused sum; every number may be other than zero, which loses no less than zeros do."""
     exact, fused = _joined([start, *parts]), step.sum
     live = frozenset(range(len(parts))) | ({C} if start.content else set())
     off = exact.off
@@ -215,7 +217,7 @@ def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequen
 def _losses(
     chain: StepwiseProof, step: FusedStep, live: Collection[int]
 ) -> tuple[ErrorTerms | None, Fraction]:
-    """What a fused sum loses, and what it loses where all products are too small for these lemmas.
+    """Return what a fused sum loses, and what it loses where all products are too small for these lemmas.
 
     Where there may be such products, lemmas about sums of any size come first.
     """
@@ -238,8 +240,8 @@ def _losses(
 
 
 def _of_tiny_products(chain: StepwiseProof, step: FusedStep) -> Fraction:
-    """What is lost where all products are so small that the lemmas do not hold: sum and result are small
-    then.
+    """Return what is lost where all products are so small that the lemmas do not hold: sum and result are
+    small then.
 
     Refused where that is so much that a bound would say nothing.
     """
@@ -251,12 +253,12 @@ def _of_tiny_products(chain: StepwiseProof, step: FusedStep) -> Fraction:
 
 
 def _joined(parts: Sequence[_Partial]) -> _Partial:
-    """The exact sum of partial sums."""
+    """Return the exact sum of partial sums."""
     return _Partial(sum((p.content for p in parts), Counter()), sum((p.off for p in parts), Linear()))
 
 
 def _rounding(losses: ErrorTerms, precision: int, bits: int, width: int) -> tuple[Fraction, Fraction]:
-    """What the last rounding loses at most, relative to 2^T, and to the sum: both count.
+    """Return what the last rounding loses at most, relative to 2^T, and to the sum: both count.
 
     precision: bits of the result. bits, width: fraction bits and all bits of the word of the sum. A sum whose
     leading bit lies higher is larger, relative to 2^T, by what alignment cannot have lost.
@@ -274,7 +276,7 @@ def _rounding(losses: ErrorTerms, precision: int, bits: int, width: int) -> tupl
 
 
 def _miscounted(losses: ErrorTerms, bits: int) -> Fraction:
-    """What a sum of -1 unit loses, relative to Σ |a·b|: it is one of numbers that nearly cancel."""
+    """Return what a sum of -1 unit loses, relative to Σ |a·b|: it is one of numbers that nearly cancel."""
     if not losses.wrong_unit_loss:
         return _ZERO
     rest = 1 - losses.cut - Fraction(4, 2**bits)

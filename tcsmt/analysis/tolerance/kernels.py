@@ -73,7 +73,7 @@ class ElementBounds:
 
 
 def loss_on(chain: StepwiseProof, unit: Model, low: int, high: int | None = None) -> InstructionLoss:
-    """What an instruction loses on operands none of which but zeros has an exponent below ``low``
+    """Return what an instruction loses on operands none of which but zeros has an exponent below ``low``
     (:func:`least_operand`); its lemmas are added to the chain.
 
     high: none has a larger exponent (:func:`greatest_operand`), where no lemma covers all that there are.
@@ -108,7 +108,7 @@ def _smallest(unit: Model) -> int:
 
 
 def least_operand(unit: Model, operands: MatrixWords) -> int:
-    """The least exponent of an operand that is not zero, and finite; 0 where all are zeros.
+    """Return the least exponent of an operand that is not zero, and finite; 0 where all are zeros.
 
     Raises :class:`.Unbounded` for integers.
     """
@@ -116,7 +116,7 @@ def least_operand(unit: Model, operands: MatrixWords) -> int:
 
 
 def greatest_operand(unit: Model, operands: MatrixWords) -> int:
-    """The greatest exponent of such an operand; 0 where all are zeros. Raises :class:`.Unbounded`."""
+    """Return the greatest exponent of such an operand; 0 where all are zeros. Raises :class:`.Unbounded`."""
     return max((max(_exponent(np.max, x), fmt.e_min) for fmt, x in _magnitudes(unit, operands)), default=0)
 
 
@@ -125,7 +125,7 @@ def _exponent(chosen: Callable[[Array], Any], values: Array) -> int:
 
 
 def _magnitudes(unit: Model, operands: MatrixWords) -> Iterator[tuple[Format, Array]]:
-    """The finite numbers of A and of B that are not zero, where there are any."""
+    """Yield the finite numbers of A and of B that are not zero, where there are any."""
     for name, fmt, words in (("A", unit.a_format, operands.a), ("B", unit.b_format, operands.b)):
         values = np.abs(_numbers(name, fmt, words))
         values = values[(values > 0) & np.isfinite(values)]
@@ -134,7 +134,7 @@ def _magnitudes(unit: Model, operands: MatrixWords) -> Iterator[tuple[Format, Ar
 
 
 def _numbers(name: str, fmt: AnyFormat, words: Array) -> Array:
-    """The words' values. Raises :class:`.Unbounded` for integers."""
+    """Return the words' values. Raises :class:`.Unbounded` for integers."""
     if not isinstance(fmt, Format):
         raise Unbounded(
             f"{name} is {fmt.name}: integers are exact or wrap; `tcsmt accuracy exact` says which"
@@ -187,7 +187,7 @@ def _check_sizes(loss: InstructionLoss, *sides: Array) -> None:
 
 
 def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLoss) -> ElementBounds:
-    """The bounds of every element of D, each an array (M, N). loss: of :func:`loss_on`.
+    """Return the bounds of every element of D, each an array (M, N). loss: of :func:`loss_on`.
 
     Raises :class:`.Unbounded` for what is not covered, and :class:`.TcsmtError` where no element is made of
     finite numbers alone.
@@ -224,7 +224,9 @@ def bounds_of_product(kernel: Kernel, operands: MatrixWords, loss: InstructionLo
 def bounds_of_elements(
     kernel: Kernel, operands: MatrixWords, loss: InstructionLoss, reduction: Reduction | None = None
 ) -> ElementBounds:
-    """The bounds of elements apart, each an array (elements,). reduction: theirs where tiles differ."""
+    """Return the bounds of elements apart, each an array (elements,). reduction: theirs where tiles
+    differ.
+    """
     unit, known = kernel.unit.model, _Known.of(kernel, operands)
     operands, unknown = known.operands, known.unknown
     a, b = _numbers("A", unit.a_format, operands.a), _numbers("B", unit.b_format, operands.b)

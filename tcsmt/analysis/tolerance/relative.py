@@ -99,7 +99,7 @@ class _ShareSteps:
     places: list[int]
 
     def unit(self, place: int) -> _Share:
-        """What counts once in itself, exactly."""
+        """Return what counts once in itself, exactly."""
         size = np.zeros_like(self.most)
         size[place] = 1.0
         return _Share(size, np.zeros_like(self.most))
@@ -123,7 +123,7 @@ class _ShareSteps:
         return off
 
     def constant(self, fmt: AnyFormat, word: int) -> _Share:
-        """A number: alpha, beta or zero."""
+        """Return a number: alpha, beta or zero."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
             raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
@@ -153,7 +153,9 @@ class _ShareSteps:
     def convert_randomly(
         self, x: _Share, source: Format, target: Format, random: _Share, bits: int, saturate: bool
     ) -> _Share:
-        """One of x's two neighbours, which may be above the largest number where x is close to that."""
+        """Return one of x's two neighbours, which may be above the largest number where x is close to
+        that.
+        """
         rounded = self._rounded(x, target, Fraction(1))
         self._check(target.largest_finite, rounded.reach, f"a result in {target.name}")
         return rounded
@@ -178,7 +180,7 @@ def _sum(x: _Share, y: _Share) -> _Share:
 
 
 def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain) -> Fraction:
-    """The bound, a part of |alpha|·Σ|a·b| + |beta·c| + |bias|; its lemmas are added to the chain.
+    """Return the bound, a part of |alpha|·Σ|a·b| + |beta·c| + |bias|; its lemmas are added to the chain.
 
     domain: of which a, b, c and the bias are; there is a C unless it is zero. Of parts that are added in any
     order: the largest of all orders. Raises :class:`.Unbounded`

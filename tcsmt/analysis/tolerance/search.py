@@ -46,7 +46,7 @@ class LargestError:
 
     @property
     def share(self) -> float:
-        """The error in parts of the bound; 0 where nothing is lost."""
+        """Return the error in parts of the bound; 0 where nothing is lost."""
         return self.error / self.atol if self.atol else 0.0
 
 
@@ -59,7 +59,7 @@ def elements_at(operands: MatrixWords, places: Array) -> MatrixWords:
 
 
 def results_of(kernel: Kernel, operands: MatrixWords, reduction: Reduction) -> Array:
-    """The kernel's words of elements apart, which are all reduced alike. Random bits are drawn."""
+    """Return the kernel's words of elements apart, which are all reduced alike. Random bits are drawn."""
     schedule = kernel.schedule
     (total,) = sums([(schedule, reduction)], operands.a, operands.b, operands.c)
     bits = kernel.epilogue.stochastic
@@ -73,7 +73,8 @@ def results_of(kernel: Kernel, operands: MatrixWords, reduction: Reduction) -> A
 def largest_errors(
     kernel: Kernel, operands: MatrixWords, loss: InstructionLoss, seconds: float
 ) -> LargestError | None:
-    """The largest error found, on elements and in so many seconds on variants; None: no element has a bound.
+    """Return the largest error found, on elements and in so many seconds on variants; None: no element has a
+    bound.
 
     Raises :class:`.Contradiction` where an error is larger than its bound.
     """
@@ -116,7 +117,7 @@ def _alike(kernel: Kernel, places: Array, shape: tuple[int, int, int]) -> list[t
 def _errors(
     kernel: Kernel, elements: MatrixWords, loss: InstructionLoss, reduction: Reduction
 ) -> tuple[Array, Array]:
-    """The error of each element at least, the largest of all orders of its parts, and its bound.
+    """Return the error of each element at least, the largest of all orders of its parts, and its bound.
 
     Raises :class:`.Contradiction`.
     """
@@ -149,7 +150,9 @@ def _varied(
     end: float,
     rng: np.random.Generator,
 ) -> tuple[float, int]:
-    """The largest share on variants of one element: its products in other orders, A's with other signs."""
+    """Return the largest share on variants of one element: its products in other orders, A's with other
+    signs.
+    """
     fmt = kernel.unit.model.a_format
     sign = 1 << fmt.sign_bit if isinstance(fmt, Format) and fmt.signed else 0
     best, variants, length = element, 0, element.a.shape[1]

@@ -19,7 +19,7 @@ _HALF = Fraction(1, 2**53)
 
 
 def _above(x: Array, live: Array) -> Array:
-    """The next larger number where a bound is ``live``, else 0."""
+    """Return the next larger number where a bound is ``live``, else 0."""
     return np.where(live, np.nextafter(x, np.inf), 0.0)
 
 
@@ -39,7 +39,7 @@ def multiplied(x: Array, y: Array) -> Array:
 
 
 def scaled(x: Array, factor: Fraction) -> Array:
-    """The bound times a rational number or more; of a zero and infinity, 0."""
+    """Return the bound times a rational number or more; of a zero and infinity, 0."""
     if not factor:
         return np.zeros_like(x)
     with np.errstate(over="ignore", under="ignore"):
@@ -47,14 +47,14 @@ def scaled(x: Array, factor: Fraction) -> Array:
 
 
 def number_above(x: Fraction) -> float:
-    """The smallest number of binary64 that is no less."""
+    """Return the smallest number of binary64 that is no less."""
     nearest = float(x)
     return nearest if Fraction(nearest) >= x else float(np.nextafter(nearest, np.inf))
 
 
 def dot_error(length: int) -> Fraction:
-    """How far a dot product of so many numbers in binary64 is off, relative to the sum of the products'
-    sizes.
+    """Return how far a dot product of so many numbers in binary64 is off, relative to the sum of the
+    products' sizes.
 
     In whatever order it is summed up, with or without fused multiply-adds (Higham, *Accuracy and Stability of
     Numerical Algorithms*, section 3.1); no product may lie below binary64's normal numbers.

@@ -91,7 +91,7 @@ def batched(
 
 
 def stack_of(**operands: Array | None) -> tuple[int, ...]:
-    """The dimensions of the stack of some arguments of :func:`batched`; none of a single product.
+    """Return the dimensions of the stack of some arguments of :func:`batched`; none of a single product.
 
     given: arrays of shapes (..., M, K) and so on, or None. Raises :class:`.TcsmtError` where their leading
     dimensions do not broadcast.
@@ -113,7 +113,7 @@ def stack_of(**operands: Array | None) -> tuple[int, ...]:
 def _after(
     progress: Callable[[int, int], None] | None, number: int, count: int
 ) -> Callable[[int, int], None] | None:
-    """What is told of the progress of one product of many, all alike."""
+    """Return what is told of the progress of one product of many, all alike."""
     if progress is None:
         return None
     return lambda done, whole: progress(number * whole + done, count * whole)

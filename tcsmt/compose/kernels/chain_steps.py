@@ -35,7 +35,7 @@ class Elements:
     bias: Array | None = None
 
     def one(self, number: int) -> Elements:
-        """One of them."""
+        """Return one of them."""
         part = slice(number, number + 1)
         c, bias = (None if words is None else words[part] for words in (self.c, self.bias))
         return Elements(self.a[part], self.b[part], c, bias)
@@ -59,12 +59,12 @@ class Link:
 
     @property
     def indices(self) -> Array:
-        """The indices of K that this instruction adds: integers of shape (count,)."""
+        """Return the indices of K that this instruction adds: integers of shape (count,)."""
         return self.chain[-self.count :]
 
     @property
     def key(self) -> tuple[bool, bytes]:
-        """What the sum so far is made of, whatever the instructions."""
+        """Return what the sum so far is made of, whatever the instructions."""
         return self.from_c, np.sort(self.chain).tobytes()
 
 
@@ -78,7 +78,7 @@ class Walk:
 
     @property
     def parts(self) -> list[Link]:
-        """The last instruction of each chain."""
+        """Return the last instruction of each chain."""
         ends = [*self.links[1:], None]
         return [
             link
@@ -88,7 +88,7 @@ class Walk:
 
 
 def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
-    """A kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
+    """Return a kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
 
     Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
     """

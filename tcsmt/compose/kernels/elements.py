@@ -82,7 +82,7 @@ class Product:
         return m, n, self.a.shape[1]
 
     def missed(self, words: Array, places: Array) -> Array:
-        """Which of the elements at some places are not D's. words: (elements,), or some for each."""
+        """Return which of the elements at some places are not D's. words: (elements,), or some for each."""
         where = places[:, 0], places[:, 1]
         wanted, nan = self.d[where], self.nan[where]
         words = words.astype(self.d.dtype)
@@ -90,7 +90,7 @@ class Product:
         return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
 
     def far(self, words: Array, places: Array) -> float:
-        """How far these are from D's elements at some places, as a part of their size, on average.
+        """Return how far these are from D's elements at some places, as a part of their size, on average.
 
         words: as for :meth:`missed`. places: rows and columns of D, of shape (places, 2). NaNs and infinities
         that D does not have are infinitely far.
@@ -133,7 +133,8 @@ class SampledElements:
         return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
 
     def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
-        """Each order in which parts can be added; or, where tiles differ, how, and which each element has.
+        """Return each order in which parts can be added; or, where tiles differ, how, and which each element
+        has.
 
         The second value: None, or for each element the number of its order, of shape (elements,).
         """
@@ -149,7 +150,7 @@ def on_elements(
     elements: SampledElements,
     seen: Callable[[int, int], None] = lambda done, count: None,
 ) -> Iterator[tuple[Kernel, Array]]:
-    """The words that each kernel gives on some elements, kernels of one unit together.
+    """Yield the words that each kernel gives on some elements, kernels of one unit together.
 
     They have shape (elements,); (orders, elements) where parts are added in any order.
     seen: called with the instructions of the longest chain that are done, and their number.
@@ -211,7 +212,9 @@ def _has_floats(fmt: AnyFormat | None) -> bool:
 
 
 def _from_middle(product: Product, fmt: Format, rows: Array, columns: Array, end: Epilogue) -> Array:
-    """How far each sum, in binary64, is from the middle of two numbers of a format, in parts of their gap."""
+    """Return how far each sum, in binary64, is from the middle of two numbers of a format, in parts of their
+    gap.
+    """
     formats = product.a_format, product.b_format, product.c_format
     held = (
         product.a[rows],

@@ -95,12 +95,12 @@ class Epilogue:
 
     @property
     def c_first(self) -> bool:
-        """Whether C enters before the products."""
+        """Return whether C enters before the products."""
         return self.c == "first" or (self.c is None and self.alpha == self.beta == 1)
 
     @property
     def plain(self) -> bool:
-        """Whether the sum is the result, C being added before the products if at all."""
+        """Return whether the sum is the result, C being added before the products if at all."""
         return not self.out and not self.bias and self.alpha == 1 and self.c_first
 
     def on(self, unit: Row) -> Epilogue:
@@ -109,7 +109,7 @@ class Epilogue:
 
     @property
     def nans(self) -> NanWords:
-        """Which words NaN results have outside of the unit."""
+        """Return which words NaN results have outside of the unit."""
         return self.nans_outside if self.nan is None else self.nan
 
     def with_numbers(self, alpha: float | None, beta: float | None) -> Epilogue:
@@ -152,7 +152,9 @@ def is_epilogue(text: str) -> bool:
 
 
 def epilogue_named(text: str) -> Epilogue:
-    """The epilogue of a text such as ``alpha=2,bias,out=f16:bf16,saturate``. Raises :class:`.TcsmtError`."""
+    """Return the epilogue of a text such as ``alpha=2,bias,out=f16:bf16,saturate``. Raises
+    :class:`.TcsmtError`.
+    """
     options: dict[str, Any] = {}
     for option in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = option.partition("=")
@@ -190,7 +192,7 @@ def multiply_add(fmt: Format, nan_word: int | None = None) -> IeeeDotAdd:
 def rounded(
     source: Format, target: Format, x: Term, rounding: Rounding, *, saturate: bool, nans: NanWords
 ) -> RoundedSum:
-    """The conversion of a word to another format, rounded once; zeros keep their sign.
+    """Return the conversion of a word to another format, rounded once; zeros keep their sign.
 
     nans: what a NaN becomes. saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted
     format's largest number becomes that number, an infinity as well.
@@ -208,7 +210,9 @@ def rounded(
 def randomly_rounded(
     source: Format, target: Format, x: Term, r: Term, *, saturate: bool, nans: NanWords
 ) -> Term:
-    """The word of x in another format: r is added to as many dropped bits, and the sum is truncated."""
+    """Return the word of x in another format: r is added to as many dropped bits, and the sum is
+    truncated.
+    """
     number = dp.decode(source, x)
     exact = dp.sign_and_magnitude(dp.as_fixed(number))
     kept_bits, bits = target.fraction_bits, r.width

@@ -98,7 +98,9 @@ class FewProducts:
         return [results[kernel] for kernel in self.kernels]
 
     def witness(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
-        """A short input of the domain at which the question's goal holds, replayed; None: none is found."""
+        """Return a short input of the domain at which the question's goal holds, replayed; None: none is
+        found.
+        """
         found = self._of_few(first, second, domain, question)
         return (
             self._of_many((self.kernels[first], self.kernels[second]), domain, question)
@@ -158,7 +160,7 @@ class FewProducts:
     def _first(
         self, kernels: tuple[Kernel, Kernel], columns: tuple[Array, Array, Array]
     ) -> tuple[Array, Array, Any] | None:
-        """The first input on which the kernels differ."""
+        """Return the first input on which the kernels differ."""
         differing = np.flatnonzero(self._differ(kernels, *columns))
         if not differing.size:
             return None
@@ -213,7 +215,7 @@ class FewProducts:
         return min(replayed, key=lambda values: cost(question.formats, values), default=None)
 
     def _values(self, row: int) -> dict[str, int]:
-        """The words of a row that may be other than zero, by the names of the kernels' inputs."""
+        """Return the words of a row that may be other than zero, by the names of the kernels' inputs."""
         places, words = self._rows
         values = {"c": int(words["c"][row])}
         for number, place in enumerate(places[row]):
@@ -224,7 +226,7 @@ class FewProducts:
 
 
 def _short(question: Question, values: dict[str, int]) -> dict[str, int]:
-    """A simpler witness with the same products other than zero, or fewer of them."""
+    """Return a simpler witness with the same products other than zero, or fewer of them."""
     formats = {name: question.formats[name] for name in values}
     zeros = {
         var(name, fmt.width): const(0, fmt.width)

@@ -105,7 +105,7 @@ def _chain(
 
 
 def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -> dict[str, Array | None]:
-    """The words of the bias and the random numbers, where the epilogue takes them."""
+    """Return the words of the bias and the random numbers, where the epilogue takes them."""
     epilogue = schedule.epilogue
     schedule.check_numbers(bias=bias is not None, random=random is not None)
     operands: dict[str, Array | None] = {"bias": None, "random": None}
@@ -124,7 +124,7 @@ def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -
 
 
 def _row_alpha(schedule: Schedule, shape: tuple[int, int], alpha: Any) -> Array | None:
-    """The words of a factor of each row, to the shape of the result."""
+    """Return the words of a factor of each row, to the shape of the result."""
     if alpha is None:
         return None
     if schedule.epilogue.alpha != 1 or schedule.epilogue.c != "epilogue":

@@ -48,22 +48,24 @@ class DomainGroups:
     decisions: dict[tuple[int, int], Decision]
 
     def pair(self, left: int, right: int) -> tuple[int, int] | None:
-        """The pair that was decided for two reductions: the first ones of their groups; None: one group."""
+        """Return the pair that was decided for two reductions: the first ones of their groups; None: one
+        group.
+        """
         first, second = sorted((self.group(left), self.group(right)))
         return None if first == second else (self.members[first][0], self.members[second][0])
 
     def group(self, number: int) -> int:
-        """The group of a reduction."""
+        """Return the group of a reduction."""
         return next(n for n, group in enumerate(self.members) if number in group)
 
     @property
     def unknown(self) -> bool:
-        """Whether some pair was neither proved equal nor told apart."""
+        """Return whether some pair was neither proved equal nor told apart."""
         return any(isinstance(decision.verdict, Unknown) for decision in self._deciding())
 
     @property
     def differ(self) -> bool:
-        """Whether some pair was told apart."""
+        """Return whether some pair was told apart."""
         return any(isinstance(decision.verdict, Distinguished) for decision in self._deciding())
 
     def _deciding(self) -> Iterator[Decision]:
@@ -88,7 +90,7 @@ class Invariance:
 
 
 def telling_k(unit: Row, reductions: Sequence[Reduction], *, c: bool = False) -> int:
-    """The shortest K at which as few of the reductions as possible are the same sums.
+    """Return the shortest K at which as few of the reductions as possible are the same sums.
 
     c: whether a C may enter before the products. There are as many parts as a reduction names, and all chains
     are made of whole instructions there, where that can be.
@@ -197,7 +199,7 @@ class _Search:
     asked: int = 0
 
     def groups(self, domain: Domain, before: Sequence[tuple[int, ...]]) -> DomainGroups:
-        """Which groups agree in a domain, where each group agrees already."""
+        """Return which groups agree in a domain, where each group agrees already."""
         members: list[tuple[int, ...]] = []
         decisions: dict[tuple[int, int], Decision] = {}
         for group in before:

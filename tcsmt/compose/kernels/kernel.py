@@ -36,17 +36,17 @@ class Kernel:
 
     @property
     def schedule(self) -> Schedule:
-        """Its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
+        """Return its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
         return Schedule(self.unit.model, self.reduction, self.epilogue.on(self.unit))
 
     @property
     def name(self) -> str:
-        """The text that reads back as the kernel."""
+        """Return the text that reads back as the kernel."""
         return f"{self.unit.name}+{self.scheme}"
 
     @property
     def scheme(self) -> str:
-        """The reduction, and the epilogue if it has one."""
+        """Return the reduction, and the epilogue if it has one."""
         last = f"+{self.epilogue}" if str(self.epilogue) else ""
         return f"{self.reduction}{last}"
 
@@ -68,7 +68,8 @@ class Kernel:
 
 
 def kernel_named(text: str, unit_named: Callable[[str], Row]) -> Kernel:
-    """The kernel ``UNIT[+REDUCTION][+EPILOGUE]``; without a reduction (``h100+out=bf16``) it is chained.
+    """Return the kernel ``UNIT[+REDUCTION][+EPILOGUE]``; without a reduction (``h100+out=bf16``) it is
+    chained.
 
     Raises :class:`.TcsmtError`.
     """

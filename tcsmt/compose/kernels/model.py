@@ -68,7 +68,7 @@ class KernelModel(Model):
         self.schedule.chains(np.arange(self.k))
 
     def as_json(self) -> dict[str, Any]:
-        """The kernel's parts as plain values."""
+        """Return the kernel's parts as plain values."""
         return {
             "kind": self.kind,
             "unit": self.unit.as_json(),
@@ -81,7 +81,9 @@ class KernelModel(Model):
         }
 
     def apply(self, operands: Terms) -> Trace:
-        """The kernel on input words, by calls of its unit and of additions where these are all it does."""
+        """Return the kernel on input words, by calls of its unit and of additions where these are all it
+        does.
+        """
         self.check_lengths(operands)
         steps = TermSteps(self.unit, operands, [], self.schedule.nans)
         output = self._run(steps)
@@ -94,12 +96,12 @@ class KernelModel(Model):
 
     @property
     def knows_nans(self) -> bool:
-        """Whether the unit or the kernel's rule has the last word on a NaN result."""
+        """Return whether the unit or the kernel's rule has the last word on a NaN result."""
         return self.schedule.knows_nans(self.k)
 
     @property
     def schedule(self) -> Schedule:
-        """Its steps, which are those of matrix products."""
+        """Return its steps, which are those of matrix products."""
         return Schedule(self.unit, self.reduction, self.epilogue)
 
     def _run(self, steps: TermSteps) -> Term:
@@ -145,7 +147,7 @@ class TermSteps:
         return word
 
     def constant(self, fmt: AnyFormat, word: int) -> Term:
-        """A constant."""
+        """Return a constant."""
         return const(word, fmt.width)
 
     def add(self, fmt: AnyFormat, x: Term, y: Term) -> Term:
@@ -157,7 +159,7 @@ class TermSteps:
         return self._multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
 
     def multiply_add(self, fmt: Format, x: Term, y: Term, z: Term) -> Term:
-        """A call of a model of its own."""
+        """Return a call of a model of its own."""
         return self._multiplied(MultiplyAdd(format=fmt, x=x, y=y, z=z))
 
     def convert(self, x: Term, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Term:
@@ -194,7 +196,7 @@ UNKNOWN_NANS = "no source says which word a NaN result has that is computed outs
 
 
 def kernel_row(kernel: Kernel, k: int) -> Row:
-    """A kernel at one K as a row: ``UNIT+REDUCTION@K``, with its unit's source and evidence."""
+    """Return a kernel at one K as a row: ``UNIT+REDUCTION@K``, with its unit's source and evidence."""
     unit = kernel.unit
     model = KernelModel(unit=unit.model, reduction=kernel.reduction, epilogue=kernel.schedule.epilogue, k=k)
     return Row(
@@ -206,7 +208,7 @@ def kernel_row(kernel: Kernel, k: int) -> Row:
 
 
 def unit_of_kernel(text: str, unit_named: Callable[[str], Row]) -> Row:
-    """The row of ``UNIT+REDUCTION[+EPILOGUE]@K``. Raises :class:`.TcsmtError`."""
+    """Return the row of ``UNIT+REDUCTION[+EPILOGUE]@K``. Raises :class:`.TcsmtError`."""
     name, at, k = text.rpartition("@")
     if not at or not k.isdecimal() or not int(k):
         raise TcsmtError(f"{text!r}: a kernel as a unit needs its K at the end: UNIT+split-k:2@64")

@@ -74,7 +74,9 @@ def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array, nans: NanWor
 
 
 def with_nan_words(fmt: Format, values: Array, nans: NanWords) -> Array:
-    """The words of numbers, of any shape, that a processor computed, whose NaNs differ between processors."""
+    """Return the words of numbers, of any shape, that a processor computed, whose NaNs differ between
+    processors.
+    """
     words: Array = values.view(unsigned(fmt))
     nan = np.isnan(values)
     if nan.any():
@@ -91,7 +93,7 @@ def converted(
     saturate: bool = False,
     nans: NanWords = QUIET,
 ) -> Array:
-    """The words of one format as those of another, rounded once.
+    """Return the words of one format as those of another, rounded once.
 
     words: unsigned integers of any shape, which is that of the result.
     """

@@ -114,12 +114,16 @@ class Level:
 
     @property
     def sequence(self) -> tuple[int, ...]:
-        """The numbers of the parts in the order in which they are added; empty where a name says it."""
+        """Return the numbers of the parts in the order in which they are added; empty where a name says
+        it.
+        """
         numbers = self.order.split("-")
         return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else ()
 
     def cut(self, indices: Array, k: int) -> list[Array]:
-        """The indices of K, of shape (length,), in parts that are not empty. k: the instruction's K."""
+        """Return the indices of K, of shape (length,), in parts that are not empty. k: the instruction's
+        K.
+        """
         length = len(indices)
         match self.kind:
             case "split-k":
@@ -197,7 +201,7 @@ class Reduction:
 
     @property
     def tiled(self) -> bool:
-        """Whether where K is cut depends on the tile of D."""
+        """Return whether where K is cut depends on the tile of D."""
         return bool(self.levels) and self.levels[0].kind == "stream-k"
 
     def sum_format(self, unit: AnyFormat) -> AnyFormat:
@@ -207,7 +211,7 @@ class Reduction:
 
     @property
     def unordered(self) -> bool:
-        """Whether parts are added in any order, so that D is not one value."""
+        """Return whether parts are added in any order, so that D is not one value."""
         return any(level.order == "any" for level in self.levels)
 
     def on(self, m: int, n: int, length: int) -> Iterator[tuple[slice, slice, Reduction]]:
@@ -222,7 +226,7 @@ class Reduction:
                 yield slice(row, row + tall), slice(column, column + wide), resolved
 
     def of_element(self, row: int, column: int, shape: tuple[int, int, int]) -> Reduction:
-        """How an element of D is reduced, whatever its tile. shape: M, N and K."""
+        """Return how an element of D is reduced, whatever its tile. shape: M, N and K."""
         if not self.tiled:
             return self
         first, *others = self.levels
@@ -282,7 +286,7 @@ def split_k(parts: int) -> Reduction:
 
 @ieee_floats
 def promoted(every: int) -> Reduction:
-    """A new chain after every so many products, its sum promoted to a second accumulator.
+    """Return a new chain after every so many products, its sum promoted to a second accumulator.
 
     DeepGEMM does so for FP8 on Hopper with every = 128 (DeepSeek-V3's N_C). Raises :class:`.TcsmtError` for
     less than one.
@@ -301,7 +305,7 @@ def fold(
     kept: Callable[[Value], Value],
     start: Value | None = None,
 ) -> Value:
-    """The sum of the parts in the level's order. kept: what becomes of a running total in memory.
+    """Return the sum of the parts in the level's order. kept: what becomes of a running total in memory.
 
     start: what the parts are added to, one after the other; or the sum of all, where they are a tree.
     """
@@ -333,7 +337,7 @@ def _tree(order: str, parts: Sequence[Value], add: Callable[[Value, Value], Valu
 
 
 def _folded(parts: Sequence[Value], add: Callable[[Value, Value], Value]) -> Value:
-    """The last part, to which the sums of one part of each half of the others are added."""
+    """Return the last part, to which the sums of one part of each half of the others are added."""
     *others, total = parts
     half = (len(parts) + 1) // 2
     for place in range(half if others else 0):
@@ -343,7 +347,7 @@ def _folded(parts: Sequence[Value], add: Callable[[Value, Value], Value]) -> Val
 
 
 def _in_order(level: Level, parts: Sequence[Value]) -> list[Value]:
-    """The parts in the order in which they are added one after the other."""
+    """Return the parts in the order in which they are added one after the other."""
     if level.order == "any":
         raise TcsmtError(f"reduction {level}: the result hangs on the order of the parts: give order=1-0-...")
     values = list(parts)
@@ -355,7 +359,7 @@ def _in_order(level: Level, parts: Sequence[Value]) -> list[Value]:
 
 
 def reduction_named(text: str) -> Reduction:
-    """The reduction of a text: ``chained``, or levels such as ``split-k:4,pairs/promote:128``.
+    """Return the reduction of a text: ``chained``, or levels such as ``split-k:4,pairs/promote:128``.
 
     Raises :class:`.TcsmtError`, which names what is allowed.
     """
@@ -402,7 +406,7 @@ _OPTIONS = ("step", "halved", "tile", "order", "from-zero", "parts", "total", "s
 
 
 def separate(text: str) -> list[str]:
-    """The reductions of a list, in which commas also stand before the options of one.
+    """Return the reductions of a list, in which commas also stand before the options of one.
 
     >>> separate("chained,split-k:4,pairs,split-k:2/promote:128")
     ['chained', 'split-k:4,pairs', 'split-k:2/promote:128']

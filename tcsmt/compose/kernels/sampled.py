@@ -30,7 +30,7 @@ def sums(
     c: Array | None = None,
     seen: Callable[[int, int], None] = lambda done, count: None,
 ) -> list[FormattedWords[Array]]:
-    """The sum of each element by each schedule, before the epilogue. All of them are on one unit.
+    """Return the sum of each element by each schedule, before the epilogue. All of them are on one unit.
 
     wanted: with how these elements are reduced, which must not depend on the tile of D.
     a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,), or None.
@@ -60,7 +60,9 @@ def _chains(
     c: Array | None,
     seen: Callable[[int, int], None],
 ) -> dict[tuple[bool, bytes], Array]:
-    """The words of every chain, for each element: the longest chains first, so that short ones end early."""
+    """Return the words of every chain, for each element: the longest chains first, so that short ones end
+    early.
+    """
     order = sorted(wanted, key=lambda key: -len(wanted[key]))
     elements, length = a.shape
     # a column of zeros behind K stands for what is missing in the last instruction

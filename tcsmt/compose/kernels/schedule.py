@@ -52,13 +52,14 @@ class SumSteps(Protocol[Words]):
     """
 
     def chain(self, indices: Indices, c: Words | None) -> Words:
-        """The unit's instructions, one after the other, over these indices of K, from c (None: from +0).
+        """Return the unit's instructions, one after the other, over these indices of K, from c (None: from
+        +0).
 
         indices: integers (length,).
         """
 
     def constant(self, fmt: AnyFormat, word: int) -> Words:
-        """The same word everywhere."""
+        """Return the same word everywhere."""
 
     def add(self, fmt: AnyFormat, x: Words, y: Words) -> Words:
         """x + y, to nearest even; integers wrap."""
@@ -132,22 +133,22 @@ class Schedule:
 
     @property
     def sum_format(self) -> AnyFormat:
-        """The format of the sum before the epilogue, whatever K."""
+        """Return the format of the sum before the epilogue, whatever K."""
         return self.reduction.sum_format(self.unit.d_format)
 
     @property
     def working_format(self) -> Format:
-        """The format in which the epilogue computes, and in which a bias is given."""
+        """Return the format in which the epilogue computes, and in which a bias is given."""
         return FORMATS["f64" if float_format(self.sum_format).name == "f64" else "f32"]
 
     @property
     def d_format(self) -> AnyFormat:
-        """The format of the results, in which everything reads them."""
+        """Return the format of the results, in which everything reads them."""
         return self.epilogue.out[-1] if self.epilogue.out else self.sum_format
 
     @property
     def nans(self) -> NanWords:
-        """Which words NaN results of its own arithmetic have."""
+        """Return which words NaN results of its own arithmetic have."""
         return self.epilogue.nans
 
     def knows_nans(self, length: int) -> bool:
@@ -162,7 +163,7 @@ class Schedule:
     def chains(
         self, indices: Indices, reduction: Reduction | None = None, *, c: bool = False
     ) -> list[tuple[Indices, bool]]:
-        """The indices that each chain takes, and whether it begins with C. c: whether there is one.
+        """Return the indices that each chain takes, and whether it begins with C. c: whether there is one.
 
         indices: integers (length,).
         Raises :class:`.TcsmtError` for chains that the unit cannot make, and for parts in no order, or in
@@ -191,7 +192,7 @@ class Schedule:
         c: Words | None = None,
         reduction: Reduction | None = None,
     ) -> FormattedWords[Words]:
-        """The sum over some indices of K, and of C where it enters before the products.
+        """Return the sum over some indices of K, and of C where it enters before the products.
 
         c: None: there is no C. reduction: of the elements at hand, where those of others are reduced in
         another way (:meth:`.Reduction.on`). indices: integers (length,).
@@ -209,7 +210,7 @@ class Schedule:
         random: Words | None = None,
         alpha: Words | None = None,
     ) -> FormattedWords[Words]:
-        """What the epilogue makes of the sum. c, bias, random: None: there is none.
+        """Return what the epilogue makes of the sum. c, bias, random: None: there is none.
 
         alpha: one for each element, in place of the epilogue's, in the format in which it computes; C must
         enter after the products then.
@@ -277,7 +278,7 @@ def reduced(
     fmt: AnyFormat,
     c: FormattedWords[Words] | None = None,
 ) -> FormattedWords[Words]:
-    """The sum over some indices of K. k: the instruction's; fmt: of its results. c: enters first.
+    """Return the sum over some indices of K. k: the instruction's; fmt: of its results. c: enters first.
 
     indices: integers of shape (length,). Words are those of ``steps``: terms, or arrays of one shape.
     """

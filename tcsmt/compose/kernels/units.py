@@ -47,7 +47,7 @@ def ieee_rows() -> tuple[Row, ...]:
 
 
 def ieee_unit(name: str) -> Row:
-    """The row of that name. Raises :class:`.UnknownName`."""
+    """Return the row of that name. Raises :class:`.UnknownName`."""
     by_name = {row.name: row for row in ieee_rows()}
     if name not in by_name:
         raise UnknownName("unit", name, by_name)
@@ -68,7 +68,7 @@ def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:
 
 
 def of_one_function(rows: Iterable[Row]) -> list[Sequence[Row]]:
-    """The same rows, those of one function together."""
+    """Return the same rows, those of one function together."""
     classes: dict[str, list[Row]] = {}
     for row in rows:
         classes.setdefault(row.model.digest, []).append(row)

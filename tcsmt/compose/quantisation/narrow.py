@@ -68,5 +68,5 @@ def wide(values: Array) -> Array:
 
 @cache
 def _numbers(dtype: np.dtype[Any]) -> Array:
-    """What each word stands for."""
+    """Return what each word stands for."""
     return np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)

@@ -43,7 +43,7 @@ class ScaledSum:
     factor: np.float32 | None = None
 
     def numbers(self) -> Array:
-        """What it stands for, in binary64: exact."""
+        """Return what it stands for, in binary64: exact."""
         wide = self.values.astype(np.float64)
         return wide if self.factor is None else wide * np.float64(self.factor)
 
@@ -56,7 +56,7 @@ def scaled_sum(
     reduction: Reduction = CHAINED,
     nans: NanWords = UNKNOWN,
 ) -> ScaledSum:
-    """The sum of the products of A's rows and B's columns, with their scales.
+    """Return the sum of the products of A's rows and B's columns, with their scales.
 
     a: of A, values (..., M, K). b: of B transposed, values (..., N, K). No dimension is 0; the stacks
     broadcast. reduction: of the unit's chains. nans: which words NaN results have outside of the unit.

@@ -44,7 +44,8 @@ class Quantised:
     flushed: int
 
     def numbers(self) -> Array:
-        """The numbers that it stands for, in binary64: exact, as both factors are at most 24 bits wide.
+        """Return the numbers that it stands for, in binary64: exact, as both factors are at most 24 bits
+        wide.
 
         Three factors may be rounded once: an element, its scale and the whole factor have 1 + 4 + 24 bits.
         """
@@ -54,7 +55,7 @@ class Quantised:
         return result if self.whole is None else result * np.float64(self.whole)
 
     def scales_of_numbers(self) -> Array:
-        """The scale of each number, to the shape of the values."""
+        """Return the scale of each number, to the shape of the values."""
         if self.scales is None:
             return np.ones((), np.float32)
         if self.scales.ndim == 0:
@@ -69,7 +70,7 @@ class Quantised:
 
 
 def quantise(matrix: Array, recipe: OperandRecipe, role: Role = "activation", form: str = "") -> Quantised:
-    """A matrix, or a stack of matrices, by a recipe; blocks lie along the last dimension.
+    """Return a matrix, or a stack of matrices, by a recipe; blocks lie along the last dimension.
 
     matrix: (..., rows, K), binary32 or narrower floating-point numbers. role: what the matrix is. form: one
     of the recipe's formats for the role (default: the first one).
@@ -145,7 +146,9 @@ def _scaled(matrix: Array, fmt: Format, scales: Scales) -> Quantised:
 
 
 def _largest(blocks: Array) -> Array:
-    """The largest magnitude of each block, NaN where it has one: the order of words without their signs."""
+    """Return the largest magnitude of each block, NaN where it has one: the order of words without their
+    signs.
+    """
     words = blocks.view(np.uint32) & np.uint32(0x7FFF_FFFF)
     while words.shape[-1] % 2 == 0 and words.shape[-1] <= _SHORT:  # NumPy reduces short rows one by one
         words = np.maximum(words[..., ::2], words[..., 1::2])
@@ -154,13 +157,13 @@ def _largest(blocks: Array) -> Array:
 
 
 def _magnitudes(values: Array, fmt: Format) -> Array:
-    """The words of numbers without their signs, where a sign is all that the first bit says."""
+    """Return the words of numbers without their signs, where a sign is all that the first bit says."""
     words: Array = values.view(unsigned(fmt))
     return words & words.dtype.type((1 << fmt.sign_bit) - 1) if fmt.has_negative_zero else words
 
 
 def _flushed(values: Array, fmt: Format, numbers: Array) -> int:
-    """How many numbers became zero; no zero became another number."""
+    """Return how many numbers became zero; no zero became another number."""
     return int(np.count_nonzero(numbers != 0)) - int(np.count_nonzero(_magnitudes(values, fmt)))
 
 

@@ -50,21 +50,23 @@ class OperandRecipe:
     rounding: str | None = None
 
     def formats_of(self, role: Role) -> tuple[str, ...]:
-        """The formats of an operand, the first one first."""
+        """Return the formats of an operand, the first one first."""
         return self.gradients or self.formats if role == "gradient" else self.formats
 
     def scales_of(self, role: Role) -> Scales | None:
-        """The rule for an operand's scales."""
+        """Return the rule for an operand's scales."""
         return self.weights or self.scales if role == "weight" else self.scales
 
     @property
     def depends_on_roles(self) -> bool:
-        """Whether it treats gradients or weights otherwise than activations."""
+        """Return whether it treats gradients or weights otherwise than activations."""
         return bool(self.gradients) or self.weights is not None
 
     @property
     def block_scales(self) -> str | None:
-        """The format of scales that the unit itself takes; None: what surrounds it multiplies by them."""
+        """Return the format of scales that the unit itself takes; None: what surrounds it multiplies by
+        them.
+        """
         return None if self.scales is None or self.scales.format == "f32" else self.scales.format
 
 
@@ -150,5 +152,5 @@ RECIPES: dict[str, OperandRecipe] = {
 
 
 def recipe_named(name: str) -> OperandRecipe:
-    """The recipe of that name. Raises :class:`.UnknownName`."""
+    """Return the recipe of that name. Raises :class:`.UnknownName`."""
     return RECIPES[choose("recipe", name, RECIPES)]

@@ -128,7 +128,7 @@ class PowerScales:
 
     @staticmethod
     def _up(largest: Array, target: Format) -> Array:
-        """The exponent of the quotient, one more where it is no power of two: ``cvt.rp`` to E8M0."""
+        """Return the exponent of the quotient, one more where it is no power of two: ``cvt.rp`` to E8M0."""
         quotient = largest / np.float32(target.largest_finite)
         significand, exponent = np.frexp(quotient)
         above = exponent - (significand == np.float32(0.5))
@@ -156,7 +156,9 @@ class TwoLevelScales:
     format: ClassVar[str] = "ue4m3"
 
     def of(self, blocks: Array, largest: Array, target: Format) -> Scaled:
-        """The steps of torchao's ``nvfp4_quantize``, each rounded in binary32; of zeros alone all is 1."""
+        """Return the steps of torchao's ``nvfp4_quantize``, each rounded in binary32; of zeros alone all is
+        1.
+        """
         fmt = FORMATS["e4m3"]
         most = np.float32(target.largest_finite)
         one = np.float32(1)

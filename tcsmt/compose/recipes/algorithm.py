@@ -84,7 +84,7 @@ class Algorithm(Model):
 
     @property
     def wide(self) -> Format:
-        """The format of a, b, c and the result."""
+        """Return the format of a, b, c and the result."""
         return self.split.wide
 
     def validate(self) -> None:
@@ -122,7 +122,8 @@ class Algorithm(Model):
     def scheduled(
         self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], outside: Outside[Word]
     ) -> Word:
-        """A dot product of k on whatever stands for words: the order of its chains, and where c enters.
+        """Return a dot product of k on whatever stands for words: the order of its chains, and where c
+        enters.
 
         chain: the result of instructions one after the other, from a c.
         """
@@ -147,7 +148,7 @@ class Algorithm(Model):
         return stages[-1].term
 
     def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
-        """The stages from the words of each a and b on; the last one is the result."""
+        """Return the stages from the words of each a and b on; the last one is the result."""
         stages: list[Stage] = []
         words = {"a": a, "b": b}
 
@@ -181,7 +182,7 @@ class Algorithm(Model):
         return ieee.RoundedSum(terms=(scaled, decode(wide, y)), format=wide, rounding=self.rounding)
 
     def plus(self, x: Term, shift: int, y: Term) -> Term:
-        """The word of x·2^-shift + y, rounded once."""
+        """Return the word of x·2^-shift + y, rounded once."""
         return self.added(x, shift, y).word()
 
 

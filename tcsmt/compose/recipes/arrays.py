@@ -55,7 +55,8 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
 def row_words(
     wide: Format, a: Any, b: Any, c: Any, number: type[Any] = np.float32
 ) -> tuple[Array, Array, Array]:
-    """The words of rows: a and b (rows, length), c (rows,). c: one for each row, or one, as this number.
+    """Return the words of rows: a and b (rows, length), c (rows,). c: one for each row, or one, as this
+    number.
 
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
@@ -71,7 +72,7 @@ def row_words(
 
 
 def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Array]:
-    """The words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
+    """Return the words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
 
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
@@ -86,7 +87,7 @@ def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Ar
 
 
 def chain_of_rows(unit: Model, x: Array, y: Array, inside: Array) -> Array:
-    """The unit's instructions one after the other on rows of words; the last one is padded with zeros.
+    """Return the unit's instructions one after the other on rows of words; the last one is padded with zeros.
 
     x, y: (rows, lanes). inside: (rows,), the words that the chains begin from. Returns words (rows,).
     """
@@ -99,7 +100,7 @@ def chain_of_rows(unit: Model, x: Array, y: Array, inside: Array) -> Array:
 
 
 def chain_of_products(unit: Model, x: Array, y: Array, inside: Array) -> Array:
-    """The same on matrices: (M, K), (K, N) and (M, N)."""
+    """Return the same on matrices: (M, K), (K, N) and (M, N)."""
     return chained(x, y, inside, model=unit).view(inside.dtype)
 
 
@@ -122,7 +123,7 @@ def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain, axis:
 def _operands(
     algorithm: Algorithm, split: Sequence[Array], order: Sequence[tuple[int, range]], axis: int
 ) -> Array:
-    """The words that the steps take, one after the other, each step as long as an instruction."""
+    """Return the words that the steps take, one after the other, each step as long as an instruction."""
     parts = []
     for number, part in order:
         taken = split[number][:, part.start : part.stop] if axis else split[number][part.start : part.stop]
@@ -133,7 +134,7 @@ def _operands(
 
 
 def words(split: Split, numbers: Array) -> list[Array]:
-    """The words of an array of words of the wide format, the largest first: arrays of its shape."""
+    """Return the words of an array of words of the wide format, the largest first: arrays of its shape."""
     flat = _splitter(split).run({"x": numbers.reshape(-1)})
     dtype = unsigned(split.format)
     return [word.astype(dtype).reshape(numbers.shape) for word in flat]

@@ -33,12 +33,12 @@ _NUMBERS = ("words", "scale")
 
 
 def is_recipe_file(name: str) -> bool:
-    """Whether what was given for an algorithm is a file."""
+    """Return whether what was given for an algorithm is a file."""
     return name.lower().endswith(".toml")
 
 
 def read_recipe(path: Path, named: Mapping[str, Recipe]) -> Recipe:
-    """The algorithm of a file. named: those that may be its ``base``.
+    """Return the algorithm of a file. named: those that may be its ``base``.
 
     Raises :class:`.TcsmtError`, which names the file, the line and the key.
     """
@@ -114,7 +114,7 @@ class _File(TomlFile):
         return value
 
     def made(self, key: str, make: Callable[[], Made]) -> Made:
-        """What is made of a key's value; an error has the file and the line before it."""
+        """Return what is made of a key's value; an error has the file and the line before it."""
         try:
             return make()
         except TcsmtError as error:

@@ -55,7 +55,7 @@ def _split(name: str, words: int, **parameters: object) -> Split:
 
 
 def _kept(words: int, most: int) -> tuple[tuple[int, int], ...]:
-    """The products of words i and j with i + j at most so much, the largest first."""
+    """Return the products of words i and j with i + j at most so much, the largest first."""
     pairs = [(i, j) for i in range(words) for j in range(words) if i + j <= most]
     return tuple(sorted(pairs, key=lambda pair: (sum(pair), pair)))
 
@@ -151,7 +151,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe_named(text: str) -> Recipe:
-    """The algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``; NAME may be a recipe file.
+    """Return the algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``; NAME may be a recipe file.
 
     Raises :class:`.TcsmtError`.
     """
@@ -174,7 +174,8 @@ def recipe_named(text: str) -> Recipe:
 
 
 def without_file(name: str) -> str:
-    """The name of the same algorithm, or emulation, that rests on no file: of a file, all of it written out.
+    """Return the name of the same algorithm, or emulation, that rests on no file: of a file, all of it
+    written out.
 
     >>> without_file("markidis,c=last")
     'markidis,c=last'
@@ -203,7 +204,8 @@ def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
 
 
 def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[Algorithm, Row]:
-    """The algorithm on ``ARCH``'s first unit that can run it, or on ``ARCH/INSTRUCTION``, and that unit.
+    """Return the algorithm on ``ARCH``'s first unit that can run it, or on ``ARCH/INSTRUCTION``, and that
+    unit.
 
     k: length of the dot product (None: the unit's own). Raises :class:`.TcsmtError`.
     """

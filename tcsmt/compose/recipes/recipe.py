@@ -41,7 +41,7 @@ class Recipe:
     ordinary: bool = False
 
     def on(self, unit: Model, k: int) -> Algorithm:
-        """The algorithm on a unit, for dot products of k. Raises :class:`.TcsmtError`."""
+        """Return the algorithm on a unit, for dot products of k. Raises :class:`.TcsmtError`."""
         unit = _ORDINARY if self.ordinary else unit
         sums = tuple(
             replace(s, every=_length(s.every, unit), first=_length(s.first, unit)) for s in self.sums
@@ -58,7 +58,9 @@ def _length(number: int, unit: Model) -> int:
 
 
 def whole_number(name: str, text: str, least: int) -> int:
-    """The number in a text. Raises :class:`.TcsmtError` for what is none, or is less than ``least``."""
+    """Return the number in a text. Raises :class:`.TcsmtError` for what is none, or is less than
+    ``least``.
+    """
     if not text.isdecimal() or int(text) < least:
         raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
     return int(text)
@@ -140,7 +142,7 @@ def pairs_of(name: str, text: str, words: int) -> tuple[tuple[int, int], ...]:
 
 
 def pairs_text(products: Sequence[tuple[int, int]]) -> str:
-    """The products as :func:`pairs_of` reads them."""
+    """Return the products as :func:`pairs_of` reads them."""
     return "+".join(f"{i}.{j}" for i, j in products)
 
 
@@ -163,7 +165,7 @@ PARAMETERS: Mapping[str, Callable[[Recipe, str], Recipe]] = {
 
 
 def written_out(recipe: Recipe) -> str:
-    """The name that says all of an algorithm: ``single-f16,format=bf16,words=3,...``."""
+    """Return the name that says all of an algorithm: ``single-f16,format=bf16,words=3,...``."""
     split = recipe.split
     texts = {
         "format": split.format.name,

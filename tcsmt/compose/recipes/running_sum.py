@@ -31,7 +31,7 @@ class Outside(Protocol[Word]):
         """-x: x with the other sign."""
 
     def seen(self, kind: Kind, number: int | None, word: Word) -> Word:
-        """The word, which is a step's result: of the chain of that number (None: of all)."""
+        """Return the word, which is a step's result: of the chain of that number (None: of all)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ def _kahan(of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zer
 def _fast_two_sum(
     of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word
 ) -> tuple[Word, Word]:
-    """What each addition loses is summed apart: by FastTwoSum, which is exact where x is the smaller one."""
+    """Return what each addition loses is summed apart: by FastTwoSum, which is exact where x is the smaller
+    one.
+    """
     y = _scaled(of, x, shift, zero)
     after = of.plus(y, 0, total)
     return after, of.plus(_minus(of, y, _minus(of, after, total)), 0, error)
@@ -77,7 +79,7 @@ def _fast_two_sum(
 def _two_sum(
     of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word
 ) -> tuple[Word, Word]:
-    """The same by Knuth's TwoSum, which is exact."""
+    """Return the same by Knuth's TwoSum, which is exact."""
     after, lost = _exactly(of, total, _scaled(of, x, shift, zero))
     return after, of.plus(lost, 0, error)
 
@@ -154,7 +156,7 @@ class RunningSum(Generic[Word]):
             self.error = outside.seen(Kind.ERROR_OUTSIDE, number, error)
 
     def result(self) -> Word:
-        """The sum of all."""
+        """Return the sum of all."""
         total = present(self.total)
         if self.error is None or not COMPENSATIONS[self.compensated].adds_error:
             return total

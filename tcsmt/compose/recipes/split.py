@@ -59,7 +59,7 @@ class Split:
             raise TcsmtError(f"format = {self.format.name}: {self.wide.name} cannot hold all of its values")
 
     def apply(self, word: Term) -> tuple[Term, ...]:
-        """The words of a word of the wide format, the largest first."""
+        """Return the words of a word of the wide format, the largest first."""
         wide = self.wide
         if self.format == wide:
             return (word, *[const(0, wide.width)] * (self.words - 1))
@@ -78,5 +78,5 @@ class Split:
 
 
 def power(exponent: int, fmt: Format = F32) -> Term:
-    """The word of 2^exponent."""
+    """Return the word of 2^exponent."""
     return const(fmt.word(Fraction(2) ** exponent), fmt.width)

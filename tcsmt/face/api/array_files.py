@@ -23,7 +23,7 @@ _TENSORS = re.compile(r"(?P<file>.+\.(?P<kind>safetensors|pt|pth))(?::(?P<name>.
 
 
 def read_array(path: Path) -> Array:
-    """The array of an .npy file, or a tensor: ``layer.safetensors:NAME``, ``layer.pt:NAME``.
+    """Return the array of an .npy file, or a tensor: ``layer.safetensors:NAME``, ``layer.pt:NAME``.
 
     Without ``:NAME``, the file has one tensor. Files of ``np.save`` lose the names of BF16 and FP8; those of
     tcsmt and the others keep them. A ``.pt`` file needs PyTorch; nothing but tensors is unpickled.
@@ -61,7 +61,7 @@ def _of_pytorch(path: Path, name: str) -> Array:
 
 
 def _named(stored: Any, before: str = "") -> dict[str, Any]:
-    """The tensors of nested dictionaries, their keys joined by dots."""
+    """Return the tensors of nested dictionaries, their keys joined by dots."""
     import torch
 
     if isinstance(stored, torch.Tensor):

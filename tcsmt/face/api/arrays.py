@@ -38,7 +38,7 @@ _PAIRS = "float4_e2m1fn_x2"
 
 
 def as_numpy(values: Any, name: str, *, pairs: int = -1) -> Any:
-    """The same values as a NumPy array, where they are an array of another library; else as given.
+    """Return the same values as a NumPy array, where they are an array of another library; else as given.
 
     pairs: the dimension along which PyTorch's ``float4_e2m1fn_x2`` holds two numbers in a byte: that of K.
     A copy is made only where the values do not lie in this machine's memory, or share bytes.
@@ -98,7 +98,7 @@ _NUMPY = Library("numpy", lambda result: result)
 
 
 def library_of(operands: Mapping[str, Any]) -> Library:
-    """The one library other than NumPy that some operands, by name, are of; NumPy where there is none.
+    """Return the one library other than NumPy that some operands, by name, are of; NumPy where there is none.
 
     Raises :class:`.TcsmtError` where there are several.
     """
@@ -111,7 +111,7 @@ def library_of(operands: Mapping[str, Any]) -> Library:
 
 
 def _library(values: Any) -> Library | None:
-    """The library of one operand; None for NumPy's arrays, and for what is of no array library."""
+    """Return the library of one operand; None for NumPy's arrays, and for what is of no array library."""
     if _is_tensor(values):
         return Library("torch", lambda result: _as_tensor(result, values.device))
     module = _namespace(values)
@@ -125,7 +125,9 @@ def _library(values: Any) -> Library | None:
 
 
 def _namespace(values: Any) -> Any:
-    """The functions of the library of an array, by the array API standard; None for NumPy's, and for none."""
+    """Return the functions of the library of an array, by the array API standard; None for NumPy's, and for
+    none.
+    """
     if isinstance(values, (np.ndarray, np.generic)):
         return None
     if hasattr(values, "__array_namespace__"):

@@ -44,11 +44,11 @@ class AtlasReport(Atlas):
     """The comparisons of all pairs: ``groups``, ``verdicts``, ``unknown``; print it, or see ``page()``."""
 
     def page(self) -> str:
-        """An HTML page."""
+        """Return an HTML page."""
         return as_page(self)
 
     def files(self) -> dict[str, str]:
-        """What a folder of results has, by the files' names."""
+        """Return what a folder of results has, by the files' names."""
         return {"atlas.json": _json_file(self), "atlas.txt": f"{self}\n", "atlas.html": self.page()}
 
     def _lines(self) -> list[str]:
@@ -61,21 +61,23 @@ class ChainedAtlasReport(ChainedAtlas):
 
     @property
     def verdicts(self) -> list[Mapping[str, Any]]:
-        """What was asked of solvers, as data: pairs on domains, and sums of integers that are exact."""
+        """Return what was asked of solvers, as data: pairs on domains, and sums of integers that are
+        exact.
+        """
         pairs = [record for domains in self.known for here in domains for record in here.records.values()]
         sums = [record for record in self.integers.values() if "proof" in record]
         return [*pairs, *({**record, "verdict": "equivalent"} for record in sums)]
 
     def page(self) -> str:
-        """An HTML page."""
+        """Return an HTML page."""
         return as_chained_page(self)
 
     def picture(self) -> str:
-        """The domains on which each two classes are equal, as SVG."""
+        """Return the domains on which each two classes are equal, as SVG."""
         return as_chained_svg(self)
 
     def files(self) -> dict[str, str]:
-        """What a folder of results has, by the files' names."""
+        """Return what a folder of results has, by the files' names."""
         texts = {"chained.json": _json_file(self), "chained.txt": f"{self}\n"}
         return texts | {"chained.html": self.page(), "chained.svg": self.picture()}
 
@@ -137,7 +139,7 @@ def chained_atlas(
     options: SolvingOptions = SolvingOptions(),
     progress: ProgressCallback = unseen,
 ) -> ChainedAtlasReport:
-    """Which units compute the same dot product, the smaller ones chained to the same length.
+    """Return which units compute the same dot product, the smaller ones chained to the same length.
 
     >>> import tcsmt
     >>> units, options = ["volta", "x86/vdpbf16ps"], tcsmt.SolvingOptions(confirm=False)

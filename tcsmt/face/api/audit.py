@@ -79,12 +79,12 @@ class Audited(Result):
 
     @property
     def row(self) -> Row:
-        """The unit."""
+        """Return the unit."""
         return self.made.row
 
     @property
     def complete(self) -> bool | None:
-        """Whether all hypotheses are told apart, or proved equal; None: it is not known of some."""
+        """Return whether all hypotheses are told apart, or proved equal; None: it is not known of some."""
         if self.gaps is None:
             return not self.made.untold()
         states = {gap.verdict for gap in self.gaps}
@@ -97,14 +97,18 @@ class Audited(Result):
 
     @property
     def untold(self) -> list[str]:
-        """The hypotheses that no vector tells from the unit, but those that are proved to be the same."""
+        """Return the hypotheses that no vector tells from the unit, but those that are proved to be the
+        same.
+        """
         state = _state(self.made, self.gaps)
         numbers = range(1, len(self.made.hypotheses))
         return [self.made.hypotheses[n].name for n in numbers if state.get((0, n), "equal") != "equal"]
 
     @cached_property
     def fewest(self) -> TestVectors:
-        """The fewest of the vectors that tell apart as much as all of them, what decides most first."""
+        """Return the fewest of the vectors that tell apart as much as all of them, what decides most
+        first.
+        """
         return TestVectors(smallest(self.made), self.row.name)
 
     def solved(
@@ -113,7 +117,7 @@ class Audited(Result):
         progress: ProgressCallback = unseen,
         stopped: Callable[[Audited], object] = lambda so_far: None,
     ) -> Audited:
-        """The same with what solvers say of pairs that no vector tells apart.
+        """Return the same with what solvers say of pairs that no vector tells apart.
 
         stopped: is given what was known where the run is stopped, before that goes on.
         """
@@ -160,7 +164,7 @@ def audit(
     options: SolvingOptions = _OPTIONS,
     progress: ProgressCallback = unseen,
 ) -> Audited:
-    """Which hypotheses test vectors tell apart, and which short vectors would close the gaps.
+    """Return which hypotheses test vectors tell apart, and which short vectors would close the gaps.
 
     The hypotheses are the unit, changes of one of its parameters, and the catalogue's units of its formats
     and K. vectors: files as :func:`tcsmt.validate` reads them, or what :func:`tcsmt.vectors` gives; results
@@ -299,7 +303,7 @@ def _weakest(made: Audit) -> Iterator[str]:
 
 
 def _told(made: Audit, pairs: Iterable[tuple[int, int]]) -> list[str]:
-    """What telling pairs apart says: two units' numbers, or a parameter's values."""
+    """Return what telling pairs apart says: two units' numbers, or a parameter's values."""
     units, values = [], dict[str, list[str]]()
     for i, j in pairs:
         hypothesis = made.hypotheses[j]
@@ -334,7 +338,7 @@ def _redundant(made: Audit) -> Iterator[str]:
 
 
 def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
-    """What a paper's rules conclude, and whether it is they or the vectors that err."""
+    """Yield what a paper's rules conclude, and whether it is they or the vectors that err."""
     untold = {made.hypotheses[j].parameter: "" for i, j in made.untold() if i == 0}
     for name, several in readings.items():
         yield f"what the rules of {name} conclude from the answers:"
@@ -377,7 +381,7 @@ def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 
 
 def _inputs(model: Model, closed: ClosingVectors, number: int) -> dict[str, dict[str, str]]:
-    """The inputs of a vector that are not zero, by name."""
+    """Return the inputs of a vector that are not zero, by name."""
     formats = model.input_formats
     operands = zip(formats.items(), words_of_row(closed.vectors.inputs, number), strict=True)
     return {name: shown(fmt, word) for (name, fmt), word in operands if word}
@@ -409,7 +413,7 @@ def _verdict(made: Audit, gaps: Sequence[UndistinguishedPair] | None) -> Iterato
 
 
 def _not_told_from(made: Audit, state: Mapping[tuple[int, int], str]) -> Iterator[str]:
-    """What the vectors cannot tell the unit from: other units, and changes of one parameter."""
+    """Yield what the vectors cannot tell the unit from: other units, and changes of one parameter."""
     missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "untold")]
     if missed:
         others = [made.hypotheses[n].known[0] for n in missed if not made.hypotheses[n].parameter]

@@ -63,7 +63,7 @@ class BoxShape:
         return cls((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
     def fused(self, what: str) -> Family:
-        """The fused dot-adds, for what supports nothing else. Raises :class:`.TcsmtError`."""
+        """Return the fused dot-adds, for what supports nothing else. Raises :class:`.TcsmtError`."""
         try:
             return Family.of(self.formats, self.k)
         except TcsmtError as error:
@@ -130,7 +130,7 @@ def box_asked(
 
 
 def one_dataset(path: Path) -> DataSet:
-    """The only data set of a file. Raises :class:`.TcsmtError` for several."""
+    """Return the only data set of a file. Raises :class:`.TcsmtError` for several."""
     datasets = list(find_datasets([path]))
     if len(datasets) != 1:
         raise TcsmtError(f"{path} holds {len(datasets)} data sets; give a single one")

@@ -49,7 +49,9 @@ class BoundTable(Result):
     models: Mapping[str, str]
 
     def text(self, form: str = "markdown") -> str:
-        """The table as ``markdown``, ``latex``, ``csv`` or ``json``. Raises :class:`tcsmt.TcsmtError`."""
+        """Return the table as ``markdown``, ``latex``, ``csv`` or ``json``. Raises
+        :class:`tcsmt.TcsmtError`.
+        """
         match choose("form", form, FORMS):
             case "latex":
                 return "\n".join(_latex(self._rows()))
@@ -161,7 +163,7 @@ def _cells(lines: Sequence[TableLine], records: Mapping[str, Mapping[str, Any]])
 
 
 def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
-    """A tabular environment, without packages."""
+    """Yield a tabular environment, without packages."""
     yield r"% errors relative to |c| + \sum |a b|, in units of 2^{-24}"
     yield rf"\begin{{tabular}}{{{'l' * 2 + 'r' + 'l' + 'r' * 2 + 'l'}}}"
     yield r"\hline"

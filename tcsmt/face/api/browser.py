@@ -26,7 +26,7 @@ _GOES_ON = """<!doctype html>
 
 
 def opened(url: str, page: Path | None, fragment: str) -> bool:
-    """Whether a browser could be started on an address.
+    """Return whether a browser could be started on an address.
 
     page: the page's file, where it is one of this machine; then the browser gets it with the fragment.
     """

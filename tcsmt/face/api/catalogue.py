@@ -32,7 +32,9 @@ class UnitList(Result):
     count: int
 
     def as_markdown(self) -> str:
-        """A table of the units for documents, and, where there are any, one of the claims about them."""
+        """Return a table of the units for documents, and, where there are any, one of the claims about
+        them.
+        """
         return as_markdown(self.rows)
 
     def _facts(self) -> dict[str, Any]:
@@ -62,7 +64,9 @@ def unit_list(
     evidence: str | None = None,
     claims: bool = False,
 ) -> UnitList:
-    """The units that :func:`tcsmt.units` gives, as a list to print, with an architecture's sequences."""
+    """Return the units that :func:`tcsmt.units` gives, as a list to print, with an architecture's
+    sequences.
+    """
     formats = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
     rows = rows_listed(arch, claims=claims)
     whole = [] if arch is None or arch == ARCHITECTURE else sequences_of(arch, claims=claims)
@@ -82,7 +86,7 @@ def units(
     evidence: str | None = None,
     claims: bool = False,
 ) -> list[Unit]:
-    """The catalogue's units, an architecture's most used instruction first.
+    """Return the catalogue's units, an architecture's most used instruction first.
 
     arch: an architecture, a GPU, a processor (``cpu`` is this machine's), or ``ieee``. The others: only units
     with these formats, this K, this evidence.

@@ -83,7 +83,7 @@ class CertificateExport(Result):
 
 @ieee_floats
 def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -> CertificateExport:
-    """The statements of a certificate in another language. Nothing is checked.
+    """Return the statements of a certificate in another language. Nothing is checked.
 
     path: the certificate's folder. language: ``smtlib``: of each statement a script that has no model, with
     the models' stages and what the proof shows on its way as definitions; and a script of each lemma,
@@ -107,7 +107,7 @@ def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -
 
 
 def _smtlib(path: Path) -> ExportedStatement:
-    """A statement's scripts."""
+    """Return a statement's scripts."""
     record = record_of(path)
     title = one_line(str(record["statement"].get("title")))
     with in_file(path):
@@ -124,7 +124,7 @@ def _smtlib(path: Path) -> ExportedStatement:
 
 
 def _lean(path: Path) -> ExportedStatement:
-    """A statement's theorem."""
+    """Return a statement's theorem."""
     record = record_of(path)
     title = one_line(str(record["statement"].get("title")))
     if "about" in record["statement"]:
@@ -137,7 +137,7 @@ def _lean(path: Path) -> ExportedStatement:
 
 
 def _acl2(path: Path) -> ExportedStatement:
-    """A statement's book, and those that it includes."""
+    """Return a statement's book, and those that it includes."""
     book = book_of(path)
     if isinstance(book, CertifiedStatement):
         return ExportedStatement(path.name, book.title, {}, book.flaw)
@@ -145,7 +145,7 @@ def _acl2(path: Path) -> ExportedStatement:
 
 
 def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedStatement:
-    """Its lemmas, whose formulas the argument has when it is gone through again."""
+    """Return its lemmas, whose formulas the argument has when it is gone through again."""
     from tcsmt.analysis.certified import THEOREMS
 
     about = theorem_statement(path, record, THEOREMS)
@@ -165,7 +165,7 @@ class _Formulas(LemmaFiles):
         self.asked: dict[Term, str] = {}
 
     def check(self, formula: Term) -> str:
-        """The name of the formula's lemma. Raises :class:`.Missing` where the statement has none."""
+        """Return the name of the formula's lemma. Raises :class:`.Missing` where the statement has none."""
         name = lemma_of(formula).name
         if name not in self._known:  # an argument goes another way where a lemma is missing
             raise Missing(f"the statement has no lemma {name}")
@@ -173,7 +173,7 @@ class _Formulas(LemmaFiles):
 
 
 def _lemmas(folder: str, formulas: list[Refuted], names: Mapping[Term, str]) -> dict[str, str]:
-    """The scripts of the formulas, each once."""
+    """Return the scripts of the formulas, each once."""
     different = list({refuted.formula: refuted for refuted in formulas}.values())
     return {
         f"{folder}/lemma-{number}.smt2": lemma_script(refuted, names, [f"lemma {number} of {folder}"])

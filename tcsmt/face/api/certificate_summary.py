@@ -33,7 +33,7 @@ _BOOKS = (
 
 
 def summary_of_checks(done: Sequence[CheckedStatement]) -> Iterator[str]:
-    """The page for statements that tcsmt has checked."""
+    """Yield the page for statements that tcsmt has checked."""
     kinds = Counter(map(_kind, done)).most_common()
     listed = "; ".join(f"{kind}: {count}" for kind, count in kinds)
     yield f"summary: {counted(len(done), 'statement')} ({listed})"
@@ -45,7 +45,7 @@ def summary_of_checks(done: Sequence[CheckedStatement]) -> Iterator[str]:
 
 
 def summary_of_books(done: Sequence[CertifiedStatement]) -> Iterator[str]:
-    """The page for statements that a theorem prover has taken."""
+    """Yield the page for statements that a theorem prover has taken."""
     yield f"summary: {counted(len(done), 'statement')} ({sum(not one.flaw for one in done)} certified)"
     yield from _flawed([one.file for one in done if one.flaw], "NOT CERTIFIED")
     tags = sorted({tag for one in done if one.book is not None for tag in one.book.tags})
@@ -55,7 +55,7 @@ def summary_of_books(done: Sequence[CertifiedStatement]) -> Iterator[str]:
 
 
 def _kind(statement: CheckedStatement) -> str:
-    """What a statement is about, in words of ours."""
+    """Return what a statement is about, in words of ours."""
     about = statement.about
     if isinstance(about, TheoremStatement):
         return f"about: {about.record['about']}"

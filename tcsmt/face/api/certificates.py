@@ -52,7 +52,7 @@ class CheckedStatement(Checked):
 
     @cached_property
     def facts(self) -> StatementFacts:
-        """What it says, about which units, of which inputs.
+        """Return what it says, about which units, of which inputs.
 
         Raises :class:`tcsmt.TcsmtError` where two results that are proved to be the same are not.
         """
@@ -69,7 +69,9 @@ class CheckedStatement(Checked):
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The catalogue's rows that each different model is, by its graph: those of ``states.different``."""
+        """Return the catalogue's rows that each different model is, by its graph: those of
+        ``states.different``.
+        """
         return self.facts.rows
 
     @property
@@ -79,7 +81,7 @@ class CheckedStatement(Checked):
 
     @property
     def inhabitant(self) -> Inhabitant | None:
-        """An input of which it says something, with the results there; None: it assumes nothing."""
+        """Return an input of which it says something, with the results there; None: it assumes nothing."""
         return self.facts.inhabitant
 
     def as_json(self) -> dict[str, Any]:
@@ -92,12 +94,12 @@ class CheckedStatement(Checked):
 
     @property
     def verdict(self) -> str:
-        """Whether it is proved, in words that its author did not choose."""
+        """Return whether it is proved, in words that its author did not choose."""
         return f"NOT PROVED: {self.flaw}" if self.flaw else f"proved, {counted(len(self.lemmas), 'lemma')}"
 
     @property
     def called(self) -> str:
-        """What its author calls it, as a quotation, and its file."""
+        """Return what its author calls it, as a quotation, and its file."""
         return f"{quotation(self.title)}, in its author's words ({self.path.name})"
 
 
@@ -155,7 +157,9 @@ def check_certificate(
 
 
 def chosen_files(folder: Path, titled: Callable[[str], bool] = lambda title: True) -> list[Path]:
-    """The files of a certificate's statements with such titles. Raises :class:`tcsmt.TcsmtError` for none."""
+    """Return the files of a certificate's statements with such titles. Raises :class:`tcsmt.TcsmtError` for
+    none.
+    """
     paths = [path for path in statement_files(folder) if titled(title_in(path))]
     if not paths:
         raise TcsmtError(f"no statement of {folder} has such a title")
@@ -163,14 +167,14 @@ def chosen_files(folder: Path, titled: Callable[[str], bool] = lambda title: Tru
 
 
 def title_in(path: Path) -> str:
-    """What the author of a statement's file calls it."""
+    """Return what the author of a statement's file calls it."""
     return one_line(str(record_of(path)["statement"].get("title", "")))
 
 
 def checked_in(
     folder: Path, titled: Callable[[str], bool] = lambda title: True
 ) -> Iterator[CheckedStatement]:
-    """Each statement with such a title as soon as it is checked; a lemma that several need, once."""
+    """Yield each statement with such a title as soon as it is checked; a lemma that several need, once."""
     from tcsmt.analysis.certified import THEOREMS
 
     lemmas = LemmaFiles(folder)
@@ -182,7 +186,7 @@ def checked_in(
 
 
 def stating(checked: Sequence[CheckedStatement], expected: Expected) -> list[CheckedStatement]:
-    """The statements that are proved and say what is expected.
+    """Return the statements that are proved and say what is expected.
 
     Raises :class:`.NotStated` where there is none, with what is missing.
     """
@@ -207,7 +211,7 @@ _LISTED = 4
 
 
 def described_in(folder: Path) -> list[ShownStatement]:
-    """What each statement says, and how it is proved; nothing is checked."""
+    """Return what each statement says, and how it is proved; nothing is checked."""
     from tcsmt.analysis.certified import THEOREMS
     from tcsmt.prove.certificates.description import described
 

@@ -52,7 +52,7 @@ class CertifiedStatement:
 
     @property
     def verdict(self) -> str:
-        """Whether ACL2 certifies it, in words that its author did not choose."""
+        """Return whether ACL2 certifies it, in words that its author did not choose."""
         if self.flaw or self.book is None:
             return f"NOT CERTIFIED: {self.flaw}"
         return f"certified, {self.book.seconds:.1f} s of the processor"
@@ -98,7 +98,7 @@ def certified_in(
     timeout: float = _TIMEOUT,
     progress: ProgressCallback = unseen,
 ) -> Iterator[CertifiedStatement]:
-    """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
+    """Yield each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
 
     progress: is told before each step how many statements are done, of how many, and what ACL2 does now.
     """
@@ -118,7 +118,7 @@ def certified_in(
 
 
 def _units(book: StatementBook, facts: StatementFacts) -> dict[str, str]:
-    """What the units' functions are."""
+    """Return what the units' functions are."""
     names = facts.units()
     return {unit.function: names[unit.file] for unit in book.units if unit.file}
 

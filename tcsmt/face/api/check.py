@@ -64,7 +64,7 @@ class Check(Result):
 
     @property
     def agrees(self) -> bool:
-        """Whether every answer was the unit's, and stayed the same when it was asked for again."""
+        """Return whether every answer was the unit's, and stayed the same when it was asked for again."""
         return not self.checked.mismatches and self.checked.changed is None
 
     @property
@@ -84,7 +84,7 @@ class Check(Result):
 
     @property
     def summary(self) -> str:
-        """One line."""
+        """Return one line."""
         unit, rows = self.checked.row.name, f"{self.rows:,} rows"
         if self.agrees:
             return f"{self.name} agrees with {unit} on {rows}"
@@ -94,7 +94,9 @@ class Check(Result):
 
     @property
     def looks_like(self) -> list[str]:
-        """What gives all of its answers to the edge cases: units, changes of a parameter, programs' sums."""
+        """Return what gives all of its answers to the edge cases: units, changes of a parameter, programs'
+        sums.
+        """
         others = self.resemblance.texts if self.resemblance is not None else ()
         return [] if self.agrees else [*self.checked.alike, *others]
 
@@ -163,7 +165,7 @@ class Check(Result):
 
     @property
     def view(self) -> WitnessView | None:
-        """What a page shows of the first row that differs, with the answer; None: none does."""
+        """Return what a page shows of the first row that differs, with the answer; None: none does."""
         first = self.checked.first
         if first is None:
             return None
@@ -184,7 +186,7 @@ class Check(Result):
         replace_text(Path(path), as_dataset(self.checked.row, self.provenance, inputs, answers[chosen], asks))
 
     def _remaining(self) -> dict[str, list[str]]:
-        """The hypotheses that no row excludes, by what is known of them."""
+        """Return the hypotheses that no row excludes, by what is known of them."""
         audit, gaps = self.checked.audit, self.checked.gaps
         states = {gap.pair: gap.verdict for gap in gaps or ()}
         remaining: dict[str, list[str]] = {}
@@ -195,7 +197,7 @@ class Check(Result):
         return remaining
 
     def _excluded(self) -> Iterator[str]:
-        """What agreeing on these rows means."""
+        """Yield what agreeing on these rows means."""
         remaining = self._remaining()
         hypotheses = len(self.checked.audit.hypotheses) - 1
         count = hypotheses - sum(map(len, remaining.values()))
@@ -274,7 +276,9 @@ def difference(name: str, row: Row, first: ShortMismatch) -> str:
 
 
 def _stages(model: Model, values: Mapping[str, int]) -> list[tuple[str, str]]:
-    """What each stage is called, and its value; lanes beside each other that have the same are one line."""
+    """Return what each stage is called, and its value; lanes beside each other that have the same are one
+    line.
+    """
     groups: list[list[StageValue]] = []
     for step in steps(model.trace, values):
         before = groups[-1][-1] if groups else None
@@ -289,7 +293,7 @@ def _stages(model: Model, values: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _next(stage: Stage, other: Stage) -> bool:
-    """Whether it is the same step of the next lane."""
+    """Return whether it is the same step of the next lane."""
     if stage.block != other.block or stage.kind != other.kind:
         return False
     return isinstance(stage.lane, int) and isinstance(other.lane, int) and stage.lane + 1 == other.lane
@@ -396,7 +400,7 @@ def check(
 
 
 def _row_for_file(unit: UnitLike, path: Path) -> Row:
-    """The instruction that is named; else the most used of a unit's that takes the rows of a file."""
+    """Return the instruction that is named; else the most used of a unit's that takes the rows of a file."""
     rows = side_of(unit).units
     datasets = [*find_datasets([path], rows[0].name)] if len(rows) > 1 else []
     fits = (row for row in by_use(rows) if not any(_objection(each, row) for each in datasets))
@@ -412,7 +416,7 @@ def _objection(dataset: DataSet, row: Row) -> str:
 
 
 def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable[[str], object]) -> Check:
-    """The same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
+    """Return the same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
     parts = []
     for dataset in find_datasets([path], row.name):
         reason = _objection(dataset, row)
@@ -435,7 +439,7 @@ def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable
 def _of_two_files(
     row: Row, path: Path, results: Path, progress: ProgressCallback, differs: Callable[[str], object]
 ) -> Check:
-    """The same of rows in one file and their results in another. Raises :class:`tcsmt.TcsmtError`."""
+    """Return the same of rows in one file and their results in another. Raises :class:`tcsmt.TcsmtError`."""
     inputs, model = read_rows(path, row.model), row.model
     suffix = choose("suffix of a file of results", uncompressed(results).suffix.lower(), _RESULTS)
     if suffix == ".npy":

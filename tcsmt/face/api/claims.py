@@ -31,7 +31,7 @@ class ClaimsReport(Result):
 
     @property
     def summary(self) -> str:
-        """How many there are of each verdict."""
+        """Return how many there are of each verdict."""
         counts = Counter(judgement.verdict for judgement in self.judgements)
         verdicts = ", ".join(f"{counts[word]} {word}" for word in ("confirmed", "refuted", "undecided"))
         return f"{counted(len(self.judgements), 'claim')}: {verdicts}"

@@ -75,7 +75,9 @@ class Comparison(JudgedResult):
         }
 
     def sheet(self) -> Sheet | None:
-        """Both units on the witness, bit by bit; None: there is none, or no model draws the whole chain."""
+        """Return both units on the witness, bit by bit; None: there is none, or no model draws the whole
+        chain.
+        """
         if not isinstance(self.verdict, Distinguished):
             return None
         finding = finding_of(self.decision)
@@ -94,7 +96,7 @@ class Comparison(JudgedResult):
 
     @property
     def view(self) -> WitnessView | None:
-        """What a page shows of the witness, chained units as kernels; None where there is none."""
+        """Return what a page shows of the witness, chained units as kernels; None where there is none."""
         if not isinstance(self.verdict, Distinguished):
             return None
         formats, values = self.decision.question.formats, self.verdict.values
@@ -113,7 +115,7 @@ class Comparison(JudgedResult):
         return WitnessView(tuple(rows), tuple(words))
 
     def _times(self, k: int) -> str:
-        """How often a unit's instruction is repeated, for people; empty where it is not."""
+        """Return how often a unit's instruction is repeated, for people; empty where it is not."""
         length = len(self.decision.question.sides[0].trace.a)
         return "" if length == k else f"; chained {length // k} times to K = {length}"
 
@@ -149,7 +151,9 @@ class Comparison(JudgedResult):
 
 
 def _chained(row: Row, length: int) -> Row | None:
-    """The kernel of a unit's instructions over so many products; None: the unit is none of the catalogue."""
+    """Return the kernel of a unit's instructions over so many products; None: the unit is none of the
+    catalogue.
+    """
     try:
         return side_of(f"{row.name}+chained@{length}").row
     except TcsmtError:
@@ -169,7 +173,8 @@ def compare(
     options: SolvingOptions = SolvingOptions(),
     progress: ProgressCallback = unseen,
 ) -> Comparison:
-    """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
+    """Return whether two units give the same word for every input of a domain: a proof, or a witness that
+    replays.
 
     domain: of the inputs; None: all words. k: length of the dot product, for which the units are chained as
     a kernel would; None: the shortest that fits both. Where they take an operand in two formats of which

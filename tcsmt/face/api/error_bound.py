@@ -60,7 +60,7 @@ class AccuracyBound(Result):
 
     @property
     def proved(self) -> float | None:
-        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved (see ``reason``).
+        """Return the bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved (see ``reason``).
 
         In units of 2^-24; of an emulation of binary64, of 2^-53.
         """
@@ -73,7 +73,7 @@ class AccuracyBound(Result):
 
     @property
     def found_error(self) -> float:
-        """The largest such error that was found; infinite where a result is not finite, 0.0: none."""
+        """Return the largest such error that was found; infinite where a result is not finite, 0.0: none."""
         if self.found.relative is None:
             return 0.0
         relative = self.found.relative.relative
@@ -109,7 +109,7 @@ class AccuracyBound(Result):
         return facts | certificate_json(self.certified)
 
     def text(self, *, full: bool = False) -> str:
-        """The answer, and briefly what it rests on; full: all inputs and every step of the proof."""
+        """Return the answer, and briefly what it rests on; full: all inputs and every step of the proof."""
         return "\n".join(self._written(None if full else _BRIEF))
 
     def _lines(self) -> Iterator[str]:
@@ -137,7 +137,7 @@ class AccuracyBound(Result):
         yield from others_lines(self.others)
 
     def _answer(self, unit: str) -> Iterator[str]:
-        """How large the error can be, and where the bound comes from."""
+        """Yield how large the error can be, and where the bound comes from."""
         error_bound = self.found
         low = "0" if error_bound.relative is None else _size(error_bound.relative.relative, f"·{unit}")
         if error_bound.proof is None or self.proved is None:
@@ -194,7 +194,8 @@ def bound(
     search: float = 20.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyBound | KernelBound:
-    """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
+    """Return the largest error of an algorithm that is found on a unit, and the smallest bound that is
+    proved.
 
     algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
     errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
@@ -235,7 +236,7 @@ def others_of(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
 
 
 def others_lines(others: Sequence[str]) -> Iterator[str]:
-    """What is said of the units of :func:`others_of`."""
+    """Yield what is said of the units of :func:`others_of`."""
     if others:
         yield f"other instructions with these formats compute otherwise: {', '.join(others)}"
 
@@ -243,7 +244,9 @@ def others_lines(others: Sequence[str]) -> Iterator[str]:
 def _extreme_lines(
     extreme: Extreme | None, measure: str, unit: str, wide: Format, most: int | None
 ) -> Iterator[str]:
-    """The largest error that was found in one measure, and the input with it: so many lines of it, or all."""
+    """Yield the largest error that was found in one measure, and the input with it: so many lines of it, or
+    all.
+    """
     if extreme is None:
         yield f"largest error found, {measure}: none at all"
         return

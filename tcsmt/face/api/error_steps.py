@@ -24,7 +24,8 @@ def explain(
     k: int | None = None,
     rounded: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """What each step of an algorithm gives and loses on one dot product; beside it those of another one.
+    """Return what each step of an algorithm gives and loses on one dot product; beside it those of another
+    one.
 
     algorithm, against: names of :func:`recipes`. unit: as for :func:`compare`. vector: binary32 inputs,
     ``"a0=1.5 b0=0x3fc00000 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is not

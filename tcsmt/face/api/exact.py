@@ -47,12 +47,13 @@ class AccuracyExactness(Result):
 
     @property
     def integers(self) -> int:
-        """The largest magnitude of the operands."""
+        """Return the largest magnitude of the operands."""
         return self.found.integers
 
     @property
     def is_exact(self) -> bool | None:
-        """Whether what was asked about is exact: proved (True), refuted by an input (False), unknown (None).
+        """Return whether what was asked about is exact: proved (True), refuted by an input (False), unknown
+        (None).
 
         Where the largest K or integer was looked for: whether anything is.
         """
@@ -120,7 +121,7 @@ def exact(
     search: bool = True,
     options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyExactness:
-    """How far the chained result of a unit is exactly the dot product of integers, with c = 0.
+    """Return how far the chained result of a unit is exactly the dot product of integers, with c = 0.
 
     Block scales, where the unit takes any, are 1.
 

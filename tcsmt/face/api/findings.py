@@ -33,7 +33,7 @@ class AlgorithmFindings(Result):
 
     @property
     def verdicts(self) -> list[Mapping[str, Any]]:
-        """The entries that solvers were asked about."""
+        """Return the entries that solvers were asked about."""
         return [entry for entry in self.entries.values() if "verdict" in entry]
 
     def _facts(self) -> dict[str, Any]:
@@ -62,7 +62,8 @@ def findings(
     options: SolvingOptions = SolvingOptions(),
     progress: ProgressCallback = unseen,
 ) -> AlgorithmFindings:
-    """Whether Ootomo-Yokota is ever worse than Markidis, and bounds of the errors of both, on every unit.
+    """Return whether Ootomo-Yokota is ever worse than Markidis, and bounds of the errors of both, on every
+    unit.
 
     >>> import tempfile, tcsmt
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,7 @@ class FormatValues(Result):
 
     @property
     def landmarks(self) -> dict[str, int]:
-        """The words of the extreme numbers, of 1 and of what is not a number, by what they are."""
+        """Return the words of the extreme numbers, of 1 and of what is not a number, by what they are."""
         fmt = self.format
         words: dict[str, int] = {}
         if fmt.signed:
@@ -59,7 +59,7 @@ class FormatValues(Result):
 
     @property
     def words(self) -> range:
-        """Every word of a format of at most 8 bits; none of a wider one."""
+        """Return every word of a format of at most 8 bits; none of a wider one."""
         return range(1 << self.format.width if self.format.width <= _LISTED else 0)
 
     def _facts(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class FormatValues(Result):
 
 @ieee_floats
 def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
-    """A format's fields, extreme numbers and, if it has at most 8 bits, all its values.
+    """Return a format's fields, extreme numbers and, if it has at most 8 bits, all its values.
 
     name: a format's name or alias. unit: a unit, or a model file, that has a format of its own of that name.
     Raises :class:`tcsmt.TcsmtError` for an unknown name.

@@ -48,14 +48,16 @@ class Identified(Result):
 
     @property
     def unit(self) -> Unit | None:
-        """A model that explains every answer, the first of those that are left; None: there is none."""
+        """Return a model that explains every answer, the first of those that are left; None: there is
+        none.
+        """
         if self.outcome.model is None:
             return None
         return Unit(side_of(self.outcome.model).row)
 
     @property
     def catalogue(self) -> list[str]:
-        """The names of the catalogue's units that are equal to it, or not excluded."""
+        """Return the names of the catalogue's units that are equal to it, or not excluded."""
         return list(self.outcome.catalogue)
 
     def _facts(self) -> dict[str, Any]:

@@ -51,12 +51,12 @@ class IdentifiedData(Result):
 
     @property
     def catalogue(self) -> list[str]:
-        """The names of the catalogue's units among the hypotheses that explain all rows."""
+        """Return the names of the catalogue's units among the hypotheses that explain all rows."""
         return known(self._family, self.survivors.table)
 
     @cached_property
     def values(self) -> dict[str, list[Any]]:
-        """The values of each parameter among the hypotheses that explain all rows."""
+        """Return the values of each parameter among the hypotheses that explain all rows."""
         return summary(self._family, self.survivors.table) if self.remaining else {}
 
     @property

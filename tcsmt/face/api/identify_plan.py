@@ -36,7 +36,7 @@ class IdentifyPlan(Result):
 
     @property
     def hypotheses(self) -> int:
-        """The models: units of the catalogue of these formats and K, and changes of one parameter."""
+        """Return the models: units of the catalogue of these formats and K, and changes of one parameter."""
         return int(self.facts["hypotheses"])
 
     @property

@@ -90,7 +90,7 @@ def identify_probe(
 
 
 def readings(box: BlackBox, probe: str) -> dict[str, Any]:
-    """What a classical probe reads, by name."""
+    """Return what a classical probe reads, by name."""
     read: dict[str, Any] = {}
     if probe in ("tree", "all"):
         try:

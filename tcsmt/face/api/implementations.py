@@ -62,7 +62,9 @@ class NamedImplementation:
 
 
 def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementation:
-    """A function of arrays, or another unit, whose formats are the row's. Raises :class:`.TcsmtError`."""
+    """Return a function of arrays, or another unit, whose formats are the row's. Raises
+    :class:`.TcsmtError`.
+    """
     if isinstance(implementation, Unit):
         run, unit = _of_unit(row.model, implementation), implementation
         return NamedImplementation(unit.name, run, unit.model.digest)
@@ -74,7 +76,8 @@ def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementa
 def program_asked(
     row: Row, command: str, protocol: str, timeout: float, opened: ExitStack
 ) -> NamedImplementation:
-    """A program, which ends when ``opened`` does. timeout: seconds for an answer, or progress in a batch.
+    """Return a program, which ends when ``opened`` does. timeout: seconds for an answer, or progress in a
+    batch.
 
     Raises :class:`.TcsmtError`.
     """
@@ -90,7 +93,7 @@ def program_asked(
 
 
 def device_asked(row: Row, opened: ExitStack) -> NamedImplementation:
-    """The row's instruction on this machine; its program ends when ``opened`` does.
+    """Return the row's instruction on this machine; its program ends when ``opened`` does.
 
     Raises :class:`.TcsmtError` without a compiler or the device.
     """
@@ -107,7 +110,9 @@ def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
 
 
 def remembered(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
-    """An implementation whose answers are kept: rows that it has answered before are not asked again."""
+    """Return an implementation whose answers are kept: rows that it has answered before are not asked
+    again.
+    """
     result = result_type(model)
 
     def run(words: Words) -> Array:
@@ -128,7 +133,7 @@ def remembered(model: Model, implementation: Implementation, kept: AnswerLog) ->
 def of_arrays(
     operands: Operands[AnyFormat, AnyFormat], d: AnyFormat, function: Callable[..., Any], result: str
 ) -> Implementation:
-    """A function of arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
+    """Return a function of arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
 
     Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
     Its result, which errors call ``result``, is an array of D's dtype or of D's words, shape (rows,).
@@ -150,7 +155,7 @@ def of_arrays(
 
 
 def _of_unit(model: Model, unit: Unit) -> Implementation:
-    """A unit of the same formats: it takes the words themselves, whatever they are."""
+    """Return a unit of the same formats: it takes the words themselves, whatever they are."""
     own_formats = unit.model.input_formats | {"d": unit.model.d_format}
     for name, fmt in (model.input_formats | {"d": model.d_format}).items():
         own = own_formats.get(name)
@@ -161,7 +166,7 @@ def _of_unit(model: Model, unit: Unit) -> Implementation:
 
 
 def _by_lines(model: Model, command: Command) -> Implementation:
-    """A program that is asked row by row."""
+    """Return a program that is asked row by row."""
 
     def run(words: Words) -> Array:
         rows = (Operands.split(words_of_row(words, n), model.k, 0) for n in range(len(words.c)))

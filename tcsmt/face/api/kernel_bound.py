@@ -47,17 +47,19 @@ class KernelBound(Result):
 
     @property
     def unit(self) -> Fraction:
-        """What errors are counted in: 2^-p, p being the significand bits of the result's format."""
+        """Return what errors are counted in: 2^-p, p being the significand bits of the result's format."""
         return Fraction(1, 1 << float_format(self.kernel.schedule.d_format).precision)
 
     @property
     def proved_error(self) -> float | None:
-        """The bound in such units; None: none was proved (see ``reason``)."""
+        """Return the bound in such units; None: none was proved (see ``reason``)."""
         return None if self.bound is None else float(self.bound / self.unit)
 
     @property
     def found_error(self) -> float | None:
-        """The largest error found, in such units: infinite where a result is; None: nothing was tried."""
+        """Return the largest error found, in such units: infinite where a result is; None: nothing was
+        tried.
+        """
         if self.found is None:
             return None
         return float("inf") if self.found.relative is None else float(self.found.relative / self.unit)
@@ -145,5 +147,5 @@ def kernel_bound(
 
 
 def _in_some_order(kernel: Kernel, k: int) -> Kernel:
-    """A kernel whose parts are added in any order as it may be: in one of them."""
+    """Return a kernel whose parts are added in any order as it may be: in one of them."""
     return replace(kernel, reduction=kernel.reduction.orders(k, kernel.unit.model.k, c=False)[0])

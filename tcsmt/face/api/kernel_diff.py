@@ -81,12 +81,14 @@ class KernelDiff(Result):
 
     @property
     def equal(self) -> bool:
-        """Whether no element differs."""
+        """Return whether no element differs."""
         return self.differences.count == 0
 
     @property
     def why(self) -> str:
-        """What differs within the first instruction that differs, and its cause; empty if there is none."""
+        """Return what differs within the first instruction that differs, and its cause; empty if there is
+        none.
+        """
         return "" if self.sheet is None else self.sheet.difference
 
     def _facts(self) -> dict[str, Any]:
@@ -134,7 +136,7 @@ class KernelDiff(Result):
         }
 
     def _differences(self) -> list[str]:
-        """What is printed, without the picture."""
+        """Return what is printed, without the picture."""
         diff = self.differences
         size = diff.left.size
         share = f"{diff.count / size:.2%}"
@@ -185,7 +187,7 @@ class KernelDiff(Result):
         return f"{name} [{element.row}, {element.column}]: {words}{apart}{exact}"
 
     def as_html(self) -> str:
-        """A page that stands alone: a heat map of the differences, and what is printed."""
+        """Return a page that stands alone: a heat map of the differences, and what is printed."""
         return as_page(self.differences, self._differences(), self.sheet)
 
     def _lines(self) -> list[str]:
@@ -226,7 +228,8 @@ def kernel_diff(
     operands: str | None = None,
     element: tuple[int, int] | None = None,
 ) -> KernelDiff:
-    """How two results of one matrix product differ, and, for two kernels, the first step that makes it so.
+    """Return how two results of one matrix product differ, and, for two kernels, the first step that makes it
+    so.
 
     a: (M, K). b: (K, N). c: (M, N), or None; bias: (N,), where an epilogue has one. left, right:
     (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
@@ -287,7 +290,7 @@ def kernel_diff(
 
 
 def _of(named: str | None, formats: Sequence[AnyFormat]) -> Sequence[AnyFormat]:
-    """The kernels' formats, or the one that is named where there are none."""
+    """Return the kernels' formats, or the one that is named where there are none."""
     return formats or ([] if named is None else [format_named(named)])
 
 
@@ -305,7 +308,9 @@ def _kernel(
 
 
 def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
-    """The format of a bias: that in which the kernels' epilogues compute, or would for such results."""
+    """Return the format of a bias: that in which the kernels' epilogues compute, or would for such
+    results.
+    """
     formats = [kernel.schedule.working_format for kernel in kernels]
     if any(fmt != formats[0] for fmt in formats):
         raise TcsmtError(f"the kernels take a bias as {' and '.join(fmt.name for fmt in formats)}")
@@ -313,7 +318,7 @@ def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
 
 
 def _format(name: str, array: Any, formats: Sequence[AnyFormat]) -> AnyFormat:
-    """The format of an array: the kernels', or that of its dtype."""
+    """Return the format of an array: the kernels', or that of its dtype."""
     if any(fmt != formats[0] for fmt in formats):
         raise TcsmtError(f"the kernels take or give {name} as {' and '.join(fmt.name for fmt in formats)}")
     if formats:
@@ -338,7 +343,7 @@ class _Problem:
     def solved(
         self, kernels: tuple[Kernel | None, Kernel | None], element: tuple[int, int] | None
     ) -> KernelDiff:
-        """What is found of kernels, if there are any, and of an element."""
+        """Return what is found of kernels, if there are any, and of an element."""
         diff = self.differences
         first, worst = (
             (None, None) if not diff.count else (self.element(diff.first), self.element(diff.worst))
@@ -362,7 +367,8 @@ class _Problem:
         return KernelDiff(diff, first, worst, shown, len(some), gives, diagnoses, chains, sheet, view)
 
     def diagnosis(self, kernels: tuple[Kernel | None, Kernel | None], side: int) -> Diagnosis | None:
-        """What explains one side, where its kernel does not give it; without one, where the other's does not.
+        """Return what explains one side, where its kernel does not give it; without one, where the other's
+        does not.
 
         Where no kernel is known, those of IEEE operations on these operands are supposed.
         """
@@ -395,7 +401,9 @@ class _Problem:
         return _Element(row, column, words, None if special else int(diff.ulps[place]), self.exact(place))
 
     def exact(self, place: tuple[int, int]) -> Fraction | None:
-        """The dot product and c, not rounded; None where a word is no number, or an epilogue changes it."""
+        """Return the dot product and c, not rounded; None where a word is no number, or an epilogue changes
+        it.
+        """
         row, column = place
         operands = {"A": self.words["A"][row], "B": self.words["B"][:, column]}
         if "C" in self.words:
@@ -418,7 +426,7 @@ class _Problem:
         )
 
     def reduction(self, kernel: Kernel, place: tuple[int, int]) -> Reduction:
-        """How the kernel reduces the element at a place."""
+        """Return how the kernel reduces the element at a place."""
         (m, length), n = self.words["A"].shape, self.words["B"].shape[1]
         for some, others, reduction in kernel.reduction.on(m, n, length):
             if some.start <= place[0] < some.stop and others.start <= place[1] < others.stop:
@@ -439,7 +447,7 @@ class _Problem:
 
 
 def _error(fmt: AnyFormat, word: int, exact: Fraction | None) -> Fraction | None:
-    """How far a word is from the exact value, in units in the last place of that value."""
+    """Return how far a word is from the exact value, in units in the last place of that value."""
     if exact is None or fmt.is_special(word):
         return None
     if not isinstance(fmt, Format) or exact == 0:

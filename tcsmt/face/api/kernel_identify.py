@@ -80,7 +80,7 @@ class KernelIdentified(Result):
         options: SolvingOptions = SolvingOptions(timeout=20.0),
         progress: ProgressCallback = unseen,
     ) -> KernelPlan:
-        """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
+        """Return a and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
         Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
         the dot product is short, solvers say so. options: of solvers.
@@ -188,7 +188,7 @@ class KernelIdentified(Result):
         return lines
 
     def _open(self) -> list[str]:
-        """How many hypotheses are neither excluded nor held against all of D."""
+        """Return how many hypotheses are neither excluded nor held against all of D."""
         count, looked_at = len(self.found.open), self.found.looked_at
         if not count:
             return []
@@ -197,7 +197,7 @@ class KernelIdentified(Result):
         return [f"OPEN: {more} more that {state}"]
 
     def _by_region(self) -> list[str]:
-        """Which kernels explain which part of D."""
+        """Return which kernels explain which part of D."""
         parts = self.found.regions
         if not parts:
             return []
@@ -255,7 +255,7 @@ class KernelPlan(Result):
         return from_words(fmt, rows)
 
     def as_json(self) -> dict[str, Any]:
-        """What separates the kernels, as plain data."""
+        """Return what separates the kernels, as plain data."""
         plan, fmt = self.found, self.product.d_format
         return {
             "inputs": len(plan.a),
@@ -288,7 +288,7 @@ class KernelPlan(Result):
 
 
 def _few(texts: Sequence[str]) -> str:
-    """The first ones, and how many more there are."""
+    """Return the first ones, and how many more there are."""
     more = f" and {len(texts) - _FEW} more" if len(texts) > _FEW else ""
     return ", ".join(texts[:_FEW]) + more
 
@@ -313,7 +313,7 @@ def kernel_identify(
     progress: ProgressCallback = unseen,
     explained: Callable[[Kernel], None] = lambda kernel: None,
 ) -> KernelIdentified:
-    """Which units, reductions and epilogues give D of A and B (and C), bit for bit.
+    """Return which units, reductions and epilogues give D of A and B (and C), bit for bit.
 
     a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
     named. units: on which kernels are tried, of a unit without an instruction all that take A's and B's
@@ -363,7 +363,7 @@ def kernel_identify(
 
 
 def _diagnosis(found: KernelMatches) -> Diagnosis | None:
-    """What explains a product that no kernel gives, of those numbers that are held against it."""
+    """Return what explains a product that no kernel gives, of those numbers that are held against it."""
     product, kernels = found.product, found.simplest
     words = {"a": product.a, "b": product.b, "c": product.c}
     if not kernels or not isinstance(product.d_format, Format):
@@ -373,7 +373,7 @@ def _diagnosis(found: KernelMatches) -> Diagnosis | None:
 
 
 def _rows(units: Iterable[UnitLike], formats: Mapping[str, AnyFormat], rule: str | None) -> list[Row]:
-    """The rows that units stand for: all those of a unit that take A and B.
+    """Return the rows that units stand for: all those of a unit that take A and B.
 
     rule: how A and B were rounded to the formats of a unit; then its rows with the formats of the first.
     """

@@ -45,7 +45,7 @@ class KernelInvariant(Result):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The reductions, each group of which gives the same bits for every input of the domain."""
+        """Return the reductions, each group of which gives the same bits for every input of the domain."""
         return self._named(self.found.groups)
 
     @property
@@ -76,7 +76,7 @@ class KernelInvariant(Result):
 
     @property
     def format(self) -> str:
-        """The format in which the results of all kernels are read."""
+        """Return the format in which the results of all kernels are read."""
         return self.found.kernels[0].model.d_format.name
 
     def _named(self, groups: DomainGroups) -> tuple[tuple[str, ...], ...]:
@@ -141,7 +141,7 @@ class KernelInvariant(Result):
         return groups.domain.in_words(self.found.unit.model.input_formats)
 
     def _groups(self, groups: DomainGroups) -> list[str]:
-        """The groups of a domain, each with how it was proved."""
+        """Return the groups of a domain, each with how it was proved."""
         if len(groups.members) == 1:
             title = "all reductions give the same bits"
         elif groups.unknown:
@@ -209,7 +209,8 @@ def kernel_invariant(
     options: SolvingOptions = SolvingOptions(timeout=20.0),
     progress: ProgressCallback = unseen,
 ) -> KernelInvariant:
-    """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
+    """Return which reductions on a unit give the same bits for every input of a domain; witnesses for the
+    others.
 
     reductions: two or more, as :func:`tcsmt.reduction` reads them, or a text of them with commas between; of
     parts that are added in any order (``split-k:3,any``), every order is one of them. domain: of the inputs;

@@ -43,7 +43,9 @@ class KernelTree(Result):
 
     @property
     def tree(self) -> SumTree:
-        """The tree of all elements. Raises :class:`tcsmt.TcsmtError` where they are summed differently."""
+        """Return the tree of all elements. Raises :class:`tcsmt.TcsmtError` where they are summed
+        differently.
+        """
         (first, *others) = self.regions
         if others or first.tree is None:
             raise TcsmtError(f"the elements of D have {len(self.regions)} trees: see regions")
@@ -51,7 +53,7 @@ class KernelTree(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether there is a tree for every element."""
+        """Return whether there is a tree for every element."""
         return all(region.tree is not None for region in self.regions)
 
     def _facts(self) -> dict[str, Any]:

@@ -25,7 +25,8 @@ _K = {"a": -1, "b": -2}
 
 @ieee_floats
 def reduction(text: str) -> Reduction:
-    """The reduction of a text: ``chained``, or levels, outermost first, such as ``split-k:4/promote:128``.
+    """Return the reduction of a text: ``chained``, or levels, outermost first, such as
+    ``split-k:4/promote:128``.
 
     A level is ``split-k:PARTS``, ``sliced:PARTS``, ``promote:EVERY``, ``cuts:K1-K2-...`` or
     ``stream-k:WORKERS,tile=ROWSxCOLUMNSxPRODUCTS``, with options such as ``pairs`` or ``parts=bf16``
@@ -40,7 +41,7 @@ def reduction(text: str) -> Reduction:
 
 @ieee_floats
 def epilogue(text: str) -> Epilogue:
-    """The epilogue of a text such as ``alpha=2,beta=0.5,bias,out=bf16`` (:class:`tcsmt.Epilogue`).
+    """Return the epilogue of a text such as ``alpha=2,beta=0.5,bias,out=bf16`` (:class:`tcsmt.Epilogue`).
 
     Raises :class:`tcsmt.TcsmtError`, which names what is allowed.
 
@@ -124,7 +125,7 @@ def gemm(
 
 
 def after_rows(epilogue: Epilogue) -> Epilogue:
-    """The epilogue that is meant where alpha is one of each row: C enters in it.
+    """Return the epilogue that is meant where alpha is one of each row: C enters in it.
 
     Raises :class:`tcsmt.TcsmtError` where it has an alpha of its own, or C enters first.
     """

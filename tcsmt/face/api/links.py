@@ -100,7 +100,7 @@ def links(result: Viewed | Report, base: str | None = None) -> Links:
 
 
 def _views(report: Report) -> Iterator[WitnessView]:
-    """The unit on each witness, as far as its instruction takes that."""
+    """Yield the unit on each witness, as far as its instruction takes that."""
     for finding in report.findings:
         if isinstance(finding.verdict, Distinguished):
             question = finding.question

@@ -12,13 +12,13 @@ __all__ = ["architectures", "instructions", "meaning"]
 
 
 def architectures() -> list[str]:
-    """Every name of an architecture, a GPU or a processor, its words joined by hyphens."""
+    """Return every name of an architecture, a GPU or a processor, its words joined by hyphens."""
     names = (*ARCHITECTURES, *gpus(), *aliases(), *PROCESSORS, THIS_PROCESSOR)
     return [name.replace(" ", "-") for name in names]
 
 
 def instructions(architecture: str) -> list[str]:
-    """The instructions of an architecture, the most used first; none of an unknown one."""
+    """Return the instructions of an architecture, the most used first; none of an unknown one."""
     try:
         return [row.instruction for row in rows(architecture)]
     except TcsmtError:
@@ -26,7 +26,9 @@ def instructions(architecture: str) -> list[str]:
 
 
 def meaning(unit: str) -> str:
-    """What a processor's name stands for, as a sentence; empty for all others, and for unknown names."""
+    """Return what a processor's name stands for, as a sentence; empty for all others, and for unknown
+    names.
+    """
     try:
         return stands_for(unit.partition("+")[0])
     except TcsmtError:

@@ -95,12 +95,12 @@ def page(
 
 
 def _whole() -> Mapping[str, Any]:
-    """What a page of the whole catalogue has beside its units."""
+    """Return what a page of the whole catalogue has beside its units."""
     return tomllib.loads(files("tcsmt.face.page").joinpath("whole.toml").read_text(encoding="utf-8"))
 
 
 def _catalogue() -> Iterator[Row]:
-    """Every row, and kernels on the units that are used most."""
+    """Yield every row, and kernels on the units that are used most."""
     yield from rows()
     whole = _whole()
     for architecture in ARCHITECTURES:
@@ -111,6 +111,6 @@ def _catalogue() -> Iterator[Row]:
 
 
 def _link(chosen: Sequence[Row]) -> str:
-    """The fragment of a link to the first units."""
+    """Return the fragment of a link to the first units."""
     names = dict(zip("ab", (row.name for row in chosen), strict=False))
     return "#v=1" + "".join(f"&{key}={quote(name, safe='/:,')}" for key, name in names.items())

@@ -62,11 +62,11 @@ class Explanation(Result):
         return as_text(self.sheet, width, colour=colour)
 
     def as_svg(self) -> str:
-        """An SVG document."""
+        """Return an SVG document."""
         return as_svg(self.sheet)
 
     def as_html(self) -> str:
-        """A page of HTML."""
+        """Return a page of HTML."""
         return as_html(self.sheet)
 
     def _lines(self) -> list[str]:
@@ -95,7 +95,9 @@ class JudgedResult(Result):
 
     @property
     def witness(self) -> Mapping[str, int] | None:
-        """The words of such an input, by name (``a0``, ..., ``b0``, ..., ``c``); None where there is none."""
+        """Return the words of such an input, by name (``a0``, ..., ``b0``, ..., ``c``); None where there is
+        none.
+        """
         return self.verdict.values if isinstance(self.verdict, Distinguished) else None
 
     @property
@@ -104,16 +106,16 @@ class JudgedResult(Result):
         return exit_of(self.verdict)
 
     def sheet(self) -> Sheet | None:
-        """What is drawn of the witness; None where there is none."""
+        """Return what is drawn of the witness; None where there is none."""
         raise NotImplementedError
 
     @property
     def view(self) -> WitnessView | None:
-        """What a page shows of the witness; None where there is none, or no unit takes it as it is."""
+        """Return what a page shows of the witness; None where there is none, or no unit takes it as it is."""
         return None
 
     def picture(self) -> Explanation | None:
-        """The picture of the witness; None where there is none."""
+        """Return the picture of the witness; None where there is none."""
         sheet = self.sheet()
         return None if sheet is None else Explanation(sheet, self.view)
 
@@ -135,7 +137,8 @@ def explain(
     row: int | None = None,
     rounded: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
+    """Return one dot-add of the unit, bit by bit; beside it that of another unit, and where they first
+    differ.
 
     vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
     not named is 0 (a block scale: 1). Or a ``Path``: a file of rows, as :func:`tcsmt.run` reads it, of which
@@ -162,7 +165,7 @@ def explain(
 def _row_of_file(
     path: Path, number: int, model: Model, rounded: Callable[[str], None] | None
 ) -> dict[str, int]:
-    """The words of one row, by the inputs' names. Raises :class:`.TcsmtError`."""
+    """Return the words of one row, by the inputs' names. Raises :class:`.TcsmtError`."""
     inputs = read_rows(path, model, rounded)
     if not 0 <= number < len(inputs.c):
         raise TcsmtError(f"row {number}: {path} has rows 0 to {len(inputs.c) - 1}")
@@ -172,7 +175,7 @@ def _row_of_file(
 def vector_words(
     vector: Vector, model: Model, rounded: Callable[[str], None] | None = None
 ) -> dict[str, int]:
-    """The words of a model's inputs, by name; rounded: as for :func:`explain`.
+    """Return the words of a model's inputs, by name; rounded: as for :func:`explain`.
 
     Raises :class:`VectorError`.
     """
@@ -185,7 +188,7 @@ def vector_words(
 
 
 def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
-    """The pictures of one row on an input, by the inputs' names, or of two rows beside each other.
+    """Return the pictures of one row on an input, by the inputs' names, or of two rows beside each other.
 
     Raises :class:`.TcsmtError` where the second unit cannot take the input.
     """
@@ -198,7 +201,7 @@ def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
 
 
 def view_of(left: Row, right: Row | None, values: Mapping[str, int]) -> WitnessView:
-    """What a page shows of the same."""
+    """Return what a page shows of the same."""
     if right is None:
         return WitnessView((left,), (values,))
     return WitnessView((left, right), (values, _given_to(left, right, values)))
@@ -207,7 +210,7 @@ def view_of(left: Row, right: Row | None, values: Mapping[str, int]) -> WitnessV
 def _difference(
     left: Row, right: Row, values: Mapping[str, int], right_values: Mapping[str, int]
 ) -> tuple[str, str]:
-    """The stage at which two units first hold different values, and what is said of it."""
+    """Return the stage at which two units first hold different values, and what is said of it."""
     pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, right_values))
     if pair is None:
         (word,) = evaluate([left.model.trace.output], values)
@@ -222,7 +225,7 @@ def _difference(
 
 
 def _given_to(left: Row, right: Row, values: Mapping[str, int]) -> dict[str, int]:
-    """The same input for another model: its further lanes are zero, lanes it lacks must be."""
+    """Return the same input for another model: its further lanes are zero, lanes it lacks must be."""
     formats, others = left.model.input_formats, right.model.input_formats
     for name, fmt in formats.items():
         other = others.get(name)

@@ -47,7 +47,7 @@ class ProbeAnswers(Result):
 
     @property
     def device(self) -> str:
-        """The GPU or CPU."""
+        """Return the GPU or CPU."""
         return str(self.said["gpu"])
 
     @property
@@ -90,11 +90,13 @@ class Probe:
 
     @property
     def language(self) -> str:
-        """The language of its program: ``cuda``, ``hip`` or ``c``. Raises :class:`tcsmt.TcsmtError`."""
+        """Return the language of its program: ``cuda``, ``hip`` or ``c``. Raises
+        :class:`tcsmt.TcsmtError`.
+        """
         return language_of(self.row)
 
     def text(self, emitted: str = "") -> str:
-        """The program (``cuda``, ``hip``, ``c``; empty: its own), or the vectors (``json``, ``csv``).
+        """Return the program (``cuda``, ``hip``, ``c``; empty: its own), or the vectors (``json``, ``csv``).
 
         Raises :class:`tcsmt.TcsmtError` for the language of other devices, or where there is no program.
         """

@@ -42,7 +42,7 @@ class Recipes(Result, dict[str, str]):
 
 @ieee_floats
 def recipes() -> Recipes:
-    """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one.
+    """Return the algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one.
 
     >>> import tcsmt
     >>> tcsmt.accuracy.recipes()["ozaki1-int8"]

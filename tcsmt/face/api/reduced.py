@@ -41,7 +41,7 @@ class ReducedFacts(Result):
 
     @property
     def holds(self) -> bool | None:
-        """Whether every fact holds at every width; None: none is refuted, and some are open."""
+        """Return whether every fact holds at every width; None: none is refuted, and some are open."""
         verdicts = {entry["verdict"] for entry in self.entries.values()}
         if "not so" in verdicts:
             return False
@@ -112,7 +112,7 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 
 
 def _fact_lines(fact: ReducedFact, entries: Sequence[_Entry]) -> Iterator[str]:
-    """The fact, a line for each unit, and the counterexample of the smallest width."""
+    """Yield the fact, a line for each unit, and the counterexample of the smallest width."""
     yield f"{fact.name}: {fact.title}"
     for unit in dict.fromkeys(entry["unit"] for entry in entries):
         of_unit = [entry for entry in entries if entry["unit"] == unit]
@@ -150,7 +150,7 @@ def _verdicts(entries: Sequence[_Entry]) -> Iterator[str]:
 
 
 def _grouped(entries: Sequence[_Entry], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each text once, with the widths of its entries."""
+    """Yield each text once, with the widths of its entries."""
     for text in dict.fromkeys(texts):
         widths = (entry["width"] for entry, other in zip(entries, texts, strict=True) if other == text)
         yield text, f"p = {', '.join(map(str, widths))}"
@@ -161,7 +161,7 @@ _EARLIER = ", kept from an earlier run"
 
 
 def _decided(entry: _Entry) -> str:
-    """A verdict; for a solver's proof, by whom."""
+    """Return a verdict; for a solver's proof, by whom."""
     by = f" by {said_by(entry['solver'])}" if entry["verdict"] == "proved" else ""
     return f"{entry['verdict']}{by}{_EARLIER * ('earlier' in entry)}"
 

@@ -38,7 +38,7 @@ class Reproduction(Result):
 
     @property
     def conclusions(self) -> list[Mapping[str, Any]]:
-        """What is ``published`` beside ``ours``, and whether it ``agrees``; two papers have none."""
+        """Return what is ``published`` beside ``ours``, and whether it ``agrees``; two papers have none."""
         return list(self.data.get("conclusions", ()))
 
     def as_json(self) -> dict[str, Any]:
@@ -115,14 +115,14 @@ def _code() -> str:
 
 
 def _before(kept: Checkpoint, name: str, code: str) -> list[Any]:
-    """The parts of a list that an interrupted run of the same code had."""
+    """Return the parts of a list that an interrupted run of the same code had."""
     record = kept.records.get(name, {})
     results = record.get("found") if record.get("code") == code else None
     return results if isinstance(results, list) else []
 
 
 def _keeping(name: str, result: Any, before: int, data: dict[str, Any], kept: Checkpoint) -> Iterator[Any]:
-    """The parts of a result, each in the data and on disk as it comes.
+    """Yield the parts of a result, each in the data and on disk as it comes.
 
     before: so many parts an interrupted run has on disk, which are never replaced by fewer.
     """

@@ -60,7 +60,9 @@ class AccuracyFlaw(JudgedResult):
 
     @property
     def witness(self) -> Mapping[str, int] | None:
-        """The binary32 word of each input that shows the flaw, by name (of ``monotone``: before it rises)."""
+        """Return the binary32 word of each input that shows the flaw, by name (of ``monotone``: before it
+        rises).
+        """
         return None if self.found.short is None else self.found.short.values
 
     def _facts(self) -> dict[str, Any]:
@@ -68,7 +70,7 @@ class AccuracyFlaw(JudgedResult):
         return about | flaw_json(self.found) | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
-        """The algorithm on the witness, step by step; None where there is none."""
+        """Return the algorithm on the witness, step by step; None where there is none."""
         flaw, values = self.found.flaw, self.witness
         if values is None:
             return None
@@ -102,7 +104,8 @@ def find(
     search: float = 5.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> AccuracyFlaw:
-    """Whether an algorithm has a flaw on a unit: an input that shows it, or a proof that there is none.
+    """Return whether an algorithm has a flaw on a unit: an input that shows it, or a proof that there is
+    none.
 
     >>> import tcsmt
     >>> found = tcsmt.accuracy.find("sign", "markidis", "hopper", k=2, search=0.5)

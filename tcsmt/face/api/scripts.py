@@ -19,7 +19,7 @@ class Script:
 
     @property
     def status(self) -> str:
-        """The answer that the script says it has: ``sat``, ``unsat`` or ``unknown``."""
+        """Return the answer that the script says it has: ``sat``, ``unsat`` or ``unknown``."""
         status = re.search(r"\(set-info :status (\w+)\)", self.text)
         return status[1] if status else "unknown"
 
@@ -33,7 +33,7 @@ def curated() -> Iterator[Script]:
 
 
 def hard() -> Iterator[Script]:
-    """A benchmark set for SMT solvers: questions that are hard when a solver gets them whole."""
+    """Yield a benchmark set for SMT solvers: questions that are hard when a solver gets them whole."""
     from tcsmt.study.papers.hard_queries import hard_queries
 
     for query in hard_queries():

@@ -36,7 +36,7 @@ class ExactSlices(Result):
 
     @property
     def verdicts(self) -> list[Mapping[str, Any]]:
-        """What is proved of each number of bits, as records of verdicts."""
+        """Return what is proved of each number of bits, as records of verdicts."""
         return _proofs(self.families)
 
     def _facts(self) -> dict[str, Any]:

@@ -52,12 +52,14 @@ class SplitAnalysis(Result):
 
     @property
     def name(self) -> str:
-        """The split, as ``2 x f16 RNE, residual · 2^11``."""
+        """Return the split, as ``2 x f16 RNE, residual · 2^11``."""
         return str(self.record["split"])
 
     @property
     def holds(self) -> bool | None:
-        """Whether the closed form is right for all inputs; None: that was not asked, or is not known."""
+        """Return whether the closed form is right for all inputs; None: that was not asked, or is not
+        known.
+        """
         verdicts = [answer["verdict"] for answer in self.record.get("proof", ())]
         tried = self.record.get("all_inputs")
         if "distinguished" in verdicts or (tried is not None and tried["differ"]):
@@ -104,7 +106,8 @@ def split(
     say: Callable[[str], None] = silent,
     progress: ProgressCallback = unseen,
 ) -> list[SplitAnalysis]:
-    """What each split of a binary32 number into narrower words keeps, and where its residual underflows.
+    """Return what each split of a binary32 number into narrower words keeps, and where its residual
+    underflows.
 
     >>> import tcsmt
     >>> first, *others = tcsmt.accuracy.split("bf16")
@@ -157,7 +160,9 @@ _FOUND = ("proof", "all_inputs")
 
 
 def _begun(split: Split, file: Checkpoint, options: SolvingOptions) -> tuple[Record, Record]:
-    """What the closed form says, with what counts of an earlier run; and what the file has of the split."""
+    """Return what the closed form says, with what counts of an earlier run; and what the file has of the
+    split.
+    """
     name = name_of(split)
     before: Record = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
     labels, about = before.setdefault("about", {}), _about(split)
@@ -180,18 +185,18 @@ def _about(split: Split) -> Record:
 
 
 def asked_of(split: Split) -> str:
-    """A digest of what is proved of a split, and of what is counted for every input."""
+    """Return a digest of what is proved of a split, and of what is counted for every input."""
     t = traced(split)
     return digest_of_graph(statement(split), t.error, t.kind)
 
 
 def _answered(what: str, answers: Any) -> bool:
-    """Whether it is an answer; what stayed unknown is asked again."""
+    """Return whether it is an answer; what stayed unknown is asked again."""
     return what != "proof" or all(answer["verdict"] != "unknown" for answer in answers)
 
 
 def _sure(what: str, answers: Any) -> bool:
-    """Whether no solver stands alone for what was found."""
+    """Return whether no solver stands alone for what was found."""
     return what != "proof" or all(sure(answer) for answer in answers if answer["verdict"] == "equivalent")
 
 

@@ -63,7 +63,7 @@ class StatementFacts:
 
     @cached_property
     def inhabitant(self) -> Inhabitant | None:
-        """An input of which it says something; None: it has no domain and no assumptions."""
+        """Return an input of which it says something; None: it has no domain and no assumptions."""
         if isinstance(self.about, Statement):
             return inhabitant(self.about)
         domain, words = self.about.values.get("domain"), _WORDS.get(self.about.theorem.inputs)
@@ -126,8 +126,8 @@ class Expected:
 
     @classmethod
     def of(cls, left: UnitLike, right: UnitLike, domain: Domain) -> Expected:
-        """Two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, for units
-        that cannot be compared, and for a domain without any input, of which everything is true.
+        """Return two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, for
+        units that cannot be compared, and for a domain without any input, of which everything is true.
         """
         expected = cls(rows_compared(left, right), domain)
         question = expected._question(None)
@@ -148,7 +148,7 @@ class Expected:
         return self.domain.in_words(self.rows[0].model.input_formats)
 
     def missing(self, facts: StatementFacts) -> str:
-        """What is missing for the statement to say so; empty if it does.
+        """Return what is missing for the statement to say so; empty if it does.
 
         The outputs are compared as graphs on the same inputs, built from the units that were named and from
         the certificate's own files; what the certificate calls itself does not count.

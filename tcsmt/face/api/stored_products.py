@@ -95,7 +95,8 @@ def stored_product(
     columns: int | None = None,
     progress: ProgressCallback = unseen,
 ) -> StoredProduct:
-    """What :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from there.
+    """Return what :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from
+    there.
 
     output: the file; beside it, until it is whole, are its columns so far and a note of how many there are.
     a: (..., M, K). b: (..., K, N). c, random: (..., M, N). alpha: (..., M), or None: the
@@ -182,7 +183,9 @@ class _PartialFile:
             raise TcsmtError(f"cannot write {self.path}: {error}") from None
 
     def _of_before(self) -> np.memmap[Any, Any] | None:
-        """The file of an earlier run of this job, where it holds the columns that the record describes."""
+        """Return the file of an earlier run of this job, where it holds the columns that the record
+        describes.
+        """
         record = self.checkpoint.records.get(_FINISHED, {})
         columns = record.get("columns")
         if record.get("job") != self.job or not isinstance(columns, int) or not self.path.exists():
@@ -202,7 +205,9 @@ class _PartialFile:
         return array
 
     def _emptied(self) -> np.memmap[Any, Any]:
-        """A file of zeros. The record goes first: a run that is killed in between leaves none of zeros."""
+        """Return a file of zeros. The record goes first: a run that is killed in between leaves none of
+        zeros.
+        """
         if self.checkpoint.records:
             self.checkpoint.arrange([])
         return np.lib.format.open_memmap(self.path, "w+", dtype=self.dtype, shape=self.shape)
@@ -217,7 +222,7 @@ class _PartialFile:
         self.checkpoint.keep(_FINISHED, record)
 
     def finish(self) -> str:
-        """The whole output under its own name; the SHA-256 of its words."""
+        """Return the whole output under its own name; the SHA-256 of its words."""
         digest = hashlib.sha256(_words(self.array)).hexdigest()
         with stops_waiting():
             self.path.replace(self.output)
@@ -232,12 +237,12 @@ class _PartialFile:
 
 
 def _identity(array: Array | None) -> str:
-    """What tells this array from another one."""
+    """Return what tells this array from another one."""
     if array is None:
         return ""
     return f"{array.dtype}{array.shape}{hashlib.sha256(_words(array)).hexdigest()}"
 
 
 def _words(array: Array) -> bytes:
-    """The elements, one row after the other."""
+    """Return the elements, one row after the other."""
     return np.ascontiguousarray(array).tobytes()

@@ -61,7 +61,8 @@ class Sweep(Result):
     failed: Mapping[str, str] | None = None
 
     def error(self, algorithm: str, unit: str, k: int, distribution: str = "uniform") -> float | None:
-        """The Frobenius norm of the error over that of the exact product; None where one is not finite.
+        """Return the Frobenius norm of the error over that of the exact product; None where one is not
+        finite.
 
         unit: as ``record["units"]`` calls it. Raises :class:`tcsmt.TcsmtError` where it was not measured.
         """

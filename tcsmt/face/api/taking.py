@@ -65,7 +65,7 @@ class BlockScales:
         )
 
     def fit(self, row: Row) -> bool:
-        """Whether a unit takes such scales."""
+        """Return whether a unit takes such scales."""
         model = row.model
         if model.scale_format is None:
             return False
@@ -133,7 +133,7 @@ def rows_for_operands(
     operands: str | None = None,
     result: AnyFormat | None = None,
 ) -> list[Row]:
-    """The instruction that is named; else all of a unit's that take A and B in these formats.
+    """Return the instruction that is named; else all of a unit's that take A and B in these formats.
 
     The most used one comes first. scaled: those with block scales, else those without. scales: those that
     take these scales. values: whether
@@ -169,7 +169,9 @@ def rows_for_operands(
 
 
 def _has_range(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
-    """Whether a row's operands have the exponents of these formats' normal numbers; integers are words."""
+    """Return whether a row's operands have the exponents of these formats' normal numbers; integers are
+    words.
+    """
     own = row.model.operand_formats.named
     for name, fmt in formats.items():
         if isinstance(fmt, Format):
@@ -180,7 +182,9 @@ def _has_range(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
 
 
 def _closeness(row: Row, formats: Mapping[str, AnyFormat]) -> list[tuple[int, int]]:
-    """A key that is smallest for operands of no larger range than is needed, and then of the most bits."""
+    """Return a key that is smallest for operands of no larger range than is needed, and then of the most
+    bits.
+    """
     own = row.model.operand_formats.named
     taken = (own[name] for name in formats)
     return [(fmt.e_max, -fmt.precision) for fmt in taken if isinstance(fmt, Format)]
@@ -189,7 +193,9 @@ def _closeness(row: Row, formats: Mapping[str, AnyFormat]) -> list[tuple[int, in
 def _none_takes(
     unit: UnitLike, formats: Mapping[str, AnyFormat], rows: Sequence[Row], *, rounded: bool
 ) -> TcsmtError:
-    """The error where none of a unit's rows takes these formats. rounded: or another one of their range."""
+    """Return the error where none of a unit's rows takes these formats. rounded: or another one of their
+    range.
+    """
     asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in formats.items())
     if rounded and any(_may_be_values(fmt) for fmt in formats.values()):
         first = {f"{row.model.a_format.name} x {row.model.b_format.name}": row for row in reversed(rows)}
@@ -207,7 +213,7 @@ def _none_takes(
 def kernel_for_operands(
     text: str, formats: Formats, *, operands: str | None = None, result: AnyFormat | None = None
 ) -> Kernel:
-    """The kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
+    """Return the kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
 
     operands, result: as in :func:`rows_for_operands`; a conversion of the epilogue gives another format.
     """
@@ -222,7 +228,7 @@ def _first_taking(
     operands: str | None,
     result: AnyFormat | None,
 ) -> Callable[[str], Row]:
-    """How the unit of a kernel is chosen."""
+    """Return how the unit of a kernel is chosen."""
     return lambda unit: rows_for_operands(
         unit, formats, scaled=scaled, scales=scales, values=True, operands=operands, result=result
     )[0]

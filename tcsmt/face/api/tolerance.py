@@ -73,7 +73,7 @@ class _Side:
     proof: Equivalent
 
     def every(self, name: str) -> Array:
-        """One of the arrays of all bounds: (..., M, N)."""
+        """Return one of the arrays of all bounds: (..., M, N)."""
         arrays = [getattr(bounds, name) for bounds in self.bounds]
         return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
 
@@ -97,12 +97,12 @@ class Tolerance(Result):
 
     @property
     def kernel(self) -> str:
-        """The kernel's name, which reads back."""
+        """Return the kernel's name, which reads back."""
         return self.sides[0].kernel.name
 
     @property
     def against(self) -> str:
-        """The second kernel's name; "" where there is none."""
+        """Return the second kernel's name; "" where there is none."""
         return self.sides[1].kernel.name if len(self.sides) > 1 else ""
 
     @property
@@ -135,7 +135,7 @@ class Tolerance(Result):
 
     @property
     def signal(self) -> float:
-        """The root mean square of the exact results that are numbers."""
+        """Return the root mean square of the exact results that are numbers."""
         return float(np.sqrt(np.mean(self.exact[~np.isnan(self.exact)] ** 2)))
 
     @property
@@ -151,7 +151,7 @@ class Tolerance(Result):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the tolerance says next to nothing: the median bound is no less than the signal."""
+        """Return whether the tolerance says next to nothing: the median bound is no less than the signal."""
         atol = float(np.median(self._of_numbers))
         return atol > 0 and not atol < self.signal
 
@@ -169,7 +169,8 @@ class Tolerance(Result):
         replace_bytes(Path(path), content.getvalue())
 
     def check(self, d: Any) -> Closeness:
-        """Whether each element of a result, of shape (..., M, N), lies within its bound of the exact one.
+        """Return whether each element of a result, of shape (..., M, N), lies within its bound of the exact
+        one.
 
         d: an array of any floating-point dtype, or words of the kernel's format. A value that this format
         does not have is wrong, however near. Of two kernels' tolerance, d is the first one's result. Raises
@@ -272,7 +273,7 @@ class Closeness(Result):
 
     @property
     def close(self) -> bool:
-        """Whether every element is within its bound."""
+        """Return whether every element is within its bound."""
         return not self.wrong.any()
 
     @property
@@ -299,7 +300,7 @@ class Closeness(Result):
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """What explains the result; None where every element is within its bound.
+        """Return what explains the result; None where every element is within its bound.
 
         Of a stack, of the product that has the worst element.
         """
@@ -425,7 +426,8 @@ def tolerance(
     search: float = 1.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> Tolerance:
-    """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
+    """Return an array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these
+    matrices.
 
     a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N), where the epilogue has one.
     Stacks of products, dtypes and ``operands`` as for :func:`tcsmt.gemm`; what is exact is about the operands
@@ -466,7 +468,7 @@ def tolerance(
 
 
 def _searched(side: _Side, seconds: float) -> tuple[LargestError | None, tuple[int, ...]]:
-    """The largest error found beside the bounds, in some products of a stack, and in which one."""
+    """Return the largest error found beside the bounds, in some products of a stack, and in which one."""
     if not seconds:
         return None, ()
     numbers = np.unique(np.linspace(0, len(side.operands) - 1, _SEARCHED).astype(int)).tolist()
@@ -519,7 +521,7 @@ def _side(
 
 
 def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[int, ...]) -> MatrixWords:
-    """One product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
+    """Return one product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
     own = {
         name: np.broadcast_to(array, (*stack, *array.shape[-(1 if name == "bias" else 2) :]))[place]
         if stack
@@ -542,13 +544,15 @@ def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[in
 def _proved_loss(
     unit: Model, low: int, high: int, options: SolvingOptions
 ) -> tuple[InstructionLoss, Equivalent]:
-    """What an instruction loses, and the proof; a test suite asks about the same one again and again."""
+    """Return what an instruction loses, and the proof; a test suite asks about the same one again and
+    again.
+    """
     start, chain = time.monotonic(), RememberedProof(options)
     return loss_on(chain, unit, low, high), chain.verdict(time.monotonic() - start)
 
 
 def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
-    """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
+    """Return a result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
     array, fmt = np.asarray(as_numpy(d, "D")), float_format(kernel.schedule.d_format)
     if array.dtype.kind in "fV":
         return array.astype(np.float64), format_of(array.dtype) or fmt
@@ -556,7 +560,7 @@ def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
 
 
 def _foreign(fmt: Format, values: Array) -> Array:
-    """Which numbers a format does not have."""
+    """Return which numbers a format does not have."""
     numbers = np.where(np.isfinite(values), values, 0.0)
     return converted(numbers.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact
 

@@ -83,7 +83,7 @@ class Unit(Result):
         scale_b: Any = None,
         operands: str | None = None,
     ) -> Any:
-        """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
+        """Return one dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
 
         a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
         block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's or
@@ -115,7 +115,7 @@ class Unit(Result):
 
     @property
     def model(self) -> Model:
-        """The model: its parameters are its attributes."""
+        """Return the model: its parameters are its attributes."""
         return self.row.model
 
     @property
@@ -130,22 +130,22 @@ class Unit(Result):
 
     @property
     def a_format(self) -> str:
-        """The format of a."""
+        """Return the format of a."""
         return self.model.a_format.name
 
     @property
     def b_format(self) -> str:
-        """The format of b."""
+        """Return the format of b."""
         return self.model.b_format.name
 
     @property
     def c_format(self) -> str:
-        """The format of c."""
+        """Return the format of c."""
         return self.model.c_format.name
 
     @property
     def d_format(self) -> str:
-        """The format of the result."""
+        """Return the format of the result."""
         return self.model.d_format.name
 
     @property
@@ -162,7 +162,7 @@ class Unit(Result):
         return {**row_as_json(self.row), "simulation": simulation(self.model)}
 
     def citations(self) -> Citations:
-        """The sources as BibTeX: print them, or read ``entries``.
+        """Return the sources as BibTeX: print them, or read ``entries``.
 
         >>> import tcsmt
         >>> [entry.key for entry in tcsmt.unit("volta").citations().entries]
@@ -183,7 +183,7 @@ class Unit(Result):
         return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))
 
     def as_toml(self) -> str:
-        """A model file that reads back as this unit's model."""
+        """Return a model file that reads back as this unit's model."""
         return model_toml(self.row)
 
     @property
@@ -199,7 +199,7 @@ UnitLike: TypeAlias = "Unit | Row | Model | NamedSide | str | os.PathLike[str]"
 
 
 def side_of(unit: UnitLike) -> NamedSide:
-    """What is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
+    """Return what is meant: a text by :func:`.resolve`. Raises :class:`.TcsmtError` for an unknown name."""
     if isinstance(unit, NamedSide):
         return unit
     if isinstance(unit, Unit):
@@ -221,7 +221,8 @@ def side_of(unit: UnitLike) -> NamedSide:
 
 
 def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
-    """The rows of an architecture, a GPU, a processor or of IEEE operations; None: of the whole catalogue.
+    """Return the rows of an architecture, a GPU, a processor or of IEEE operations; None: of the whole
+    catalogue.
 
     Raises :class:`.TcsmtError` for unknown names.
     """
@@ -232,7 +233,8 @@ def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
 
 @ieee_floats
 def unit(name: UnitLike) -> Unit:
-    """The unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a model file.
+    """Return the unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a
+    model file.
 
     INSTRUCTION is a name of the catalogue, a part that only one has, or as PTX or the ISA manual writes it.
     Raises :class:`tcsmt.TcsmtError`, which names the nearest ones.
@@ -246,7 +248,7 @@ def unit(name: UnitLike) -> Unit:
 
 @ieee_floats
 def read_model(path: str | os.PathLike[str]) -> Unit:
-    """The unit of a model file (TOML). Raises :class:`tcsmt.TcsmtError` with file, line and key."""
+    """Return the unit of a model file (TOML). Raises :class:`tcsmt.TcsmtError` with file, line and key."""
     from tcsmt.matrix_units.files.model_files import read_model as read
 
     return Unit(read(Path(path)))

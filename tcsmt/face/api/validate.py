@@ -46,7 +46,7 @@ class ReplayedDataset:
     skipped: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """What came of holding it against a model."""
+        """Return what came of holding it against a model."""
         result, row = present(self.result), present(self.row)
         return {
             "dataset": self.name,
@@ -105,7 +105,7 @@ class Validation(Result):
 
     @property
     def summary(self) -> str:
-        """The last line for people."""
+        """Return the last line for people."""
         counts = counted(len(self.results), "data set"), counted(self.rows, "row")
         parts = [", ".join([*counts, counted(self.mismatches, "mismatch")])]
         if skipped := len(self.replayed) - len(self.results):
@@ -179,7 +179,9 @@ def validate(
 
 
 def _replayed(dataset: DataSet, others: Sequence[Row] | None, examples: int) -> ReplayedDataset:
-    """A data set held against the first of some units that it fits; None: against the unit that it is of."""
+    """Return a data set held against the first of some units that it fits; None: against the unit that it is
+    of.
+    """
     fitting = [row for row in others or () if not objection(dataset, row.model)]
     if others and not fitting:
         return ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))

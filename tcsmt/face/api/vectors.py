@@ -32,7 +32,7 @@ FILE_FORMATS = {"json": ".json", "csv": ".csv", "hex": ".hex", "readmemh": ".mem
 
 
 def file_format(path: Path) -> str:
-    """The format of a file by its suffix. Raises :class:`tcsmt.TcsmtError`."""
+    """Return the format of a file by its suffix. Raises :class:`tcsmt.TcsmtError`."""
     suffix = choose("suffix of a file of vectors", path.suffix, FILE_FORMATS.values())
     return next(name for name, own in FILE_FORMATS.items() if own == suffix)
 
@@ -50,12 +50,12 @@ class TestVectors(Result):
 
     @property
     def row(self) -> Row:
-        """The unit."""
+        """Return the unit."""
         return self.made.row
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """What each row is for."""
+        """Return what each row is for."""
         return self.made.vectors.names
 
     @property
@@ -75,7 +75,7 @@ class TestVectors(Result):
 
     @property
     def d(self) -> Array:
-        """The expected words of D, shape (rows,)."""
+        """Return the expected words of D, shape (rows,)."""
         return self.made.d
 
     @property
@@ -93,7 +93,7 @@ class TestVectors(Result):
 
     @property
     def summary(self) -> str:
-        """One line."""
+        """Return one line."""
         text = f"{len(self):,} vectors of {self.row.name}"
         if self.made.hypotheses is None:
             return text
@@ -101,7 +101,7 @@ class TestVectors(Result):
         return f"{text}, which exclude {self.made.excluded} of {others}"
 
     def as_bytes(self, written: str) -> bytes:
-        """The content of a file in one of the formats: json, csv, hex, readmemh or npz.
+        """Return the content of a file in one of the formats: json, csv, hex, readmemh or npz.
 
         Raises :class:`tcsmt.TcsmtError` for other formats.
         """

@@ -41,7 +41,7 @@ class WitnessView:
 
     @property
     def fragment(self) -> str:
-        """The part of an address after ``#``."""
+        """Return the part of an address after ``#``."""
         names = dict(zip("ab", (row.name for row in self.units), strict=False))
         parts: dict[str, str] = {"v": str(_VERSION), **names, "w": self._words()}
         others = self._others()
@@ -58,7 +58,7 @@ class WitnessView:
         return ",".join(f"{word:x}" for word in words)
 
     def _others(self) -> str:
-        """The second unit's words that do not follow from the first one's."""
+        """Return the second unit's words that do not follow from the first one's."""
         if len(self.units) == 1:
             return ""
         first, second = self.words
@@ -72,11 +72,13 @@ class Viewed(Protocol):
 
     @property
     def view(self) -> WitnessView | None:
-        """What it shows."""
+        """Return what it shows."""
 
 
 def page_named(base: str | None) -> str | None:
-    """The address of the page that links are to: ``base``, else ``$TCSMT_PAGE``; None: none is named."""
+    """Return the address of the page that links are to: ``base``, else ``$TCSMT_PAGE``; None: none is
+    named.
+    """
     return base or os.environ.get("TCSMT_PAGE") or None
 
 

@@ -32,7 +32,7 @@ _bits = click.option(
 
 
 def exponents_of(text: str) -> tuple[int, int]:
-    """The range that is meant by ``LOW:HIGH`` or a name. Raises :class:`.TcsmtError`."""
+    """Return the range that is meant by ``LOW:HIGH`` or a name. Raises :class:`.TcsmtError`."""
     if text in RANGES:
         return RANGES[text]
     low, colon, high = text.partition(":")
@@ -73,7 +73,7 @@ def domain_of_models(command: _Command) -> _Command:
 
 
 def domain_of_algorithm(command: _Command) -> _Command:
-    """A domain with restricted exponents: errors relative to inputs of any size have no bound."""
+    """Return a domain with restricted exponents: errors relative to inputs of any size have no bound."""
     return _restricted(
         command,
         click.option("--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS),
@@ -81,7 +81,9 @@ def domain_of_algorithm(command: _Command) -> _Command:
 
 
 def domain_of_operands(command: _Command) -> _Command:
-    """The same, but exponents that are not given are left open: they are those of an operand format."""
+    """Return the same, but exponents that are not given are left open: they are those of an operand
+    format.
+    """
     own = f"{_EXPONENTS}  [default: the normal numbers of a --format; type1 for an --algorithm]"
     return _restricted(command, click.option("--exponents", metavar="LOW:HIGH", help=own))
 

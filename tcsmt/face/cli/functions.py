@@ -13,7 +13,7 @@ __all__ = ["function_named"]
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """The function MODULE:FUNCTION, found from the current folder too. Raises :class:`.TcsmtError`."""
+    """Return the function MODULE:FUNCTION, found from the current folder too. Raises :class:`.TcsmtError`."""
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")

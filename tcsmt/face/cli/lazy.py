@@ -27,11 +27,11 @@ class Lazy(click.Group):
 
     @property
     def summaries(self) -> dict[str, str]:
-        """What ``--help`` says of each command."""
+        """Return what ``--help`` says of each command."""
         return {name: text for group in self.groups.values() for name, text in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, none imported."""
+        """Return every command, none imported."""
         return list(self.summaries)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -42,7 +42,7 @@ class Lazy(click.Group):
                 formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, its module imported."""
+        """Return the command, its module imported."""
         if cmd_name not in self.summaries:
             return None
         command: click.Command = getattr(importlib.import_module(f"{self.package}.{cmd_name}"), cmd_name)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def link_options(command: Any) -> Any:
-    """Whether a link is printed, and to which page: ``link`` and ``page`` for :func:`links_wanted`."""
+    """Return whether a link is printed, and to which page: ``link`` and ``page`` for :func:`links_wanted`."""
     for option in (
         click.option(
             "--page",
@@ -25,7 +25,7 @@ def link_options(command: Any) -> Any:
 
 
 def links_wanted(result: Viewed | Report, link: bool, page: str | None) -> Links | None:
-    """The links of a result; None: none are asked for."""
+    """Return the links of a result; None: none are asked for."""
     if not link and page is None:
         return None
     from tcsmt.face.api.links import links  # a page is needed for nothing else

@@ -17,13 +17,13 @@ class _Name(click.ParamType[str]):
         self.name = name
 
     def known(self) -> Iterable[str]:
-        """Every name, imported only for completion."""
+        """Return every name, imported only for completion."""
         raise NotImplementedError
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin so; then those that have it anywhere."""
+        """Return the names that begin so; then those that have it anywhere."""
         text = incomplete.lower()
         names = [name for name in self.known() if text in name.lower()]
         first = [name for name in names if name.lower().startswith(text)]
@@ -37,7 +37,7 @@ class _Architecture(_Name):
         return architectures()
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text as it is; what a processor's name stands for is said first."""
+        """Return the text as it is; what a processor's name stands for is said first."""
         from tcsmt.face.api.names import meaning
 
         if text := meaning(value):

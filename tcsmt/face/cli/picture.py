@@ -25,7 +25,7 @@ _SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 
 
 def picture_options(command: Any) -> Any:
-    """How a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_picture`."""
+    """Return how a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_picture`."""
     for option in (
         options.as_json,
         click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
@@ -65,7 +65,7 @@ def show_picture(
 
 
 def form_of(output: Path | None) -> str:
-    """The format that a file's suffix says; text where there is no file."""
+    """Return the format that a file's suffix says; text where there is no file."""
     return (
         _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
     )

@@ -42,7 +42,7 @@ def run(command: Callable[..., Any]) -> int:
 
 
 def _ended(command: Callable[..., Any]) -> int:
-    """The exit code of a command that ends as commands do."""
+    """Return the exit code of a command that ends as commands do."""
     try:
         code = command(standalone_mode=False)
     except SystemExit as stopped:
@@ -86,7 +86,7 @@ def _failed(message: str) -> int:
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Whether a stream is a pipe whose other end is closed."""
+    """Return whether a stream is a pipe whose other end is closed."""
     try:
         poll = select.poll()
         poll.register(stream.fileno(), 0)

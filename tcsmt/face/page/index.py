@@ -19,7 +19,7 @@ __all__ = ["index_of", "known_pairs"]
 
 
 def index_of(rows: Sequence[Row], modules: Mapping[str, str], first: str) -> dict[str, Any]:
-    """The list of units: each with its module, formats, K, evidence, status, source and note.
+    """Return the list of units: each with its module, formats, K, evidence, status, source and note.
 
     modules: of each row, by its name. first: the fragment of what the page shows
     before anything is chosen.
@@ -59,24 +59,24 @@ class _Numbers:
         self._numbers: dict[str, int] = {}
 
     def of(self, text: str) -> int:
-        """The text's number."""
+        """Return the text's number."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     @property
     def texts(self) -> list[str]:
-        """The texts, by number."""
+        """Return the texts, by number."""
         return list(self._numbers)
 
 
 def _types(row: Row) -> str:
-    """The words that a unit takes and gives: a, b, c and scales, then d."""
+    """Return the words that a unit takes and gives: a, b, c and scales, then d."""
     m = row.model
     scales = f" {m.scale_format.name}" if m.scale_format is not None else ""
     return f"{m.a_format.name} {m.b_format.name} {m.c_format.name}{scales} → {m.d_format.name}"
 
 
 def _other_names(architecture: str) -> str:
-    """The names of GPUs and processors, and others of the architecture, by which people search."""
+    """Return the names of GPUs and processors, and others of the architecture, by which people search."""
     chips = {**gpus(), **{name: processor.architecture for name, processor in PROCESSORS.items()}}
     named = [name for name, other in {**aliases(), **chips}.items() if other == architecture]
     try:
@@ -87,7 +87,8 @@ def _other_names(architecture: str) -> str:
 
 
 def known_pairs(rows: Sequence[Row], folder: Path) -> dict[str, Any]:
-    """What a folder of results says of pairs: the atlas's verdicts, and certificates that state a pair equal.
+    """Return what a folder of results says of pairs: the atlas's verdicts, and certificates that state a pair
+    equal.
 
     A verdict on a model that is not the row's own any more is left out. Raises :class:`.TcsmtError` where the
     folder has no atlas.
@@ -110,7 +111,9 @@ def known_pairs(rows: Sequence[Row], folder: Path) -> dict[str, Any]:
 
 
 def _group(entry: Mapping[str, Any], current: set[str]) -> dict[str, Any] | None:
-    """A group of the atlas with the units of the page alone; None where it says nothing of a pair of them."""
+    """Return a group of the atlas with the units of the page alone; None where it says nothing of a pair of
+    them.
+    """
     classes = [[[name for name in unit if name in current] for unit in units] for units in entry["classes"]]
     pairs = [
         [*pair["classes"], _short(pair["record"])]
@@ -123,7 +126,7 @@ def _group(entry: Mapping[str, Any], current: set[str]) -> dict[str, Any] | None
 
 
 def _short(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a verdict; of a witness the words alone."""
+    """Return what the page shows of a verdict; of a witness the words alone."""
     kept = {
         key: record[key]
         for key in ("left", "right", "domain", "verdict", "solver", "confirmed", "cause")
@@ -135,7 +138,7 @@ def _short(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _certificates(folder: Path, named: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The certificates that state two units of the page equal, each with its domain."""
+    """Return the certificates that state two units of the page equal, each with its domain."""
     path = folder / "index.json"
     if not path.is_file():
         return []
@@ -155,7 +158,9 @@ def _certificates(folder: Path, named: Mapping[str, str]) -> list[dict[str, Any]
 
 
 def _of_same_inputs(statement: Mapping[str, Any]) -> bool:
-    """Whether what is proved is that two models give the same word of the same inputs in the same order."""
+    """Return whether what is proved is that two models give the same word of the same inputs in the same
+    order.
+    """
     first, second, *others = statement["calls"]
     places = [[call[name] for name in ("a", "b", "c")] for call in (first, second)]
     return not others and not statement["also"] and statement["differ"] == [0, 1] and places[0] == places[1]

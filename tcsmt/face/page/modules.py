@@ -29,7 +29,7 @@ class Modules:
 
 
 def modules_of(rows: Sequence[Row], progress: ProgressCallback = unseen) -> Modules:
-    """The modules of some units, with their stages. progress: called with units done, of how many."""
+    """Return the modules of some units, with their stages. progress: called with units done, of how many."""
     names: dict[str, str] = {}
     scripts: dict[str, str] = {}
     by_model: dict[Model, str] = {}

@@ -62,7 +62,7 @@ def site(
 
 
 def first_view(folder: Path) -> list[Path]:
-    """The files of a page that a browser loads before anything is chosen."""
+    """Return the files of a page that a browser loads before anything is chosen."""
     index = json.loads((folder / "index.js").read_text(encoding="utf-8").partition("(")[2].rpartition(")")[0])
     shown = {value for key, value in parse_qsl(index["first"].removeprefix("#")) if key in ("a", "b")}
     modules = [f"units/{module}.js" for name, module, *_ in index["units"] if name in shown]
@@ -74,6 +74,8 @@ def _asset(name: str) -> str:
 
 
 def _call(function: str, data: Mapping[str, Any] | str) -> str:
-    """A script that hands data to a function of the page; no text in it can end the script's element."""
+    """Return a script that hands data to a function of the page; no text in it can end the script's
+    element.
+    """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"{function}({text});\n"

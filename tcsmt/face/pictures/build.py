@@ -43,12 +43,12 @@ __all__ = ["draw", "exact_sum"]
 
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
-    """The picture of a model (called ``name``) where its inputs have these words."""
+    """Return the picture of a model (called ``name``) where its inputs have these words."""
     return _Drawing(name, model, values).picture()
 
 
 def exact_sum(model: Model, values: Mapping[str, int]) -> Fraction | None:
-    """The inputs' exact dot product plus c; None where an input is no finite number."""
+    """Return the inputs' exact dot product plus c; None where an input is no finite number."""
     formats = model.input_formats
     if any(_special(fmt, values[name]) for name, fmt in formats.items()):
         return None
@@ -113,7 +113,7 @@ class _Drawing:
             yield Listing("", tuple(listed))
 
     def _summed(self, block: Sequence[Stage], summed: Sequence[Stage]) -> Iterator[BitGrid | Listing]:
-        """A block's sums, the last of which is rounded to its result."""
+        """Yield a block's sums, the last of which is rounded to its result."""
         result = block[-1] if isinstance(block[-1].value, Format) else None
         origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
         numbers = [x for x in origins if isinstance(x, Number)]
@@ -133,7 +133,7 @@ class _Drawing:
             yield self._grid(label, whole, result if last else None, names[-1:])
 
     def _overflowed(self, block: Sequence[Stage]) -> Iterator[tuple[str, Fraction]]:
-        """What an integer result lost of the exact sum before it."""
+        """Yield what an integer result lost of the exact sum before it."""
         result, sums = block[-1], [stage for stage in block if stage.kind is Kind.EXACT_SUM]
         if sums and isinstance(result.value, IntegerFormat) and isinstance(sums[0].value, IntegerFormat):
             exact = sums[0].value.value(self.known[sums[0].term])
@@ -149,7 +149,7 @@ class _Drawing:
         return Note(text, stage.name, (stage.name,))
 
     def _decided(self, result: Stage) -> bool:
-        """Whether inputs that are no finite numbers decide a result."""
+        """Return whether inputs that are no finite numbers decide a result."""
         special = isinstance(result.value, AnyFormat) and _special(result.value, self.known[result.term])
         return special and bool(self._special_inputs())
 
@@ -212,7 +212,7 @@ class _Drawing:
         return BitGrid(title, top, unit, carry_bits, tuple(terms), tuple(rows), tuple(notes))
 
     def _term(self, addend: Fixed, unit: int) -> BitRow:
-        """An aligned term: the bits that alignment kept as they were, changed, and cut."""
+        """Return an aligned term: the bits that alignment kept as they were, changed, and cut."""
         x = self._origin(addend)
         value = self._value(x)
         if isinstance(x, Number):
@@ -238,7 +238,7 @@ class _Drawing:
     # --- terms -----------------------------------------------------------------------------------
 
     def _origin(self, x: Fixed) -> Number | Fixed:
-        """What was aligned, through every alignment; a term that was not aligned is its own origin."""
+        """Return what was aligned, through every alignment; a term that was not aligned is its own origin."""
         source = x.source
         while isinstance(source, Fixed) and source.source is not None:
             source = source.source
@@ -251,7 +251,7 @@ class _Drawing:
         return not self.known[x.significand if isinstance(x, Number) else x.word]
 
     def _text(self, x: Number | Fixed) -> str:
-        """A term's value, with its own exponent where that is short."""
+        """Return a term's value, with its own exponent where that is short."""
         text = self.texts[self.stages[id(x)].place] if id(x) in self.stages else ""
         short = 0 < len(text) <= LONGEST_DECIMAL and isinstance(x, Number)
         return text if short else short_text(self._value(x))
@@ -269,7 +269,7 @@ class _Drawing:
         return f"c ← {self.last[0]}" if carried and self.last is not None else "partial sum"
 
     def _input_formats(self, x: Number | Fixed) -> list[tuple[str, AnyFormat]]:
-        """The input variables on which a term's digits depend."""
+        """Return the input variables on which a term's digits depend."""
         formats = self.model.input_formats
         roots = [x.sign, x.exponent.term, x.significand] if isinstance(x, Number) else [x.word]
         return [(str(v.data), formats[str(v.data)]) for v in variables(roots)]
@@ -277,7 +277,7 @@ class _Drawing:
     # --- rounding --------------------------------------------------------------------------------
 
     def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[BitRow, Note]:
-        """The result's significand and what the final rounding drops of the sum."""
+        """Return the result's significand and what the final rounding drops of the sum."""
         fmt = checked_cast(result.value, Format)
         word = self.known[result.term]
         stages = (result.name,)
@@ -389,7 +389,7 @@ class _Drawing:
 
 
 def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
-    """The stages up to each rounded result."""
+    """Yield the stages up to each rounded result."""
     block: list[Stage] = []
     for stage in stages:
         block.append(stage)
@@ -405,7 +405,7 @@ def _is_sum(x: Fixed) -> bool:
 
 
 def _merged(summed: Sequence[Stage]) -> list[list[Stage]]:
-    """Each sum, and what is made of it before it is rounded."""
+    """Return each sum, and what is made of it before it is rounded."""
     merged: list[list[Stage]] = []
     for stage in summed:
         if merged and _addends(stage) and _addends(stage) is _addends(merged[-1][0]):
@@ -472,19 +472,19 @@ def _special(fmt: AnyFormat, word: int) -> bool:
 
 
 def _leading(value: Fraction) -> int:
-    """The exponent of the leading bit of a dyadic value."""
+    """Return the exponent of the leading bit of a dyadic value."""
     return abs(value.numerator).bit_length() - value.denominator.bit_length()
 
 
 def _text(fmt: AnyFormat, word: int) -> str:
-    """A word's value, exact and in decimal."""
+    """Return a word's value, exact and in decimal."""
     if _special(fmt, word) or not fmt.value(word):
         return fmt.describe(word)
     return _value_text(fmt, fmt.value(word))
 
 
 def _value_text(fmt: AnyFormat, value: Fraction) -> str:
-    """A value as numbers of the format are read: in digits, or a significand and an exponent."""
+    """Return a value as numbers of the format are read: in digits, or a significand and an exponent."""
     return decimal_text(value) if isinstance(fmt, IntegerFormat) else _with_decimal(value)
 
 

@@ -42,7 +42,7 @@ def _label(group: ChainedGroup, number: int) -> str:
 
 
 def as_chained_svg(atlas: ChainedAtlas) -> str:
-    """The first group's table as a picture without scripts: a cell for each pair of classes."""
+    """Return the first group's table as a picture without scripts: a cell for each pair of classes."""
     group, results = atlas.groups[0], atlas.known[0]
     count = len(group.units)
     width, bottom = max(_LABEL + count * _CELL + 20, 760), _TOP + count * _CELL
@@ -257,7 +257,9 @@ def _table(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]
 
 
 def _exact_cell(atlas: ChainedAtlas, group: ChainedGroup, number: int) -> str:
-    """How far a class is proved to sum integers exactly, and the smallest sum known that it does not."""
+    """Return how far a class is proved to sum integers exactly, and the smallest sum known that it does
+    not.
+    """
     record = atlas.integers.get(group.units[number].name)
     if record is None:
         return '<td class="exact"></td>' if atlas.integers else ""

@@ -50,7 +50,7 @@ pre {{ overflow-x: auto; }}
 
 
 def as_page(differences: Differences, lines: Sequence[str], sheet: Sheet | None) -> str:
-    """The page. lines: text for people. sheet: a picture of one element, if there is one."""
+    """Return the page. lines: text for people. sheet: a picture of one element, if there is one."""
     rows, columns = differences.left.shape
     tall, wide = (-(-size // _CELLS) for size in (rows, columns))
     across, down = -(-columns // wide), -(-rows // tall)

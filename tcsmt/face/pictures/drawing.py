@@ -77,7 +77,7 @@ class BitRow:
     parts: bool = False
 
     def value(self, *fates: BitFate) -> Fraction:
-        """The number that the bits of these fates make (all bits where none is named)."""
+        """Return the number that the bits of these fates make (all bits where none is named)."""
         weights = [c.weight for c in self.cells if c.bit and (not fates or c.fate in fates)]
         magnitude = sum((Fraction(2) ** w for w in weights), Fraction())
         return -magnitude if self.negative else magnitude
@@ -144,7 +144,7 @@ class BitGrid:
 
     @property
     def high(self) -> int:
-        """The weight of the accumulator's first bit."""
+        """Return the weight of the accumulator's first bit."""
         return self.top + INTEGER_BITS - 1 + self.carry_bits
 
 
@@ -176,14 +176,14 @@ class Picture:
 
     @property
     def given(self) -> str:
-        """The inputs in one sentence; many of them without their values."""
+        """Return the inputs in one sentence; many of them without their values."""
         few = len(self.inputs) <= _MOST_INPUTS
         parts = [f"{i.name} = {i.word}" + (f" ({i.value})" if few else "") for i in self.inputs]
         rest = "all other inputs are zero" if parts else "all inputs are zero"
         return "; ".join([*parts, rest] if self.zeros else parts)
 
     def as_json(self) -> dict[str, Any]:
-        """The picture as plain data (documented in README, "JSON")."""
+        """Return the picture as plain data (documented in README, "JSON")."""
         return {
             "model": self.model,
             "inputs": {i.name: {"word": i.word, "value": i.value} for i in self.inputs},
@@ -210,26 +210,26 @@ class Sheet:
 
     @property
     def name(self) -> str:
-        """What the sheet is called."""
+        """Return what the sheet is called."""
         return self.title or " against ".join(picture.model for picture in self.pictures)
 
     def as_json(self) -> dict[str, Any]:
-        """The pictures, and where they first differ, as plain data."""
+        """Return the pictures, and where they first differ, as plain data."""
         pictures = [picture.as_json() for picture in self.pictures]
         return {"pictures": pictures, "difference": self.difference or None}
 
     def beside(self, group: int, place: int) -> list[BitGrid]:
-        """The grids, one of each picture of a group, that stand at a place and share their columns."""
+        """Return the grids, one of each picture of a group, that stand at a place and share their columns."""
         panels = [p.panels[place] for p in self.pictures if p.group == group and place < len(p.panels)]
         return [panel for panel in panels if isinstance(panel, BitGrid)]
 
     def columns(self, group: int, place: int, most: int) -> list[int | Blank]:
-        """The columns of a group's grids at a place, ``most`` at most."""
+        """Return the columns of a group's grids at a place, ``most`` at most."""
         return _columns(self.beside(group, place), most)
 
 
 def compared(left: Picture, right: Picture, stage: str, difference: str) -> Sheet:
-    """Two pictures on a sheet, with what differs marked; they first differ at ``stage``."""
+    """Return two pictures on a sheet, with what differs marked; they first differ at ``stage``."""
     return Sheet((_marked(left, right, stage), _marked(right, left, stage)), difference)
 
 
@@ -278,7 +278,7 @@ def _columns(grids: Sequence[BitGrid], most: int) -> list[int | Blank]:
 
 
 def _without(weights: Sequence[int], needed: set[int]) -> list[int | Blank]:
-    """The weights, with long runs of those that are not needed left out."""
+    """Return the weights, with long runs of those that are not needed left out."""
     columns: list[int | Blank] = []
     for used, group in groupby(weights, needed.__contains__):
         run = list(group)

@@ -42,24 +42,24 @@ class TracedAlgorithm:
 
     @classmethod
     def on(cls, name: str, row: Row, algorithm: Algorithm, values: Mapping[str, int]) -> TracedAlgorithm:
-        """The algorithm on an input: words by name. row: of its unit."""
+        """Return the algorithm on an input: words by name. row: of its unit."""
         unit = row.name if row.model == algorithm.unit else "ordinary cores"
         (result,) = evaluate([algorithm.trace.output], values)
         return cls(name, unit, algorithm, walk(algorithm, values), result)
 
     @property
     def worst(self) -> Move | None:
-        """The instruction that loses most of the result."""
+        """Return the instruction that loses most of the result."""
         losing = [m for m in self.moves if m.kind == "unit" and m.lost]
         return max(losing, key=lambda m: abs(_share(m)), default=None)
 
     def instruction(self, stage: Stage | None) -> Move | None:
-        """The instruction whose result corresponds to a stage."""
+        """Return the instruction whose result corresponds to a stage."""
         moves = (m for m in self.moves if m.kind == "unit" and stage and m.stage.place == stage.place)
         return next(moves, None)
 
     def left_out(self, values: Mapping[str, int]) -> Fraction | None:
-        """What the result lacks that no step loses: words and products that are not computed.
+        """Return what the result lacks that no step loses: words and products that are not computed.
 
         None where a step or the result is not finite.
         """
@@ -70,12 +70,12 @@ class TracedAlgorithm:
         return exact_dot(values) - got - sum(map(_share, after), Fraction(0))
 
     def picture(self, move: Move) -> Picture:
-        """One of its instructions bit by bit."""
+        """Return one of its instructions bit by bit."""
         return draw(f"{self.name}: {move.name} on {self.unit}", self.algorithm.unit, move.inputs)
 
 
 def walked_sheet(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Sheet:
-    """One or two algorithms on the input ``values``, which they were walked on.
+    """Return one or two algorithms on the input ``values``, which they were walked on.
 
     A table of all steps; then, bit by bit, the instruction at which they first differ, and of each the one
     that loses most. Raises :class:`.TcsmtError` where an input is infinite or NaN.
@@ -170,12 +170,12 @@ def _results(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> It
 
 
 def _share(move: Move) -> Fraction:
-    """What a step loses of the result."""
+    """Return what a step loses of the result."""
     return (move.lost or Fraction(0)) / Fraction(2**move.shift)
 
 
 def _of(lost: Fraction, size: Fraction) -> str:
-    """A loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
+    """Return a loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
     if not size:
         return "infinite" if lost else "0"
     return f"{float(lost / size * 2**24):.4g}"

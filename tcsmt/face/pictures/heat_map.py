@@ -124,7 +124,9 @@ close.addEventListener("click", () => {{ press(null); shown.textContent = "Click
 
 
 def as_page(atlas: Atlas) -> str:
-    """The atlas as an HTML document that stands alone; a cell's picture is unpacked when it is clicked."""
+    """Return the atlas as an HTML document that stands alone; a cell's picture is unpacked when it is
+    clicked.
+    """
     body: list[str] = []
     details: dict[str, str] = {}
     several = [group for group in atlas.groups if len(group.units) > 1]
@@ -162,7 +164,7 @@ def _title(group: Group) -> str:
 
 
 def _heat(atlas: Atlas, group: Group, prefix: str) -> tuple[str, dict[str, str]]:
-    """A group's table, and what each of its cells shows, by the cell's name."""
+    """Return a group's table, and what each of its cells shows, by the cell's name."""
     classes = atlas.classes(group)
     order = [unit for units in classes for unit in units]
     number = {unit: n for n, units in enumerate(classes, 1) for unit in units}

@@ -28,5 +28,5 @@ figcaption {{ margin: 0.5rem 20px; font-size: small; }}
 
 
 def as_html(sheet: Sheet) -> str:
-    """The sheet as an HTML document."""
+    """Return the sheet as an HTML document."""
     return _PAGE.format(title=escape(sheet.name), svg=as_svg(sheet))

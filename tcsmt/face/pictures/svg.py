@@ -52,7 +52,7 @@ _FIXED_STYLE = (
 
 
 def as_svg(sheet: Sheet) -> str:
-    """The sheet as an SVG document."""
+    """Return the sheet as an SVG document."""
     return _Drawing(sheet).document()
 
 
@@ -94,7 +94,7 @@ class _Drawing:
         self.right = max([self.right, *(int(_table_columns(t)[-1]) for t in tables)])
 
     def document(self) -> str:
-        """The whole SVG."""
+        """Return the whole SVG."""
         for number, picture in enumerate(self.sheet.pictures):
             if number:
                 self.y += _LINE

@@ -90,7 +90,7 @@ def _draw(
 
 
 def is_of_units(record: Mapping[str, Any]) -> bool:
-    """Whether :func:`plot_units` shows such records."""
+    """Return whether :func:`plot_units` shows such records."""
     return record["distribution"] in _SIGNS and record["algorithm"] in _OF_UNITS
 
 
@@ -127,7 +127,7 @@ def _vendor(label: str) -> str:
 
 
 def _by_vendor(panel: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The units of a panel, vendors in the catalogue's order."""
+    """Return the units of a panel, vendors in the catalogue's order."""
     order = [*dict.fromkeys(vendors().values()), "others"]
     labels = dict.fromkeys(label for units in panel.values() for label in units)
     return sorted(labels, key=lambda label: order.index(_vendor(label)))

@@ -67,7 +67,7 @@ def checked(
 
 
 def _about(unit: UnitLike, implementation: Any, rows: int) -> str | None:
-    """What an outcome depends on, as a digest; None where that is not known."""
+    """Return what an outcome depends on, as a digest; None where that is not known."""
     marks = fingerprint(implementation)
     return None if marks is None else f"{side_of(unit).row.model.digest} {rows} {marks}"
 
@@ -77,6 +77,6 @@ def _failure(text: str, file: Path) -> str:
 
 
 def _noted(request: pytest.FixtureRequest, outcome: CheckOutcome, rows: int) -> CheckOutcome:
-    """The outcome, noted as properties of the test, which JUnit reports have."""
+    """Return the outcome, noted as properties of the test, which JUnit reports have."""
     request.node.user_properties += [("tcsmt.rows", rows), ("tcsmt.kept", outcome.check is None)]
     return outcome

@@ -46,14 +46,14 @@ class KeptOutcome:
 
     @classmethod
     def of(cls, about: str, result: Check, vectors: str) -> KeptOutcome:
-        """What a check has found."""
+        """Return what a check has found."""
         first = result.checked.first
         values, got = ({}, 0) if first is None else (dict(first.values), first.got)
         return cls(about, result.agrees, str(result), values, got, vectors)
 
     @classmethod
     def read(cls, record: Any) -> KeptOutcome | None:
-        """The outcome of a record; None where it is none."""
+        """Return the outcome of a record; None where it is none."""
         try:
             return cls(
                 str(record["about"]),
@@ -72,7 +72,8 @@ class KeptOutcome:
 
 
 def still_so(outcome: KeptOutcome, model: Model, function: Any) -> bool:
-    """Whether the function answers some rows as the outcome says: random ones right, or the short one wrong.
+    """Return whether the function answers some rows as the outcome says: random ones right, or the short one
+    wrong.
 
     Raises what the function raises.
     """

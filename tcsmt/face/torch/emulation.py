@@ -151,7 +151,7 @@ class TorchEmulation:
 
     @property
     def report(self) -> EmulationReport:
-        """What was computed so far, and what it lost."""
+        """Return what was computed so far, and what it lost."""
         products = self._products
         return EmulationReport(
             unit=str(products.unit),
@@ -165,7 +165,7 @@ class TorchEmulation:
         )
 
     def call(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """One operation below autograd."""
+        """Return one operation below autograd."""
         self._products.layers.begin()
         result = self._computed(operation, arguments, named)
         self._products.layers.computed((arguments, named), result)

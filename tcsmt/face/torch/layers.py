@@ -193,7 +193,9 @@ class Layers:
         return ProductPlace(_NOWHERE, "backward", given[0], given[1])
 
     def next_product(self) -> str:
-        """The module that runs, of whose products one more is computed; a number follows from the second."""
+        """Return the module that runs, of whose products one more is computed; a number follows from the
+        second.
+        """
         if not self.calls:
             return _NOWHERE
         call = self.calls[-1]
@@ -223,7 +225,9 @@ class Layers:
                 del self.forward[next(iter(self.forward))]
 
     def _backward_place(self, number: int, a: Any, b: Any, known: int | None, grouped: bool) -> ProductPlace:
-        """An operand that the forward product had tells of which of its operands this is the gradient."""
+        """Return an operand that the forward product had tells of which of its operands this is the
+        gradient.
+        """
         forward = self.forward.get(number)
         gradient = None if forward is None else forward.gradient(a, b)
         if forward is None or gradient is None:

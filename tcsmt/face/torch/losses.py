@@ -43,7 +43,7 @@ class ProductLosses:
 
     @property
     def relative(self) -> float:
-        """The norm of the errors over that of the results."""
+        """Return the norm of the errors over that of the results."""
         return float(np.sqrt(self.errors / self.squares)) if self.squares else 0.0
 
     @property
@@ -53,7 +53,7 @@ class ProductLosses:
 
     @property
     def parts(self) -> dict[str, float]:
-        """The norm of each step's differences over that of the results."""
+        """Return the norm of each step's differences over that of the results."""
         return {
             cause: float(np.sqrt(part / self.squares)) if self.squares else 0.0
             for cause, part in self.alone.items()

@@ -53,7 +53,7 @@ def _recipe(products: EmulatedProducts, a: Any, b: Any) -> OperandRecipe:
 
 
 def _product(operation: str) -> Operation:
-    """A product of two matrices, or of two stacks of them."""
+    """Return a product of two matrices, or of two stacks of them."""
 
     def product(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
         recipe = _recipe(products, a, b)
@@ -64,7 +64,7 @@ def _product(operation: str) -> Operation:
 
 
 def _added_product(operation: str) -> Operation:
-    """The same times alpha, added to beta times c."""
+    """Return the same times alpha, added to beta times c."""
 
     def product(
         products: EmulatedProducts,
@@ -95,7 +95,9 @@ def _convolution(
     output_padding: Any,
     groups: int,
 ) -> Any:
-    """The weights times the columns of the unfolded input, in PyTorch's order: channel, row, column."""
+    """Return the weights times the columns of the unfolded input, in PyTorch's order: channel, row,
+    column.
+    """
     shape = _Unfolded.of(x, weight, stride, padding, dilation, transposed, groups)
     recipe = _recipe(products, x, weight)
     weights, columns = shape.weights(weight), shape.columns(x)

@@ -105,7 +105,7 @@ def _tensors(values: Any) -> list[Any]:
 
 
 def _storage(tensor: Any) -> StorageWeakRef | None:
-    """The storage; None where there is none, as of functorch's wrappers."""
+    """Return the storage; None where there is none, as of functorch's wrappers."""
     try:
         return StorageWeakRef(tensor.untyped_storage())
     except (RuntimeError, NotImplementedError):

@@ -107,7 +107,7 @@ class EmulatedProducts:
                 )
 
     def instruction(self, recipe: OperandRecipe, a: str, b: str) -> Row:
-        """The unit's instruction for a recipe, and operands of formats by these first names.
+        """Return the unit's instruction for a recipe, and operands of formats by these first names.
 
         Raises :class:`.TcsmtError` where it has none.
         """
@@ -117,7 +117,9 @@ class EmulatedProducts:
         return self._rows[key]
 
     def _taking_values(self, recipe: OperandRecipe, a: str, b: str) -> Row:
-        """The instruction for operands that are rounded, as :func:`tcsmt.gemm` chooses it by their dtypes."""
+        """Return the instruction for operands that are rounded, as :func:`tcsmt.gemm` chooses it by their
+        dtypes.
+        """
         formats = {"a": FORMATS[a], "b": FORMATS[b]}
         row = rows_for_operands(
             self.unit, formats, values=True, operands=recipe.rounding, result=FORMATS["f32"]
@@ -221,7 +223,7 @@ class EmulatedProducts:
         bias: Any = None,
         scale: Any = None,
     ) -> Any:
-        """The same of operands that are quantised. given: what they were, A and B transposed.
+        """Return the same of operands that are quantised. given: what they were, A and B transposed.
 
         scale: binary32, multiplies results in FP8 before they are converted.
         """
@@ -309,7 +311,9 @@ def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -
 
 
 def _rounded(recipe: OperandRecipe, operands: str) -> OperandRecipe:
-    """A recipe without scales, with another rule for operands. Raises :class:`.TcsmtError` for others."""
+    """Return a recipe without scales, with another rule for operands. Raises :class:`.TcsmtError` for
+    others.
+    """
     if recipe.scales is not None:
         plain = ", ".join(name for name, other in RECIPES.items() if other.scales is None)
         raise TcsmtError(

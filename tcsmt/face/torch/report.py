@@ -122,7 +122,7 @@ class EmulationReport(Result):
 
     @property
     def answer(self) -> str:
-        """Which layers lose most, and to what: a sentence."""
+        """Return which layers lose most, and to what: a sentence."""
         measured = [key for key in self.worst if self.losses[key].elements]
         if not measured:
             return "No product was measured."

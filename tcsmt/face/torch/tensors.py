@@ -28,7 +28,9 @@ FORMAT_OF: dict[Any, Format] = {
 
 
 def array_of(tensor: Any, name: str, *, pairs: int = -1) -> Array:
-    """The values of a tensor on the CPU, of its shape and dtype. Raises :class:`.TcsmtError` for others."""
+    """Return the values of a tensor on the CPU, of its shape and dtype. Raises :class:`.TcsmtError` for
+    others.
+    """
     if tensor.device.type != "cpu":
         raise TcsmtError(
             f"{name} is on {tensor.device}: products are emulated on the CPU; move the model and its inputs "
@@ -39,5 +41,5 @@ def array_of(tensor: Any, name: str, *, pairs: int = -1) -> Array:
 
 
 def tensor_of(array: Array) -> Any:
-    """An array as a tensor of its dtype."""
+    """Return an array as a tensor of its dtype."""
     return library_of({"tensor": torch.empty(0)}).array(array)

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def unchanged(inputs: KernelInputs) -> KernelInputs:
-    """The same inputs."""
+    """Return the same inputs."""
     return inputs
 
 

@@ -82,12 +82,13 @@ class Diagnosis:
                 yield f"    {explanation.evidence}"
 
     def as_json(self) -> list[dict[str, Any]]:
-        """The explanations as plain data."""
+        """Return the explanations as plain data."""
         return [explanation.as_json() for explanation in self.explanations]
 
 
 def diagnose(recorded: RecordedResult, kernels: Iterable[Kernel]) -> Diagnosis | None:
-    """What was done in place of what some kernels do; None where one of them gives D, or no one computes it.
+    """Return what was done in place of what some kernels do; None where one of them gives D, or no one
+    computes it.
 
     kernels: what D should be, or what is supposed. They take a, b, c and a bias in the formats recorded, and
     have one alpha and one beta.
@@ -176,7 +177,7 @@ class _Search:
         return self.sample.d[: values.shape[-1]]
 
     def _gives(self, kernel: Kernel) -> bool:
-        """Whether a kernel gives all elements that are tried of the whole of D."""
+        """Return whether a kernel gives all elements that are tried of the whole of D."""
         return self._verified(
             Change("order", "", 0), kernel, np.argwhere(np.ones(self.recorded.d.shape, bool))
         )
@@ -193,7 +194,7 @@ class _Search:
             yield Cause("zero", "elements that were never computed: they are zero")
 
     def _reduced(self) -> Iterator[Change]:
-        """The first kernels with other reductions."""
+        """Yield the first kernels with other reductions."""
         ends = [*dict.fromkeys(kernel.epilogue for kernel in self.kernels)]
         yield from other_reductions(self.kernels[:_UNITS], self.recorded, ends)
 
@@ -231,7 +232,9 @@ class _Search:
         return "" if inputs is unchanged else "with that, "
 
     def _told(self) -> float:
-        """The bits that D says against the kernels: how far its values are from theirs, in last places."""
+        """Return the bits that D says against the kernels: how far its values are from theirs, in last
+        places.
+        """
         sample, kernel = self.sample, next(iter(self.sample.own))
         ((_, orders),) = kernel_values([kernel], sample.inputs, sample.places, self.recorded.shape)
         values, d = orders[0], self._d(orders[0])
@@ -259,18 +262,22 @@ class _Search:
         return [(change, kernel) for change, kernel in members if kernel in given]
 
     def _beside(self, change: Change, places: Array) -> Array:
-        """The places of the same elements of D in what a change compares it with."""
+        """Return the places of the same elements of D in what a change compares it with."""
         turned = change.recorded is not None and change.recorded.d is not self.recorded.d
         return np.ascontiguousarray(places[:, ::-1]) if turned else places
 
     def _checked(self) -> Array:
-        """The elements against which an explanation is held: all that are off, or some drawn by chance."""
+        """Return the elements against which an explanation is held: all that are off, or some drawn by
+        chance.
+        """
         if len(self.pool) <= _ALL:
             return self.pool
         return self.pool[np.sort(np.random.default_rng(_SEED).permutation(len(self.pool))[:_ALL])]
 
     def _verified(self, change: Change, kernel: Kernel, places: Array) -> bool:
-        """Whether a kernel gives some elements with a change's inputs, so many at a time as are in memory."""
+        """Return whether a kernel gives some elements with a change's inputs, so many at a time as are in
+        memory.
+        """
         step = max(1, (1 << 22) // self.recorded.shape[2])
         inputs = change.ways[0].inputs
         return all(
@@ -285,7 +292,9 @@ class _Search:
         return f"all {number}" + (" that are off" if len(self.pool) < self.recorded.d.size else "")
 
     def _near(self, fitting: Sequence[Change]) -> list[Cause]:
-        """What explains the numbers of D, but not its bits: the best of those that fit, one at least."""
+        """Return what explains the numbers of D, but not its bits: the best of those that fit, one at
+        least.
+        """
         best = min(map(self._residual, fitting))
         alike = [one for one in fitting if self._residual(one) <= _ALIKE * best]
         kernel = self.kernels[0]
@@ -307,7 +316,7 @@ class _Search:
             yield Cause("special", text)
 
     def _overflows(self, places: Array) -> bool:
-        """Whether elements are infinite whose exact results D's format has room for."""
+        """Return whether elements are infinite whose exact results D's format has room for."""
         exact = ResultSample.of(self.recorded, self.kernels, places).exact
         return bool((np.abs(exact) <= float(self.recorded.d_format.largest_finite)).any())
 

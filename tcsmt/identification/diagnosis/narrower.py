@@ -36,12 +36,12 @@ Tried = tuple[str, str, float, Kernel]
 
 
 def other_roundings(kernel: Kernel, recorded: RecordedResult) -> list[Change]:
-    """The kernel with other formats of its results and sums, each as a change."""
+    """Return the kernel with other formats of its results and sums, each as a change."""
     return _changes(kernel, (*_results(kernel, recorded), *_sums(kernel, recorded)))
 
 
 def other_units(kernel: Kernel, recorded: RecordedResult) -> list[Change]:
-    """The kernel on other units of the same operands, those with narrow accumulators among them."""
+    """Return the kernel on other units of the same operands, those with narrow accumulators among them."""
     return _changes(kernel, _units(kernel, recorded))
 
 
@@ -117,7 +117,7 @@ def _ended(kernel: Kernel, epilogue: Epilogue) -> Kernel:
 
 
 def _has(fmt: Format, values: Array) -> bool:
-    """Whether a format has every value that is finite."""
+    """Return whether a format has every value that is finite."""
     finite = np.where(np.isfinite(values), values, 0.0)
     return not converted(finite.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact.any()
 
@@ -157,7 +157,7 @@ def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
 def _with_level(
     kernel: Kernel, number: int, level: Level, own: dict[str, Format], text: str, cost: float
 ) -> Iterator[Tried]:
-    """One level with other formats; none where it cannot have them."""
+    """Yield one level with other formats; none where it cannot have them."""
     levels = kernel.reduction.levels
     try:
         reduction = Reduction((*levels[:number], replace(level, **own), *levels[number + 1 :]))  # type: ignore[arg-type]

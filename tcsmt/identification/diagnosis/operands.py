@@ -33,7 +33,7 @@ _SIDES = (("operands", "ab"), ("A", "a"), ("B", "b"))
 
 
 def rounded_operands(sample: ResultSample) -> Iterator[Change]:
-    """A and B, or one of them, in each narrower format by each rule."""
+    """Yield a and B, or one of them, in each narrower format by each rule."""
     recorded = sample.recorded
     names = [name for name in _NARROWER if _is_narrower(FORMATS[name], recorded)]
     count = len(names) * len(_RULES) * len(_SIDES)
@@ -61,14 +61,14 @@ def rounded_operands(sample: ResultSample) -> Iterator[Change]:
 
 
 def _is_narrower(fmt: Format, recorded: RecordedResult) -> bool:
-    """Whether a format has fewer significand bits than both operands' have."""
+    """Return whether a format has fewer significand bits than both operands' have."""
     return all(own is not None and fmt.precision < own.precision for own in recorded.formats[:2])
 
 
 def _rounded(
     recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: KernelInputs
 ) -> Array | None:
-    """An operand's words of its own format again; None where this does not hold a value."""
+    """Return an operand's words of its own format again; None where this does not hold a value."""
     own = present(recorded.format_of(side))
     narrow = converted(getattr(inputs, side), own, fmt, OPERAND_RULES[rule])
     wide = converted(narrow.words, fmt, own, OPERAND_RULES[rule])
@@ -86,7 +86,7 @@ def _narrowed(
 
 
 def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: KernelInputs) -> KernelInputs:
-    """The operands as words of the narrower format."""
+    """Return the operands as words of the narrower format."""
     a, b = (
         converted(words, own, fmt, OPERAND_RULES[rule]).words.astype(unsigned(fmt))
         for words, own in ((inputs.a, present(recorded.formats[0])), (inputs.b, present(recorded.formats[1])))
@@ -95,7 +95,7 @@ def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: KernelI
 
 
 def _units_of(fmt: Format, kernel: Kernel) -> list[Kernel]:
-    """The same kernel on units of the narrower format whose C and results are in the same formats."""
+    """Return the same kernel on units of the narrower format whose C and results are in the same formats."""
     own = kernel.unit.model
     rows = [
         first

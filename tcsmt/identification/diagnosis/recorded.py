@@ -76,7 +76,7 @@ class RecordedResult:
         return cls(inputs, d, float_format(d_format), taken)
 
     def at(self, places: Array) -> KernelInputs:
-        """The words of elements apart. places: rows and columns of D, integers (elements, 2)."""
+        """Return the words of elements apart. places: rows and columns of D, integers (elements, 2)."""
         rows, columns = places[:, 0], places[:, 1]
         inputs = self.inputs
         c = None if inputs.c is None else inputs.c[rows, columns]
@@ -85,16 +85,16 @@ class RecordedResult:
         )
 
     def values(self, name: str, inputs: KernelInputs) -> Array:
-        """The values of one of some inputs in binary64; zero where there is none."""
+        """Return the values of one of some inputs in binary64; zero where there is none."""
         words, fmt = getattr(inputs, name), self.format_of(name)
         return np.zeros(()) if words is None or fmt is None else floats(fmt, words)
 
     def format_of(self, name: str) -> Format | None:
-        """The format of one of the inputs."""
+        """Return the format of one of the inputs."""
         return self.formats[INPUTS.index(name)]
 
     def transposed(self) -> RecordedResult:
-        """The same inputs with D's transpose beside them, of square results."""
+        """Return the same inputs with D's transpose beside them, of square results."""
         return replace(self, d=self.d.T)
 
 
@@ -107,7 +107,7 @@ def same_values(values: Array, d: Array) -> Array:
 def kernel_values(
     kernels: Sequence[Kernel], inputs: KernelInputs, places: Array, shape: tuple[int, int, int]
 ) -> Iterator[tuple[Kernel, Array]]:
-    """What each kernel gives of some elements, in binary64: (orders, elements).
+    """Yield what each kernel gives of some elements, in binary64: (orders, elements).
 
     Kernels that cannot compute them, such as those that round by random bits, are left out.
     """
@@ -118,7 +118,9 @@ def kernel_values(
 
 
 def _words(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tuple[Kernel, Array]]:
-    """The words of kernels that share their chains; one by one where some of them cannot compute them."""
+    """Yield the words of kernels that share their chains; one by one where some of them cannot compute
+    them.
+    """
     try:
         yield from list(on_elements(kernels, elements))
     except TcsmtError:

@@ -93,36 +93,36 @@ class ResultSample:
 
     @cached_property
     def added(self) -> Array:
-        """The sum of what is added to the products."""
+        """Return the sum of what is added to the products."""
         return sum(self.addends.values(), np.zeros(len(self.places)))
 
     @cached_property
     def exact(self) -> Array:
-        """The exact results, nearly."""
+        """Return the exact results, nearly."""
         return self.summed(self.products)
 
     def summed(self, products: Array) -> Array:
-        """The sum of some products and of what is added to them."""
+        """Return the sum of some products and of what is added to them."""
         with np.errstate(all="ignore"):
             result: Array = products.sum(axis=1) + self.added
         return result
 
     @cached_property
     def size(self) -> Array:
-        """The sum of the magnitudes of all that is added."""
+        """Return the sum of the magnitudes of all that is added."""
         with np.errstate(all="ignore"):
             magnitudes: Array = np.abs(self.products).sum(axis=1)
         return sum((np.abs(term) for term in self.addends.values()), magnitudes)
 
     @cached_property
     def own(self) -> dict[Kernel, Array]:
-        """What the kernels give of the first of these elements: (orders, elements)."""
+        """Return what the kernels give of the first of these elements: (orders, elements)."""
         some = ResultSample(self.recorded, self.kernels, self.places[:_MEASURED])
         return dict(kernel_values(self.kernels, some.inputs, some.places, self.recorded.shape))
 
     @cached_property
     def noise(self) -> float:
-        """The largest error of the kernels at hand, as a part of the sizes.
+        """Return the largest error of the kernels at hand, as a part of the sizes.
 
         A few elements may happen to have small errors: then those of all of D are measured.
         """
@@ -139,18 +139,18 @@ class ResultSample:
 
     @cached_property
     def allowed(self) -> Array:
-        """How far each element may be from an exact result."""
+        """Return how far each element may be from an exact result."""
         return np.maximum(_SLACK * self.noise * self.size, 5e-324)
 
     @cached_property
     def informative(self) -> Array:
-        """The bits that each element says, in favour of a change that explains it."""
+        """Return the bits that each element says, in favour of a change that explains it."""
         with np.errstate(all="ignore"):
             bits = np.log2(np.abs(self.d - self.exact) / self.allowed)
         return np.where(np.isfinite(bits), np.maximum(bits, 0.0), 0.0)
 
     def residual(self, expected: Array, size: Array | None = None) -> float:
-        """The largest distance of D from an exact result, in parts of what is allowed.
+        """Return the largest distance of D from an exact result, in parts of what is allowed.
 
         size: the sums of the magnitudes, where they are others than the sample's.
         """
@@ -160,7 +160,9 @@ class ResultSample:
         return float(np.max(np.where(np.isnan(parts), np.inf, parts), initial=0.0))
 
     def fits(self, expected: Array, count: int, size: Array | None = None) -> bool:
-        """Whether every element lies where a change says, of which there are so many to choose from."""
+        """Return whether every element lies where a change says, of which there are so many to choose
+        from.
+        """
         enough = self.informative.sum() > log2(max(count, 1)) + MARGIN
         return bool(enough) and self.residual(expected, size) <= 1
 

@@ -74,7 +74,7 @@ def _change(sample: ResultSample, first: int, last: int, times: int) -> Change:
 
 
 def _ends_of_k(terms: Array, missing: Array) -> Iterator[tuple[int, int, int]]:
-    """The last terms, of the number that fits best, and the first ones."""
+    """Yield the last terms, of the number that fits best, and the first ones."""
     length = terms.shape[1]
     head = np.cumsum(terms, axis=1)
     tail = head[:, -1:] - head + terms
@@ -85,14 +85,14 @@ def _ends_of_k(terms: Array, missing: Array) -> Iterator[tuple[int, int, int]]:
 
 
 def _single(terms: Array, missing: Array) -> Iterator[tuple[int, int, int]]:
-    """The one term that fits best."""
+    """Yield the one term that fits best."""
     for times, sign in ((0, 1), (2, -1)):
         at = int(np.argmin(np.square(sign * missing[:, None] - terms).sum(axis=0)))
         yield at, at, times
 
 
 def _runs(terms: Array, missing: Array) -> Iterator[tuple[int, int, int]]:
-    """The run of terms that fits best of all."""
+    """Yield the run of terms that fits best of all."""
     length = terms.shape[1]
     step = -(-length // _ENDS)
     ends = np.unique([*range(0, length, step), length])
@@ -113,7 +113,9 @@ def _distances(sums: Array, missing: Array) -> Array:
 
 
 def _usual(sample: ResultSample) -> Iterator[tuple[int, int, int]]:
-    """What programs leave out most often: some of the first or last terms, or a part of the kernel's."""
+    """Yield what programs leave out most often: some of the first or last terms, or a part of the
+    kernel's.
+    """
     length = sample.products.shape[1]
     for number in _FEW:
         if number < length:
@@ -133,7 +135,7 @@ def _usual(sample: ResultSample) -> Iterator[tuple[int, int, int]]:
 
 
 def _replaced(sample: ResultSample, terms: Array, missing: Array) -> Iterator[Change]:
-    """A stage of K that was read in place of another one."""
+    """Yield a stage of K that was read in place of another one."""
     length = terms.shape[1]
     for stage in _STAGES:
         number = length // stage
@@ -163,7 +165,7 @@ def _zeroed(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
 
 
 def _without(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
-    """A shorter K."""
+    """Return a shorter K."""
     return _along(inputs, np.r_[0:first, last + 1 : inputs.a.shape[1]])
 
 
@@ -178,19 +180,21 @@ def _appended(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
 
 
 def _in_place(there: int, gone: int, stage: int, inputs: KernelInputs) -> KernelInputs:
-    """The terms of a stage from ``there`` on in place of those from ``gone`` on."""
+    """Return the terms of a stage from ``there`` on in place of those from ``gone`` on."""
     order = np.arange(inputs.a.shape[1])
     order[gone : gone + stage] = order[there : there + stage]
     return _along(inputs, order)
 
 
 def _along(inputs: KernelInputs, order: Array) -> KernelInputs:
-    """These indices of K. order: integers (length,)."""
+    """Return these indices of K. order: integers (length,)."""
     return replace(inputs, a=inputs.a[:, order], b=inputs.b[:, order])
 
 
 def _with_part(first: int, last: int, length: int, kernel: Kernel) -> list[Kernel]:
-    """The kernel with one part more, of the terms that come again behind K: last, or after their own."""
+    """Return the kernel with one part more, of the terms that come again behind K: last, or after their
+    own.
+    """
     outer, *inner = kernel.reduction.levels or (Level(kind="cuts", number=0, at=(length,)),)
     try:
         parts = outer.cut(np.arange(length), kernel.unit.model.k)

@@ -29,7 +29,7 @@ _NUMBERS, _POWERS = 1 << 24, 1 << 7
 
 
 def changed_result(sample: ResultSample) -> Iterator[Change]:
-    """Each of them that has numbers of its own: factors and addends are those that fit best."""
+    """Yield each of them that has numbers of its own: factors and addends are those that fit best."""
     yield from _addends(sample)
     yield from _factors(sample)
     yield from _transposed(sample)
@@ -171,14 +171,14 @@ def _along(sample: ResultSample) -> Iterator[Change]:
 
 
 def _weighted(sample: ResultSample, ratio: Array, some: Array) -> float:
-    """The factor of some elements: that of the one whose sum cancels least."""
+    """Return the factor of some elements: that of the one whose sum cancels least."""
     with np.errstate(all="ignore"):
         clear = np.abs(sample.exact) / sample.size
     return float(ratio[some][int(np.argmax(np.nan_to_num(clear[some])))])
 
 
 def _simple(number: float, noise: float) -> float:
-    """The number of few digits next to one that was measured, where there is one."""
+    """Return the number of few digits next to one that was measured, where there is one."""
     for digits in range(1, 5):
         short = float(f"{number:.{digits}g}")
         if abs(short - number) <= max(1e-5, noise) * abs(number):
@@ -195,7 +195,7 @@ def _without(name: str, inputs: KernelInputs) -> KernelInputs:
 
 
 def _twice(recorded: RecordedResult, name: str, inputs: KernelInputs) -> KernelInputs:
-    """The numbers of C or of the bias twice, in their own format."""
+    """Return the numbers of C or of the bias twice, in their own format."""
     fmt, words = recorded.format_of(name), getattr(inputs, name)
     assert fmt is not None
     return replace(inputs, **{name: add(fmt, words, words)})
@@ -206,7 +206,7 @@ def _without_bias(kernel: Kernel) -> list[Kernel]:
 
 
 def _with_epilogue(values: dict[str, Any], kernel: Kernel) -> list[Kernel]:
-    """The kernel with other numbers in its epilogue; none where it cannot have them."""
+    """Return the kernel with other numbers in its epilogue; none where it cannot have them."""
     try:
         own = {name: getattr(kernel.epilogue, name) for name in Epilogue.__dataclass_fields__}
         if own["c"] == "first" and {"alpha", "beta"} & values.keys():

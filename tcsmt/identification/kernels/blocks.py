@@ -21,7 +21,7 @@ class MatrixBlock:
 
     @property
     def elements(self) -> int:
-        """How many elements of D it has."""
+        """Return how many elements of D it has."""
         return len(self.rows) * len(self.columns)
 
     def as_json(self) -> dict[str, Any]:
@@ -51,5 +51,5 @@ def blocks_of(elements: Array) -> tuple[MatrixBlock, ...]:
 
 
 def _run(values: Array) -> int:
-    """How many are true before the first that is not."""
+    """Return how many are true before the first that is not."""
     return len(values) if values.all() else int(np.argmin(values))

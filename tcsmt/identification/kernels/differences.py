@@ -55,17 +55,19 @@ class Differences:
 
     @property
     def count(self) -> int:
-        """How many elements differ."""
+        """Return how many elements differ."""
         return int(self.differ.sum())
 
     @cached_property
     def nan_words(self) -> int:
-        """How many elements are NaNs on both sides, of different words; they do not count as different."""
+        """Return how many elements are NaNs on both sides, of different words; they do not count as
+        different.
+        """
         return int(((self.left != self.right) & self._nan(self.left) & self._nan(self.right)).sum())
 
     @cached_property
     def ulps(self) -> Array:
-        """The distance of each pair, uint64 (M, N); where one alone is a NaN, the largest uint64."""
+        """Return the distance of each pair, uint64 (M, N); where one alone is a NaN, the largest uint64."""
         first, second = (self._ordered(words) for words in (self.left, self.right))
         low, high = np.minimum(first, second), np.maximum(first, second)
         distance = high.view(np.uint64) - low.view(np.uint64)  # modulo 2^64: exact, as it is below 2^64
@@ -74,7 +76,7 @@ class Differences:
         return distance
 
     def bands(self) -> list[Band]:
-        """The elements that differ, by distance, each band twice as wide as the one before."""
+        """Return the elements that differ, by distance, each band twice as wide as the one before."""
         apart = self.ulps[self.differ]
         unordered = apart == np.iinfo(np.uint64).max
         infinite = (self._infinite(self.left) != self._infinite(self.right))[self.differ] & ~unordered
@@ -88,7 +90,7 @@ class Differences:
 
     @property
     def block(self) -> MatrixBlock:
-        """The smallest block that has all elements that differ, of which there is one at least."""
+        """Return the smallest block that has all elements that differ, of which there is one at least."""
         sides = (np.flatnonzero(self.differ.any(axis=axis)) for axis in (1, 0))
         rows, columns = (range(int(places[0]), int(places[-1]) + 1) for places in sides)
         return MatrixBlock(rows, columns)

@@ -85,7 +85,7 @@ def reductions(
 def _distinct(
     reductions: Sequence[Reduction], length: int, k: int, *, c: bool = False
 ) -> dict[Reduction, tuple[Reduction, ...]]:
-    """One of each function, the first, and the others that are the same."""
+    """Return one of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
     for reduction in dict.fromkeys(reductions):  # some are made in two ways
         distinct.setdefault(expression(reduction, length, k, c=c), []).append(reduction)
@@ -115,7 +115,7 @@ def varying(shape: tuple[int, int, int], k: int) -> tuple[Reduction, ...]:
 
 
 def _usual(reduction: Reduction) -> bool:
-    """Whether parts are added in order: two parts are one sum in any order, which says nothing."""
+    """Return whether parts are added in order: two parts are one sum in any order, which says nothing."""
     return all(level.order == "order" for level in reduction.levels)
 
 
@@ -132,7 +132,7 @@ def _strided(length: int) -> Iterator[Level]:
 
 
 def _vectors(length: int) -> Iterator[Reduction]:
-    """What loops over vectors do, with several accumulators, for products of a matrix and a vector.
+    """Yield what loops over vectors do, with several accumulators, for products of a matrix and a vector.
 
     A dot product adds up the accumulators, and then the halves of a vector until four lanes are left, which
     it adds in pairs; or it begins with the halves. A row times a matrix adds a few rows of it to the result
@@ -167,7 +167,7 @@ def _blocks(length: int) -> Iterator[Level]:
 def hypotheses(
     unit: Row, output: AnyFormat, length: int, ends: Sequence[Epilogue] = (PLAIN,), *, c: bool = False
 ) -> list[Kernel]:
-    """The kernels on a unit that are tried for results of a format; none where it has no such results.
+    """Return the kernels on a unit that are tried for results of a format; none where it has no such results.
 
     c: whether there is a C.
 
@@ -185,7 +185,7 @@ def hypotheses(
 def varying_hypotheses(
     unit: Row, output: AnyFormat, shape: tuple[int, int, int], ends: Sequence[Epilogue] = (PLAIN,)
 ) -> list[Kernel]:
-    """The same of reductions that are not the same for all elements of a product (:func:`varying`)."""
+    """Return the same of reductions that are not the same for all elements of a product (:func:`varying`)."""
     made = _converting(unit, output, ends)
     return [
         Kernel(unit, reduction, end)

@@ -148,7 +148,7 @@ class _Search:
         self.looked_at = start if self.looked_at is None else min(self.looked_at, start)
 
     def stage(self, alive: Sequence[Kernel], some: slice, number: int) -> Iterator[tuple[Kernel, int]]:
-        """How many of some elements each hypothesis misses."""
+        """Yield how many of some elements each hypothesis misses."""
         product = self.product
         places = self.elements[some]
         units = len({kernel.unit.name for kernel in alive})
@@ -173,7 +173,7 @@ class _Search:
         self.nearest = sorted(self.nearest, key=itemgetter(0))[:_SHOWN]
 
     def whole(self, kernel: Kernel) -> NearMiss:
-        """A hypothesis against all elements, once."""
+        """Return a hypothesis against all elements, once."""
         if kernel not in self.against_all:
             missed = self.against_all[kernel] = _against_all(kernel, self.product)
             if not missed.count:
@@ -243,7 +243,9 @@ def _words(kernel: Kernel, product: Product) -> Array:
 def _regions(
     tried: Sequence[Kernel], product: Product, watch: SearchControl
 ) -> tuple[tuple[Region, ...], str]:
-    """What explains which part of D, and why the search was stopped; nothing where no part is explained."""
+    """Return what explains which part of D, and why the search was stopped; nothing where no part is
+    explained.
+    """
     quiet = replace(watch, found=lambda kernel: None)
 
     def explaining(part: Product) -> tuple[Kernel, ...]:
@@ -266,7 +268,7 @@ class _Stopped(Exception):
 def _held_against(
     tried: Sequence[Kernel], product: Product, elements: Array, watch: SearchControl
 ) -> KernelMatches:
-    """What hypotheses explain. elements: places (row, column) that are looked at before all are."""
+    """Return what hypotheses explain. elements: places (row, column) that are looked at before all are."""
     search, stopped = _Search(product, watch, elements), ""
     rank = _plausible(tried)
     try:
@@ -325,7 +327,7 @@ def _survivors(search: _Search, *, stopped: bool) -> tuple[list[Kernel], list[Ke
 
 
 def _rounds(tried: Sequence[Kernel]) -> list[list[Kernel]]:
-    """The hypotheses as they are looked at: the simplest of each unit and epilogue first."""
+    """Return the hypotheses as they are looked at: the simplest of each unit and epilogue first."""
     places: dict[tuple[str, Epilogue], int] = {}
     rounds: list[list[Kernel]] = [[] for _ in (*_FIRST, None)]
     for kernel in tried:
@@ -336,7 +338,7 @@ def _rounds(tried: Sequence[Kernel]) -> list[list[Kernel]]:
 
 
 def _plausible(tried: Sequence[Kernel]) -> dict[Kernel, tuple[int, int]]:
-    """The order in which survivors are looked at: the simplest reduction on every unit first."""
+    """Return the order in which survivors are looked at: the simplest reduction on every unit first."""
     places: dict[str, int] = {}
     rank = {}
     for number, kernel in enumerate(tried):

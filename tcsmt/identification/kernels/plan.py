@@ -119,7 +119,7 @@ class _Search:
         return classes
 
     def together(self) -> list[tuple[Kernel, Kernel]]:
-        """The first kernel of each class with the others."""
+        """Return the first kernel of each class with the others."""
         return [(first, other) for first, *others in self.classes.values() for other in others]
 
     def take(self, a: Array, b: Array, most: int) -> None:
@@ -136,7 +136,7 @@ class _Search:
             self.labels = {kernel: (*self.labels[kernel], words[kernel][best]) for kernel in self.kernels}
 
     def side(self, number: int) -> Array:
-        """The rows of A, or the columns of B, of the inputs."""
+        """Return the rows of A, or the columns of B, of the inputs."""
         rows = [own[number] for own in self.inputs]
         return np.stack(rows) if rows else np.zeros((0, self.length), unsigned(self.formats[number]))
 
@@ -156,7 +156,7 @@ def _made(
 
 
 def _words(fmt: AnyFormat, values: Array) -> Array:
-    """The nearest words, none of them an infinity."""
+    """Return the nearest words, none of them an infinity."""
     if isinstance(fmt, IntegerFormat):
         return np.array([fmt.nearest_word(Fraction(int(abs(x)) % 100)) for x in values], unsigned(fmt))
     fmt = float_format(fmt)
@@ -166,14 +166,14 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
 
 
 def _row(witness: Mapping[str, int], side: str, length: int, fmt: AnyFormat) -> Array:
-    """The words of one input's side."""
+    """Return the words of one input's side."""
     return np.array([[witness[f"{side}{k}"] for k in range(length)]], unsigned(fmt))
 
 
 def _asked(
     first: Kernel, second: Kernel, length: int, solving: Solving | None
 ) -> tuple[str, Mapping[str, int] | None]:
-    """How two kernels are proved to be the same function of A and B; else "", and maybe an input."""
+    """Return how two kernels are proved to be the same function of A and B; else "", and maybe an input."""
     if length > _LONGEST_GRAPH:
         return "", None
     models = [

@@ -31,13 +31,13 @@ class Region(MatrixBlock):
     kernels: tuple[Kernel, ...]
 
     def of(self, product: Product) -> Product:
-        """The product of its rows and columns alone."""
+        """Return the product of its rows and columns alone."""
         rows, columns = (slice(side.start, side.stop) for side in (self.rows, self.columns))
         c = None if product.c is None else product.c[rows, columns]
         return replace(product, a=product.a[rows], b=product.b[:, columns], c=c, d=product.d[rows, columns])
 
     def block(self, rows: slice, columns: slice, kernels: Sequence[Kernel] = ()) -> Region:
-        """A block of its rows and columns, which count from 0."""
+        """Return a block of its rows and columns, which count from 0."""
         return Region(self.rows[rows], self.columns[columns], tuple(kernels))
 
 

@@ -60,7 +60,7 @@ class SumTree:
 
     @property
     def leaves(self) -> list[int]:
-        """The products, in the order of the steps."""
+        """Return the products, in the order of the steps."""
         leaves: list[int] = []
         for step in self.steps:
             for part in step:
@@ -71,7 +71,7 @@ class SumTree:
         return "\n".join(self.lines())
 
     def lines(self, outer: Arithmetic | None = None) -> list[str]:
-        """The tree for people, the last sum at the top: a line for a run of like steps.
+        """Return the tree for people, the last sum at the top: a line for a run of like steps.
 
         outer: the arithmetic that needs no mention.
         """
@@ -118,7 +118,7 @@ class SumTree:
         return [SumTree(before, self.arithmetic), *last] if last else []
 
     def moved(self, by: int) -> SumTree:
-        """The same sums of other products, each so much further along K."""
+        """Return the same sums of other products, each so much further along K."""
         steps = (
             tuple(part.moved(by) if isinstance(part, SumTree) else part + by for part in step)
             for step in self.steps
@@ -197,12 +197,14 @@ def _progression(numbers: Sequence[int]) -> str:
 
 
 def first_product(part: int | SumTree) -> int:
-    """The lowest number of its products."""
+    """Return the lowest number of its products."""
     return min(part.leaves) if isinstance(part, SumTree) else part
 
 
 def sizes_of(tree: SumTree, k: int) -> Array:
-    """How many products the smallest sum has that has both of two (1 on the diagonal): int64 (k, k)."""
+    """Return how many products the smallest sum has that has both of two (1 on the diagonal): int64 (k,
+    k).
+    """
     sizes = np.ones((k, k), np.int64)
 
     def fill(subtree: SumTree) -> list[int]:
@@ -222,7 +224,7 @@ def sizes_of(tree: SumTree, k: int) -> Array:
 
 
 def tree_of(sizes: Array) -> SumTree:
-    """The tree of which :func:`sizes_of` gives these sizes, (K, K)."""
+    """Return the tree of which :func:`sizes_of` gives these sizes, (K, K)."""
     return _tree(list(range(len(sizes))), sizes)
 
 

@@ -32,7 +32,7 @@ _DOUBLE = FORMATS["f64"]
 
 
 def larger_sums(tree: SumTree) -> Iterator[list[int]]:
-    """A product of each part that is new, of each sum that has more than two parts."""
+    """Yield a product of each part that is new, of each sum that has more than two parts."""
     for number, step in enumerate(tree.steps):
         if len(step) + (number > 0) > 2:
             yield [first_product(part) for part in step]
@@ -42,7 +42,7 @@ def larger_sums(tree: SumTree) -> Iterator[list[int]]:
 
 
 def read_arithmetic(element: AskedElement, tree: SumTree) -> list[SumTree]:
-    """The tree with what its sums can be, the most likely first; they differ in what cannot be seen.
+    """Return the tree with what its sums can be, the most likely first; they differ in what cannot be seen.
 
     tree: of sums of two parts. Raises :class:`.TcsmtError` for sums that are rounded in another way.
     """
@@ -66,7 +66,8 @@ def read_arithmetic(element: AskedElement, tree: SumTree) -> list[SumTree]:
 
 
 def with_unit(tree: SumTree, unit: Row, outside: Format) -> SumTree | None:
-    """The tree whose products are added by a unit, and sums of sums in a format; None: no unit adds so.
+    """Return the tree whose products are added by a unit, and sums of sums in a format; None: no unit adds
+    so.
 
     None, too, where the unit's c is not of its results' format.
     """
@@ -117,7 +118,7 @@ def _sums(tree: SumTree, outer: int | None) -> Iterator[_Sum]:
 
 
 def _meetings(tree: SumTree) -> Iterator[tuple[int, int]]:
-    """Each product, and one of those that it meets first."""
+    """Yield each product, and one of those that it meets first."""
     product = first_product(tree.steps[0][0])
     for number, step in enumerate(tree.steps):
         for part in step:
@@ -133,7 +134,7 @@ class _Asked:
         self.fmt = element.product.fmt
 
     def formats(self, sums: Sequence[_Sum]) -> dict[tuple[int, int], Format]:
-        """The narrower of each sum's format and the next one's."""
+        """Return the narrower of each sum's format and the next one's."""
         format_of: dict[tuple[int, int], Format] = {}
         pending = list(sums)
         for fmt in _FORMATS:
@@ -155,7 +156,7 @@ class _Asked:
         return self.fmt.e_min - self.fmt.fraction_bits <= -t
 
     def _kept(self, sums: Sequence[_Sum], t: int) -> Array:
-        """Which sums keep 2^-t beside 1."""
+        """Return which sums keep 2^-t beside 1."""
         questions = np.zeros((len(sums), self.element.product.k))
         for row, total in zip(questions, sums, strict=True):
             row[[total.left, total.right, total.beyond]] = 1, 2.0**-t, -1
@@ -190,7 +191,7 @@ class _Asked:
         return format_of
 
     def _product_keeps(self, meetings: dict[int, int], t: int) -> dict[int, bool]:
-        """Which products keep the last bit, 2^-t, of (1 + 2^-i)(1 + 2^-j)."""
+        """Return which products keep the last bit, 2^-t, of (1 + 2^-i)(1 + 2^-j)."""
         i, j = t - t // 2, t // 2
         questions = np.zeros((len(meetings), self.element.product.k))
         for row, (leaf, other) in zip(questions, meetings.items(), strict=True):
@@ -214,7 +215,7 @@ class _Stated:
     wide: bool
 
     def tree(self, tree: SumTree, above: Format | None) -> SumTree | None:
-        """A new tree wherever the arithmetic changes. None where it cannot be stated.
+        """Return a new tree wherever the arithmetic changes. None where it cannot be stated.
 
         above: the format of the sum that has the tree's total.
         """
@@ -239,7 +240,9 @@ class _Stated:
     def _step(
         self, parts: Sequence[int | SumTree], sums: Format, current: Arithmetic | None
     ) -> tuple[tuple[int | SumTree, ...], Arithmetic] | None:
-        """A step's parts in the order in which they are added, and the arithmetic. current: of the total."""
+        """Return a step's parts in the order in which they are added, and the arithmetic. current: of the
+        total.
+        """
         kinds = {self.kinds[part] for part in parts if isinstance(part, int)}
         # a product that comes first is rounded by itself, also where the others are exact
         ordered = sorted(parts, key=lambda part: isinstance(part, int) and self.kinds[part] is None)
@@ -262,7 +265,7 @@ class _Stated:
         return tuple(ordered), Arithmetic(sums, products)
 
     def _formats(self, tree: SumTree, above: Format | None) -> list[Format]:
-        """Each step's."""
+        """Return each step's."""
         seen = [self.formats.get((id(tree), number), self.last) for number in range(len(tree.steps))]
         formats = list(seen)
         for number, after in zip(range(1, len(seen)), [*seen[2:], above], strict=False):

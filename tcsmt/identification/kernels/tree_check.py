@@ -57,7 +57,7 @@ def held_against(
     seed: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[TreeComparison]:
-    """Each part's tree against so many random products."""
+    """Return each part's tree against so many random products."""
     comparisons = [TreeComparison(0, 0) for _ in parts]
     waiting: list[list[tuple[int, Array, Array, Array, Array]]] = [[] for _ in parts]
     formats = {product.fmt, product.d_format}.union(*(_formats(part.tree) for part in parts))
@@ -125,7 +125,7 @@ def _joined(before: TreeComparison, more: TreeComparison, products: int) -> Tree
 def first_fitting(
     product: MatrixProduct, trees: Sequence[SumTree], elements: Array, seed: int
 ) -> SumTree | None:
-    """The first of some trees that gives some results of a few products.
+    """Return the first of some trees that gives some results of a few products.
 
     elements: booleans of the product's shape (M, N): of which results are some looked at.
     """
@@ -139,7 +139,7 @@ def first_fitting(
 
 
 def repeats(product: MatrixProduct, seed: int) -> bool:
-    """Whether the same matrices give the same results twice."""
+    """Return whether the same matrices give the same results twice."""
     first, second = (product.words_of(_random_product(product, {product.fmt}, seed, 0)[2]) for _ in range(2))
     return bool((first == second).all())
 
@@ -153,7 +153,7 @@ def _random_product(
 
 
 def why_not(product: MatrixProduct, part: Summed, held: TreeComparison, seed: int) -> str:
-    """What differs, and what of it a tree cannot state."""
+    """Return what differs, and what of it a tree cannot state."""
     assert held.first is not None
     formats = {product.fmt, product.d_format, *_formats(part.tree)}
     number, (row, column), ours, theirs = held.first
@@ -191,7 +191,7 @@ def _shown(fmt: AnyFormat, word: int) -> str:
 
 
 def _orders_wrongly(product: MatrixProduct, part: Summed, rng: np.random.Generator) -> bool:
-    """Whether a product in which no rounding matters is not what the order of a tree gives."""
+    """Return whether a product in which no rounding matters is not what the order of a tree gives."""
     data = order_data(product.fmt, product.d_format, product.k, product.shape, rng)
     d = product.of_words(data.a, data.b)
     rows, columns = _sampled(part.elements, product.k, rng).T

@@ -76,7 +76,7 @@ class OrderData:
     tiny: Array
 
     def results(self, tree: SumTree, rows: Array, columns: Array) -> Array:
-        """What some elements are by the order of a tree.
+        """Return what some elements are by the order of a tree.
 
         rows, columns: of each element, integers of shape (elements,), as the values returned.
         """

@@ -38,7 +38,7 @@ def levels(fmt: Format, k: int) -> tuple[float, float]:
 
 
 def read_order(element: AskedElement) -> SumTree:
-    """The sums of an element. Raises :class:`.TcsmtError` for results that are no such sums."""
+    """Return the sums of an element. Raises :class:`.TcsmtError` for results that are no such sums."""
     return _Order(element).read()
 
 
@@ -106,7 +106,9 @@ class _Order:
         return SumTree(tuple(steps))
 
     def _parts(self, leaves: list[int], size: int) -> list[int | SumTree]:
-        """What joins a total in a sum of so many products: those that meet in a smaller one are one part."""
+        """Return what joins a total in a sum of so many products: those that meet in a smaller one are one
+        part.
+        """
         parts: list[int | SumTree] = []
         while leaves:
             pivot = leaves[len(leaves) // 2]

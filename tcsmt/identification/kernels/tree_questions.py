@@ -37,7 +37,7 @@ class MatrixProduct:
 
     @property
     def d_format(self) -> Format:
-        """The format of the results."""
+        """Return the format of the results."""
         assert self._d_format is not None, "nothing was computed yet"
         return self._d_format
 
@@ -57,7 +57,7 @@ class MatrixProduct:
         return result
 
     def repeats_last(self, times: int) -> bool:
-        """Whether the matrices that were multiplied last give the same words so many times again."""
+        """Return whether the matrices that were multiplied last give the same words so many times again."""
         if self._last is None:
             return True
         a, b, before = self._last
@@ -66,7 +66,9 @@ class MatrixProduct:
         )
 
     def words_of(self, d: Array) -> Array:
-        """The words of results, floating-point numbers of any shape: unsigned integers of that shape."""
+        """Return the words of results, floating-point numbers of any shape: unsigned integers of that
+        shape.
+        """
         return np.ascontiguousarray(d).view(unsigned(self.d_format))
 
 
@@ -82,7 +84,9 @@ class AskedElement:
         self._rows = np.flatnonzero(elements[:, self._column])
 
     def answers(self, questions: Sequence[Array] | Array, factor: float = 1.0) -> Array:
-        """The results of questions (Q, K), numbers of the format each; b is the factor everywhere. (Q,)."""
+        """Return the results of questions (Q, K), numbers of the format each; b is the factor everywhere.
+        (Q,).
+        """
         fmt, (m, n) = self.product.fmt, self.product.shape
         asked = to_words(fmt, np.asarray(questions, float), "A")
         b = np.full((self.product.k, n), to_words(fmt, np.array([factor]), "B")[0])
@@ -97,5 +101,5 @@ class AskedElement:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Return what messages call it."""
         return f"D[{self._rows[0]}, {self._column}]"

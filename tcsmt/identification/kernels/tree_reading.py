@@ -61,7 +61,7 @@ class TreeRegion:
 
     @property
     def elements(self) -> int:
-        """How many elements of D it has."""
+        """Return how many elements of D it has."""
         return sum(block.elements for block in self.blocks)
 
 
@@ -83,7 +83,7 @@ def read(
     units: Sequence[Row] | None = None,
     progress: ProgressCallback = unseen,
 ) -> TreeReading:
-    """The trees of a matrix product.
+    """Return the trees of a matrix product.
 
     multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of floating-point
     numbers. shape: M and N. products: random products that each tree is held against. units: those that may
@@ -129,7 +129,7 @@ class _Reader:
     progress: ProgressCallback
 
     def regions(self) -> list[TreeRegion]:
-        """The first element's first."""
+        """Return the first element's first."""
         classes, rest = _alike(self.product)
         parts: list[Summed | TreeRegion] = []
         for number, elements in enumerate(classes):

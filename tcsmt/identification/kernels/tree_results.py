@@ -24,19 +24,19 @@ _DOUBLE = FORMATS["f64"]
 
 
 def computable(fmt: Format, sums: Format, products: Format | None) -> bool:
-    """Whether products of a format can enter sums so: exactly, or rounded once."""
+    """Return whether products of a format can enter sums so: exactly, or rounded once."""
     if products is None and not (_exact_in(fmt, sums) or sums.holds(fmt)):
         return False
     return _exact_in_double(fmt) or (products or sums) == fmt == _DOUBLE
 
 
 def results(tree: SumTree, fmt: Format, d_format: Format, a: Array, b: Array) -> Array:
-    """The words of D, (elements,), of words a and b (elements, K), by a tree with its arithmetic."""
+    """Return the words of D, (elements,), of words a and b (elements, K), by a tree with its arithmetic."""
     return _of(tree, d_format, fmt, a.T, b.T)
 
 
 def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array:
-    """A tree's words in the format of what they enter."""
+    """Return a tree's words in the format of what they enter."""
     own = tree.arithmetic
     own = present(own)
     total: Array | None = None
@@ -74,7 +74,7 @@ def _with_product(part: int, total: Array | None, own: Arithmetic, fmt: Format, 
 
 
 def _product(fmt: Format, rounded_to: Format, x: Array, y: Array) -> Array:
-    """The words of products rounded once."""
+    """Return the words of products rounded once."""
     if not _exact_in_double(fmt):
         if not fmt == rounded_to == _DOUBLE:
             raise InternalError(f"products of {fmt.name} words rounded to {rounded_to.name}")
@@ -83,7 +83,7 @@ def _product(fmt: Format, rounded_to: Format, x: Array, y: Array) -> Array:
 
 
 def _exact_in(fmt: Format, sums: Format) -> bool:
-    """Whether every product of numbers of ordinary size is a number of the sums' format."""
+    """Return whether every product of numbers of ordinary size is a number of the sums' format."""
     return 2 * fmt.precision <= sums.precision and sums.e_max >= 2 * fmt.e_max + 1
 
 
@@ -92,7 +92,7 @@ def _exact_in_double(fmt: Format) -> bool:
 
 
 def order_results(tree: SumTree, large: Array, small: Array) -> tuple[Array, Array]:
-    """How many X and y a result is, of products that are so many each: integers (elements, K).
+    """Return how many X and y a result is, of products that are so many each: integers (elements, K).
 
     A sum that has some X loses all y, however it is rounded.
     """

@@ -29,7 +29,7 @@ class TwoChains:
 
     @property
     def same_instruction(self) -> bool:
-        """Whether one instruction on each side, of the same inputs, makes the difference."""
+        """Return whether one instruction on each side, of the same inputs, makes the difference."""
         if self.first is None:
             return False
         first, second = (kernel.unit.model for kernel in self.kernels)
@@ -42,7 +42,7 @@ class TwoChains:
 
     @property
     def values(self) -> dict[str, int]:
-        """The inputs of left's instruction at the first difference, by name."""
+        """Return the inputs of left's instruction at the first difference, by name."""
         assert self.first is not None
         words = (int(word) for word in self.first[0].operands.map(lambda words: words[0]).flat())
         return dict(zip(self.kernels[0].unit.model.input_names, words, strict=True))
@@ -83,7 +83,9 @@ class TwoChains:
         return f"both kernels give {results[0]}"
 
     def _instructions(self, side: int, added: np.ndarray[Any, np.dtype[Any]]) -> int:
-        """How many of a kernel's instructions, in the chain of the first difference, add these products."""
+        """Return how many of a kernel's instructions, in the chain of the first difference, add these
+        products.
+        """
         assert self.first is not None
         wanted = set(added.tolist())
         chain = self.first[side].chain
@@ -98,7 +100,7 @@ class TwoChains:
         return _told(self.kernels[side].unit.model.d_format, int(link.after[0]))
 
     def lines(self, around: int = 3) -> list[str]:
-        """Both chains side by side, some instructions before and after the first difference."""
+        """Return both chains side by side, some instructions before and after the first difference."""
         rows = list(common_links(*self.walks))
         differing = None if self.first is None else self.first[0]
         place = next((n for n, (left, _) in enumerate(rows) if left is differing), len(rows) - 1)
@@ -122,7 +124,7 @@ class TwoChains:
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        """Every instruction of both kernels, their sums and results, and the sentence."""
+        """Return every instruction of both kernels, their sums and results, and the sentence."""
         sides = []
         for kernel, walk_ in zip(self.kernels, self.walks, strict=True):
             fmt = kernel.unit.model.d_format
@@ -149,7 +151,7 @@ class TwoChains:
 def two_chains(
     kernels: tuple[Kernel, Kernel], elements: Elements, reductions: tuple[Reduction, Reduction]
 ) -> TwoChains:
-    """Both kernels on one element, each with the reduction of the element's place."""
+    """Return both kernels on one element, each with the reduction of the element's place."""
     left, right = (
         walk(kernel, elements, reduction) for kernel, reduction in zip(kernels, reductions, strict=True)
     )
@@ -164,7 +166,7 @@ def two_chains(
 
 
 def _value(fmt: AnyFormat, words: Any) -> object:
-    """The value of the only word: a number, with a zero's sign, or a text for what is none."""
+    """Return the value of the only word: a number, with a zero's sign, or a text for what is none."""
     word = int(words[0])
     if fmt.is_special(word):
         return fmt.describe(word)

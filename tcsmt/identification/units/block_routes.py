@@ -78,7 +78,7 @@ class _Blocks:
         return number
 
     def one(self, kind: int, words: tuple[int, ...], doubt: int) -> int:
-        """The number of a block."""
+        """Return the number of a block."""
         key = kind, words, doubt
         number = self.seen.get(key)
         if number is None:
@@ -90,7 +90,7 @@ class _Blocks:
         return number
 
     def several(self, kind: int, words: Array) -> Array:
-        """The numbers of blocks with these rows of words; equal rows have one number."""
+        """Return the numbers of blocks with these rows of words; equal rows have one number."""
         _, first, alike = np.unique(words, axis=0, return_index=True, return_inverse=True)
         start, place = len(self.kind), len(self.words[kind])
         self.words[kind].extend(words[first])
@@ -108,13 +108,13 @@ class _Blocks:
 
 
 def _starts(structures: Sequence[Structure], questions: Questions) -> Array:
-    """The first block's c of every structure and question: c, unless that is added last."""
+    """Return the first block's c of every structure and question: c, unless that is added last."""
     last = np.array([structure.order == "last" for structure in structures])
     return np.where(last, np.uint64(0), questions.c)
 
 
 def whole_routes(family: Family, structure: Structure, questions: Questions) -> BlockRoutes:
-    """A route for each question: all blocks of a structure."""
+    """Return a route for each question: all blocks of a structure."""
     blocks = _Blocks(family)
     turns = []
     for turn, lanes in enumerate(map(list, structure.blocks)):
@@ -124,7 +124,7 @@ def whole_routes(family: Family, structure: Structure, questions: Questions) -> 
 
 
 def blocks_used(structure: Structure, used: frozenset[int], *, c: bool) -> list[tuple[int, ...]]:
-    """The blocks without lanes and blocks that change nothing in the answer to an ordinary question.
+    """Return the blocks without lanes and blocks that change nothing in the answer to an ordinary question.
 
     used: the lanes whose products are not zero. c: whether c is not zero.
 
@@ -167,7 +167,7 @@ def lanes_used(questions: Questions) -> list[frozenset[int]]:
 def used_routes(
     family: Family, structures: Sequence[Structure], asked: Sequence[int], questions: Questions
 ) -> BlockRoutes:
-    """A route for each of some structures, with the ordinary question of that number.
+    """Return a route for each of some structures, with the ordinary question of that number.
 
     It has the blocks that it uses; a block has the lanes that it uses, and as many zeros that blocks of many
     sizes have few kinds.
@@ -207,7 +207,7 @@ def used_routes(
 def _padded(
     structure: Structure, lanes: Sequence[int], pairs: list[tuple[int, int]], used: frozenset[int]
 ) -> list[tuple[int, int]]:
-    """A block's words with more zero lanes, up to a power of two.
+    """Return a block's words with more zero lanes, up to a power of two.
 
     With normalisation after every addition, a zero is repeated that is there already: only where an addition
     of zero follows another one does it change nothing.

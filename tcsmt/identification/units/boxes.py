@@ -39,7 +39,7 @@ class BoxFailed(TcsmtError):
 
 
 def row_box(run: Callable[[Words], Array], formats: Sequence[AnyFormat]) -> Box:
-    """What answers rows of words, asked a single row for each question. formats: of a, b and c.
+    """Return what answers rows of words, asked a single row for each question. formats: of a, b and c.
 
     run: from a, b (rows, k) and c (rows,), unsigned integers, to words of d (rows,).
     """
@@ -52,12 +52,12 @@ def row_box(run: Callable[[Words], Array], formats: Sequence[AnyFormat]) -> Box:
 
 
 def model_box(model: Model) -> Box:
-    """A model that answers."""
+    """Return a model that answers."""
     return row_box(partial(run_words, model), (model.a_format, model.b_format, model.c_format))
 
 
 def probed_box(box: Box, formats: Sequence[Format], k: int) -> tuple[BlackBox, Callable[[], int]]:
-    """A box as the classical probes ask it, and how many questions they have asked."""
+    """Return a box as the classical probes ask it, and how many questions they have asked."""
     a, b, c, d = formats
     asked = 0
 
@@ -88,7 +88,7 @@ class Command:
         self._rest = b""
 
     def __call__(self, a: Sequence[int], b: Sequence[int], c: int) -> int:
-        """The answer to one question. Raises :class:`BoxFailed`."""
+        """Return the answer to one question. Raises :class:`BoxFailed`."""
         fa, fb, fc, _ = self.formats
         question = {"a": [fa.hex(w) for w in a], "b": [fb.hex(w) for w in b], "c": fc.hex(c)}
         line = json.dumps(question).encode() + b"\n"

@@ -20,7 +20,7 @@ __all__ = ["distinct_rows", "identified", "task_for"]
 
 
 def distinct_rows() -> list[str]:
-    """A catalogue row for every arithmetic without block scales, instructions of one format first."""
+    """Return a catalogue row for every arithmetic without block scales, instructions of one format first."""
     names: dict[FusedDotAdd, str] = {}
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.model.scale_format is None:
@@ -30,14 +30,16 @@ def distinct_rows() -> list[str]:
 
 
 def task_for(name: str, timeout: float) -> Task:
-    """The identification of a row, with so many seconds for each query."""
+    """Return the identification of a row, with so many seconds for each query."""
     code = prover("identification", "simulate")
     digest = row_named(name).model.digest
     return Task(name, digest, identified, (name, timeout), code, {name: digest})
 
 
 def identified(name: str, timeout: float) -> Record:
-    """What a search finds that may only ask the row's model; ``right``: whether it is among what is left."""
+    """Return what a search finds that may only ask the row's model; ``right``: whether it is among what is
+    left.
+    """
     model = row_named(name).model
     model = checked_cast(model, FusedDotAdd)
     kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)

@@ -63,7 +63,7 @@ class BlackBox:
     run: Callable[[Array, Array, Array], Array]
 
     def words(self, rows: Sequence[tuple[Mapping[int, int], Mapping[int, int], int]]) -> list[int]:
-        """The results of rows of words: a by lane, b by lane (others zero), and c."""
+        """Return the results of rows of words: a by lane, b by lane (others zero), and c."""
         a = np.zeros((len(rows), self.k), unsigned(self.a_format))
         b = np.zeros((len(rows), self.k), unsigned(self.b_format))
         c = np.zeros(len(rows), unsigned(self.c_format))
@@ -76,7 +76,7 @@ class BlackBox:
         return [int(word) for word in self.run(a, b, c)]
 
     def ask(self, rows: Sequence[Addends]) -> list[int]:
-        """The words of the sums of addends. Raises :class:`OutOfReach`."""
+        """Return the words of the sums of addends. Raises :class:`OutOfReach`."""
         table = []
         for row in rows:
             pairs = {i: factors(self.a_format, self.b_format, v) for i, v in row.items() if i < self.k}
@@ -86,7 +86,7 @@ class BlackBox:
         return self.words(table)
 
     def sums(self, rows: Sequence[Addends]) -> list[Fraction | None]:
-        """The values of the sums of addends; None for an infinity or a NaN."""
+        """Return the values of the sums of addends; None for an infinity or a NaN."""
         fmt = self.d_format
         answers = self.ask(rows)
         return [None if fmt.is_nan(w) or fmt.is_infinite(w) else fmt.value(w) for w in answers]
@@ -113,7 +113,7 @@ class BlackBox:
 
 
 def black_box(model: Model) -> BlackBox:
-    """A model as a black box; block scales, where it has them, are one."""
+    """Return a model as a black box; block scales, where it has them, are one."""
     scale = model.scale_format
     unit_scale = 0 if scale is None else scale.word(Fraction(1))
 
@@ -126,7 +126,7 @@ def black_box(model: Model) -> BlackBox:
 
 
 def word_of(fmt: Format, value: Fraction) -> int:
-    """The word of a value. Raises :class:`OutOfReach`."""
+    """Return the word of a value. Raises :class:`OutOfReach`."""
     try:
         return fmt.word(value)
     except ValueError:
@@ -166,7 +166,7 @@ class Tree:
     exact: bool = False
 
     def fused(self) -> list[int]:
-        """The addends of the first sum, from the innermost out, that has three or more (or none)."""
+        """Return the addends of the first sum, from the innermost out, that has three or more (or none)."""
         for member in self.members:
             sums = member.fused() if isinstance(member, Tree) else []
             if sums:
@@ -180,7 +180,7 @@ class Tree:
         return f"{{{inside}}}" if self.exact else f"[{inside}]"
 
     def picture(self, k: int) -> str:
-        """The tree as lines of text, the last sum at the top."""
+        """Return the tree as lines of text, the last sum at the top."""
         return "\n".join([self._title(), *_branches(self, k)])
 
     def _title(self) -> str:
@@ -188,7 +188,7 @@ class Tree:
 
 
 def _branches(tree: Tree, k: int) -> list[str]:
-    """The sum's own addends on one line, and its sums below, each with its own."""
+    """Return the sum's own addends on one line, and its sums below, each with its own."""
     own = [member for member in tree.members if isinstance(member, int)]
     parts: list[tuple[str, list[str]]] = [(" ".join(_runs(own, k)), [])] if own else []
     for member in tree.members:
@@ -215,7 +215,7 @@ _SWALLOWED = 27
 
 
 def summation_tree(box: BlackBox) -> Tree:
-    """The order of summation, by masking (section II-C).
+    """Return the order of summation, by masking (section II-C).
 
     X and -X at two addends swallow all that meets them before they meet each other; the result
     counts the others, each a tiny y. How many each pair swallows is a tree. Raises
@@ -251,7 +251,7 @@ def _tree(leaves: list[int], together: Mapping[frozenset[int], int]) -> Tree:
 
 
 def _exact(leaves: list[int], together: Mapping[frozenset[int], int]) -> Tree:
-    """A chain of sums that swallow nothing: X and -X in one of them leave all others."""
+    """Return a chain of sums that swallow nothing: X and -X in one of them leave all others."""
     blocks: list[list[int]] = []
     for leaf in leaves:
         for block in blocks:
@@ -326,7 +326,7 @@ def _others(values: Sequence[Fraction | None]) -> str:
 
 
 def rounding_of_alignment(box: BlackBox, pair: tuple[int, int], small: int) -> str:
-    """How an addend is rounded where it is aligned with a cancelling pair -X + X (Tables I and II).
+    """Return how an addend is rounded where it is aligned with a cancelling pair -X + X (Tables I and II).
 
     ``exact``: no bit is lost in reach.
     """
@@ -344,7 +344,7 @@ def rounding_of_alignment(box: BlackBox, pair: tuple[int, int], small: int) -> s
 
 
 def rounding_of_result(box: BlackBox, big: int, small: int) -> tuple[str, int]:
-    """How 1 + a part of a unit in the last place is rounded, and the last place (section II-E).
+    """Return how 1 + a part of a unit in the last place is rounded, and the last place (section II-E).
 
     The last place is the smallest power of two that added to 1 gives an exact result.
     """
@@ -370,7 +370,7 @@ def rounding_of_result(box: BlackBox, big: int, small: int) -> tuple[str, int]:
 
 
 def rounding_after_carry(box: BlackBox, addends: Sequence[int]) -> tuple[str, int]:
-    """How a fused sum is rounded that carries two places, and the last place of its result.
+    """Return how a fused sum is rounded that carries two places, and the last place of its result.
 
     Four alike and a part of a unit in the last place of their sum: the parts lie on the grid of
     alignment even where it has no bits beyond the result's. So the final rounding shows alone.
@@ -399,7 +399,9 @@ def rounding_after_carry(box: BlackBox, addends: Sequence[int]) -> tuple[str, in
 
 
 def special_values(box: BlackBox) -> dict[str, str]:
-    """What becomes of subnormal numbers, negative zero, overflows, infinities and NaNs (section II-F)."""
+    """Return what becomes of subnormal numbers, negative zero, overflows, infinities and NaNs (section
+    II-F).
+    """
     behaviour: dict[str, str] = {}
     for probe in (_subnormals, _zero, _overflow, _nans):
         behaviour |= probe(box)
@@ -426,7 +428,7 @@ def _subnormals(box: BlackBox) -> dict[str, str]:
 
 
 def _lift(box: BlackBox, fmt: Format) -> Fraction:
-    """A power of two that makes a subnormal operand's product a normal result."""
+    """Return a power of two that makes a subnormal operand's product a normal result."""
     other = box.b_format if fmt is box.a_format else box.a_format
     return Fraction(2) ** min(other.e_max, max(0, box.d_format.e_min - fmt.e_min + 2))
 
@@ -508,7 +510,7 @@ def _nans(box: BlackBox) -> dict[str, str]:
 
 
 def profile(box: BlackBox) -> dict[str, Any]:
-    """What every probe finds; ``out of reach`` where the operands cannot ask it.
+    """Return what every probe finds; ``out of reach`` where the operands cannot ask it.
 
     tree: the order of summation. alignment: within the first fused sum of three or more addends,
     what a product and c keep beside two products that cancel, and a product beside c and another.

@@ -55,14 +55,14 @@ def _last_product(family: Family) -> int:
 
 
 def _largest_zero(family: Family, row: Table) -> int:
-    """The largest exponent with which a zero enters a maximum."""
+    """Return the largest exponent with which a zero enters a maximum."""
     zero = family.zero_exponents[row[6]]
     a, b, c, d = family.formats
     return max(a.e_max + b.e_min, a.e_min + b.e_max, c.e_min, d.e_min) if zero is None else zero
 
 
 def _below_all(family: Family, structure: Structure, row: Table) -> bool:
-    """A zero's exponent decides the grid only where no bit is lost on it.
+    """Return a zero's exponent decides the grid only where no bit is lost on it.
 
     Either no non-zero term has a smaller exponent: then it is the maximum only of zeros. Or a grid of
     F bits below it holds every term's last place: then a sum on it is the exact one, as on any finer

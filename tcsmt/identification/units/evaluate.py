@@ -39,7 +39,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def distinct(*keys: Array) -> tuple[list[Array], Array]:
-    """The distinct tuples of non-negative integers, as columns, and the number of each row's.
+    """Return the distinct tuples of non-negative integers, as columns, and the number of each row's.
 
     keys: integers of one shape (rows,), as the numbers returned.
     """
@@ -72,7 +72,7 @@ def _numbered(words: Array) -> tuple[Array, Array]:
 
 
 def predictions(family: Family, table: Table, questions: Questions) -> Array:
-    """The word of every hypothesis on every question, shape (hypotheses, questions), dtype uint64.
+    """Return the word of every hypothesis on every question, shape (hypotheses, questions), dtype uint64.
 
     Every NaN is the format's own NaN word.
     """
@@ -95,7 +95,7 @@ def predictions(family: Family, table: Table, questions: Questions) -> Array:
 
 
 def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
-    """The distinct rows of some columns, and the number of each row's."""
+    """Return the distinct rows of some columns, and the number of each row's."""
     numbers, inverse = distinct(*(table[:, place].astype(np.int64) for place in places))
     return np.stack(numbers, axis=1), inverse
 
@@ -134,7 +134,7 @@ class ChainResults:
 def chain(
     family: Family, routes: BlockRoutes, rows: SplitRows, row: Array | slice, route: Array
 ) -> ChainResults:
-    """The blocks of routes, each word the next one's c.
+    """Return the blocks of routes, each word the next one's c.
 
     row, route: of every pair, by their numbers: integers of shape (pairs,).
     """
@@ -174,7 +174,7 @@ def _either(first: Array, place: Array, second: Array, place_of_other: Array) ->
 
 
 def _unclear(family: Family, routes: BlockRoutes, blocks: Array, c: Array) -> Array:
-    """Whether blocks with these words as c depend on a column from 6 on."""
+    """Return whether blocks with these words as c depend on a column from 6 on."""
     doubt = routes.doubt[blocks]
     unclear: Array = doubt == Doubt.ALWAYS
     least = least_exponent(family)
@@ -192,7 +192,7 @@ _LOW, _HIGH = -(1 << 15), 1 << 15
 
 
 def _sums(family: Family, routes: BlockRoutes, fronts: Array, blocks: Array, c: Array) -> Array:
-    """A row of the sum's fields for each (front, block, c)."""
+    """Return a row of the sum's fields for each (front, block, c)."""
     sums = np.empty((len(blocks), len(_SUM)), np.uint64)
     kinds = routes.kind[blocks]
     for number in np.unique(kinds):
@@ -205,7 +205,7 @@ def _sums(family: Family, routes: BlockRoutes, fronts: Array, blocks: Array, c: 
 
 
 def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Array) -> Array:
-    """The sums of blocks of one kind; lanes: the words, of one block for all or of each."""
+    """Return the sums of blocks of one kind; lanes: the words, of one block for all or of each."""
     numbers = [z for z in family.zero_exponents if z is not None]
     graph = sum_program(
         family.a_format,
@@ -248,12 +248,12 @@ def _run(program: Program, values: dict[str, Array], rows: int, *, broadcast: bo
 
 
 def _of(modes: Sequence[Rounding], *, negative: bool) -> Array:
-    """Which roundings overflow to an infinity of this sign."""
+    """Return which roundings overflow to an infinity of this sign."""
     return np.array([mode.overflows(negative=negative) for mode in modes])
 
 
 def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
-    """The word for each pair of a sum, by its number, and a row of columns."""
+    """Return the word for each pair of a sum, by its number, and a row of columns."""
     rounding, kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
     several = len(kept) == 0 or (kept != kept[0]).any()
@@ -277,7 +277,9 @@ def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Array]:
-    """The distinct rows in order, and the number of each: ``np.unique`` of an axis compares them as bytes."""
+    """Return the distinct rows in order, and the number of each: ``np.unique`` of an axis compares them as
+    bytes.
+    """
     numbered = [np.unique(column, return_inverse=True) for column in rows.T]
     if np.prod([float(len(values)) for values, _ in numbered]) >= 2.0**62:
         distinct_rows, inverse = np.unique(rows, axis=0, return_inverse=True)
@@ -288,7 +290,8 @@ def _distinct_rows(rows: Array) -> tuple[Array, Array]:
 
 
 def ends(family: Family, words: Array, c: Array, flush: Array, zeros: Zeros = Zeros.IEEE) -> Array:
-    """What the last addition makes of words and c's: of shape (2, roundings, words), flushed ones second.
+    """Return what the last addition makes of words and c's: of shape (2, roundings, words), flushed ones
+    second.
 
     flush: whether subnormal c's are zeros. One c, with one flush, may serve for all words.
     """
@@ -299,7 +302,7 @@ def ends(family: Family, words: Array, c: Array, flush: Array, zeros: Zeros = Ze
 
 
 def with_c(family: Family, words: Array, word: Array, parameters: Array, parameter: Array, c: Array) -> Array:
-    """The results of pairs whose c is added last.
+    """Return the results of pairs whose c is added last.
 
     words, word: what the blocks leave, and the number of each pair's. parameters, parameter: columns 7, 9, 10
     and 11, and the number of each pair's. c: words of the pairs. Numbers, c and the words returned have the

@@ -100,7 +100,9 @@ class Family:
 
     @classmethod
     def of(cls, formats: Iterable[AnyFormat], k: int) -> Family:
-        """The hypotheses of formats, A's first. Raises :class:`.TcsmtError` for integers among them."""
+        """Return the hypotheses of formats, A's first. Raises :class:`.TcsmtError` for integers among
+        them.
+        """
         try:
             a, b, c, d = map(float_format, formats)
         except TcsmtError as error:
@@ -114,7 +116,7 @@ class Family:
 
     @cached_property
     def structures(self) -> list[Structure]:
-        """Every structure; contiguous blocks before others that are the same."""
+        """Return every structure; contiguous blocks before others that are the same."""
         structures: dict[tuple[object, ...], Structure] = {}
         for n_fma in (n for n in range(self.k, 0, -1) if self.k % n == 0):
             deals = [g for g in range(1, n_fma + 1) if n_fma % g == 0] if n_fma < self.k else []
@@ -175,7 +177,9 @@ class Family:
         return np.array(list(product(zeros, (0, 1), (0, 1, 2), (0, 1), (0, 1))), np.int16)
 
     def with_last_rounding(self, table: Table) -> Table:
-        """Every row of one structure with every value of the last column. Tables are int16 (rows, 12)."""
+        """Return every row of one structure with every value of the last column. Tables are int16 (rows,
+        12).
+        """
         last = self.structures[int(table[0, 0])].order == "last"
         count = len(self.roundings) if last else 1
         whole = np.repeat(table, count, axis=0)
@@ -183,7 +187,7 @@ class Family:
         return whole
 
     def grown(self, table: Table) -> tuple[Table, Any]:
-        """Every row of one structure with every value of columns 6 to 10, and the row's number.
+        """Return every row of one structure with every value of columns 6 to 10, and the row's number.
 
         table: int16 (rows, 12). Returns int16 (grown, 12), and the number in table of the row from which each
         comes, integers (grown,).
@@ -196,7 +200,7 @@ class Family:
         return whole[kept], owner[kept]
 
     def one_column_apart(self, row: Table) -> Table:
-        """The rows of the table that differ from a row in one column.
+        """Return the rows of the table that differ from a row in one column.
 
         These are hypotheses of the search, not what :func:`tcsmt.study.survey.neighbours.neighbours` gives:
         every value that the family has for a column, however far away, and no graph is built, so that two
@@ -243,7 +247,7 @@ class Family:
 
     @cached_property
     def count(self) -> int:
-        """How many hypotheses there are, NaN words apart."""
+        """Return how many hypotheses there are, NaN words apart."""
         total = 0
         for number, structure in enumerate(self.structures):
             rest = self.rest(number)
@@ -260,7 +264,7 @@ class Family:
         return log2(self.count) / self.d_format.width
 
     def model(self, row: Table, nan: int | None = None) -> FusedDotAdd:
-        """The model of a row, int16 (12,)."""
+        """Return the model of a row, int16 (12,)."""
         number, bits, alignment, carry, rounding, kept, zero, flush, overflow, flush_out, minus, c = (
             int(value) for value in row
         )
@@ -280,7 +284,7 @@ class Family:
         )  # fmt: skip
 
     def row(self, model: FusedDotAdd) -> Table | None:
-        """The row of a model, int16 (12,); None if it lies outside the family."""
+        """Return the row of a model, int16 (12,); None if it lies outside the family."""
         blocks = tuple(map(tuple, model.blocks))
         p = model.parameters
         order = "every" if p.normalisation == "every" else p.c_position
@@ -317,7 +321,9 @@ class Family:
         return np.array(values, np.int16)
 
     def _zero(self, model: FusedDotAdd) -> int | None:
-        """Its zero exponent; the family's least where both are below every number's, or lose no bit."""
+        """Return its zero exponent; the family's least where both are below every number's, or lose no
+        bit.
+        """
         p = model.parameters
         zero, low = p.zero_exponent, self.zero_exponents[0]
         if zero is None or low is None or zero >= low or p.normalisation != "once":

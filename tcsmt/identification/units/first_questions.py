@@ -66,11 +66,11 @@ class Opening:
 
     @property
     def few(self) -> bool:
-        """Whether so few are left that other questions split them as well."""
+        """Return whether so few are left that other questions split them as well."""
         return self._left() <= FEW
 
     def question(self) -> Questions | None:
-        """One that splits the rest well; None: there are few, or none is found."""
+        """Return one that splits the rest well; None: there are few, or none is found."""
         if len(self.asked) >= MOST or self.few:
             return None
         for _ in range(PATIENCE):
@@ -85,7 +85,9 @@ class Opening:
         return None
 
     def _foreseen(self, sample: Sequence[tuple[int, Array]], pool: Questions) -> tuple[Array, Array]:
-        """What each row of a sample answers to each question, and where no other column matters to that."""
+        """Return what each row of a sample answers to each question, and where no other column matters to
+        that.
+        """
         rows = self.grid.rows(np.concatenate([own for _, own in sample]))
         routes = [(number, asked) for number, _ in sample for asked in range(len(pool))]
         place = np.repeat(np.arange(len(sample)), [len(own) for _, own in sample])
@@ -131,7 +133,7 @@ class Opening:
         self.progress(f"{', '.join(counts)} left, some parameters apart")
 
     def _alike(self, question: Questions) -> Iterator[_Group]:
-        """The groups divided, so that all structures of one answer alike to a question."""
+        """Yield the groups divided, so that all structures of one answer alike to a question."""
         used, c = lanes_used(question)[0], bool(question.c[0])
         for group in self.groups:
             alike: dict[tuple[object, ...], list[int]] = {}
@@ -142,7 +144,7 @@ class Opening:
                 yield _Group(numbers, self._of(group, numbers[0]))
 
     def _of(self, group: _Group, number: int) -> Array:
-        """The rows that a structure of a group has."""
+        """Return the rows that a structure of a group has."""
         carries = self._carries(number)
         if carries == self._carries(group.structures[0]):
             return group.rows
@@ -160,7 +162,7 @@ class Opening:
         return sum(len(group.rows) * len(group.structures) for group in self.groups)
 
     def table(self) -> Table:
-        """The rows of every structure that explain the answers, with all parameters.
+        """Return the rows of every structure that explain the answers, with all parameters.
 
         Returns int16 (rows, 12). Raises :class:`.TooMany`.
         """
@@ -215,7 +217,7 @@ class Opening:
 
 
 def _expected(words: Array, certain: Array) -> float:
-    """The share of a sample that an answer leaves, on average over what its rows predict."""
+    """Return the share of a sample that an answer leaves, on average over what its rows predict."""
     _, place, counts = np.unique(words, return_inverse=True, return_counts=True)
     sizes = np.bincount(place, certain, len(counts)) + (~certain).sum()
     return float((sizes[place] / len(words)).mean())

@@ -45,7 +45,7 @@ class FusedHypotheses:
 
     @property
     def count(self) -> int:
-        """How many there are, NaN words apart."""
+        """Return how many there are, NaN words apart."""
         return self.family.count
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> Opening:
@@ -53,7 +53,7 @@ class FusedHypotheses:
         return Opening(self.family, random, progress)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row, int16 (rows, 12), on every question: uint64 (rows, questions)."""
+        """Return the word of every row, int16 (rows, 12), on every question: uint64 (rows, questions)."""
         return predictions(self.family, table, questions)
 
     def canonical(self, table: Table) -> Table:
@@ -61,11 +61,11 @@ class FusedHypotheses:
         return canonical(self.family, table)
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
-        """The model of a row."""
+        """Return the model of a row."""
         return self.family.model(row, nan.otherwise if nan is not None else None)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
-        """One word."""
+        """Return one word."""
         return [NanRule((), words[0])] if len(words) == 1 else [None] if not words else []
 
     def plain(self, random: Random, count: int) -> Questions:
@@ -77,7 +77,7 @@ class FusedHypotheses:
         return mixed(self.family, random, count, table)
 
     def near(self, row: Table) -> Table:
-        """The rows, int16 (rows, 12), that are one column apart from a row, (12,)."""
+        """Return the rows, int16 (rows, 12), that are one column apart from a row, (12,)."""
         return self.family.one_column_apart(row)
 
     def beside(self, row: Table) -> None:
@@ -92,7 +92,7 @@ class FusedHypotheses:
 
 
 def named_rows(family: Family) -> Iterator[tuple[str, Table]]:
-    """The catalogue's units that are members of a family, NaN word apart, in its order: names and rows.
+    """Yield the catalogue's units that are members of a family, NaN word apart, in its order: names and rows.
 
     Each row is int16 (12,).
     """

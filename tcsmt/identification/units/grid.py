@@ -50,17 +50,17 @@ class Grid:
         return whole
 
     def with_last_rounding(self, numbers: Array) -> Array:
-        """Every row with every value of the last column. numbers: int32 (rows,)."""
+        """Return every row with every value of the last column. numbers: int32 (rows,)."""
         return (numbers[:, None] + np.arange(self.sizes[5], dtype=np.int32)).reshape(-1)
 
     def digit(self, numbers: Array, column: int) -> Array:
-        """A column of rows. numbers: int32 of any shape, as the column."""
+        """Return a column of rows. numbers: int32 of any shape, as the column."""
         place = _DIGITS.index(column)
         digits: Array = numbers // np.int32(self._after[place]) % np.int32(self.sizes[place])
         return digits
 
     def table(self, numbers: Array, structure: int) -> Table:
-        """The rows as those of a structure: int16 (rows, columns). numbers: int32 (rows,)."""
+        """Return the rows as those of a structure: int16 (rows, columns). numbers: int32 (rows,)."""
         table = np.zeros((len(numbers), len(COLUMNS)), np.int16)
         table[:, 0] = structure
         for column in _DIGITS:
@@ -68,7 +68,7 @@ class Grid:
         return table
 
     def rows(self, numbers: Array) -> SplitRows:
-        """The rows for the evaluator. numbers: int32 (rows,)."""
+        """Return the rows for the evaluator. numbers: int32 (rows,)."""
         front, rest = np.divmod(numbers, np.int32(self._after[2]))
         back, last = np.divmod(rest, np.int32(self.sizes[5]))
         return SplitRows(self._fronts, front, self._backs, back, last)

@@ -33,16 +33,16 @@ class FirstRound(Protocol):
 
     @property
     def few(self) -> bool:
-        """Whether so few are left that other questions split them as well."""
+        """Return whether so few are left that other questions split them as well."""
 
     def question(self) -> Questions | None:
-        """One that splits the rest well; None: there are few, or none is found."""
+        """Return one that splits the rest well; None: there are few, or none is found."""
 
     def answer(self, question: Questions, word: int) -> None:
         """Keep what explains the answer to any question."""
 
     def table(self) -> Table:
-        """The rows that explain the answers, with all parameters. Raises :class:`TooMany`.
+        """Return the rows that explain the answers, with all parameters. Raises :class:`TooMany`.
 
         Returns int16 (rows, columns).
         """
@@ -53,7 +53,7 @@ class Hypotheses(Protocol):
 
     @property
     def kind(self) -> type[Model]:
-        """The models' class."""
+        """Return the models' class."""
 
     @property
     def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
@@ -65,13 +65,15 @@ class Hypotheses(Protocol):
 
     @property
     def count(self) -> int:
-        """How many there are, NaN words apart."""
+        """Return how many there are, NaN words apart."""
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> FirstRound:
-        """The first questions."""
+        """Return the first questions."""
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question, of shape (rows, questions); a NaN is the format's own."""
+        """Return the word of every row on every question, of shape (rows, questions); a NaN is the format's
+        own.
+        """
 
     def canonical(self, table: Table) -> Table:
         """Rows with every value that cannot matter replaced by one that stands for all of them.
@@ -80,10 +82,10 @@ class Hypotheses(Protocol):
         """
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
-        """The model of a row."""
+        """Return the model of a row."""
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
-        """The rules for the words of NaNs that the row's model can have.
+        """Return the rules for the words of NaNs that the row's model can have.
 
         words: those that were answered. invalid: of an invalid product and an invalid sum, if these can be
         asked.
@@ -96,7 +98,7 @@ class Hypotheses(Protocol):
         """Questions of every sort, to tell these rows, int16 (rows, columns), apart."""
 
     def near(self, row: Table) -> Table:
-        """The rows, int16 (rows, columns), that differ from a row, (columns,), in one column."""
+        """Return the rows, int16 (rows, columns), that differ from a row, (columns,), in one column."""
 
     def beside(self, row: Table) -> tuple[Hypotheses, Table] | None:
         """More hypotheses like a row, which no table held: answers must exclude them, too.
@@ -119,13 +121,13 @@ class HypothesisSet:
         return sum(len(table) for _, table in self.parts)
 
     def __iter__(self) -> Iterator[tuple[Hypotheses, Table]]:
-        """Every row, with its kind."""
+        """Yield every row, with its kind."""
         for kind, table in self.parts:
             for row in table:
                 yield kind, row
 
     def of(self, kind: Hypotheses) -> Table:
-        """The rows of a kind, int16 (rows, columns)."""
+        """Return the rows of a kind, int16 (rows, columns)."""
         return np.concatenate([table for own, table in self.parts if own == kind])
 
     def taken(self, rows: Array) -> HypothesisSet:
@@ -153,13 +155,13 @@ class HypothesisSet:
         return self.taken(np.sort(rows[random.permutation(len(rows))[:count]]))
 
     def predictions(self, questions: Questions) -> Array:
-        """The word of every hypothesis on every question: uint64 (hypotheses, questions)."""
+        """Return the word of every hypothesis on every question: uint64 (hypotheses, questions)."""
         empty = np.zeros((0, len(questions)), np.uint64)
         words = [kind.predictions(table, questions) for kind, table in self.parts if len(table)]
         return np.concatenate([empty, *words])
 
     def distinct(self) -> HypothesisSet:
-        """One for each set that a range argument makes equal."""
+        """Return one for each set that a range argument makes equal."""
         return HypothesisSet(
             tuple(
                 (kind, np.unique(kind.canonical(table), axis=0) if len(table) else table)

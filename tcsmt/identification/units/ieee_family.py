@@ -65,7 +65,7 @@ class Shape:
     rounded: bool = False
 
     def sums(self, lanes: Sequence[int]) -> object:
-        """What tells apart the functions of two orders of lanes."""
+        """Return what tells apart the functions of two orders of lanes."""
         match self.method:
             case "exact":
                 return tuple(frozenset(block) for _, block in blocks(self.n_fma, lanes))
@@ -81,7 +81,7 @@ class Shape:
 
 
 def _tree(lanes: Sequence[int]) -> object:
-    """A balanced tree of sums that may be turned round."""
+    """Return a balanced tree of sums that may be turned round."""
     if len(lanes) == 1:
         return lanes[0]
     half = len(lanes) // 2
@@ -89,7 +89,7 @@ def _tree(lanes: Sequence[int]) -> object:
 
 
 def _ends(mode: Rounding) -> tuple[bool, bool]:
-    """Whether a positive result that is too large becomes an infinity, and a negative one."""
+    """Return whether a positive result that is too large becomes an infinity, and a negative one."""
     return mode.overflows(negative=False), mode.overflows(negative=True)
 
 
@@ -155,7 +155,7 @@ class IeeeFamily:
 
     @cached_property
     def shapes(self) -> list[Shape]:
-        """Every shape."""
+        """Return every shape."""
         k, several = self.k, [n for n in _divisors(self.k) if n > 1]
         shapes = [Shape("fma"), *(Shape("fma", chains=n) for n in several)]
         shapes += [Shape("sequential", rounded=True)]
@@ -187,7 +187,7 @@ class IeeeFamily:
         return np.array(rows, np.int16)
 
     def grown(self, table: Table) -> Table:
-        """Every row with every value of the other columns that is not another one's function.
+        """Return every row with every value of the other columns that is not another one's function.
 
         Tables are int16 (rows, 8).
         """
@@ -213,12 +213,12 @@ class IeeeFamily:
 
     @cached_property
     def count(self) -> int:
-        """How many hypotheses there are, NaN words apart."""
+        """Return how many hypotheses there are, NaN words apart."""
         rest = len(READS) * len(WRITES)
         return sum(rest * len(self._overflows(row)) * len(self._zeros(row)) for row in self.first().tolist())
 
     def near(self, row: Table) -> Table:
-        """The rows, int16 (rows, 8), that differ from a row, (8,), in one column."""
+        """Return the rows, int16 (rows, 8), that differ from a row, (8,), in one column."""
         rows = []
         values = ([p for s, p in self.places if s == row[0]], range(len(_MODES)), range(len(_MODES)),
                   range(3), range(len(READS)), range(len(WRITES)), (0, 1))  # fmt: skip
@@ -263,7 +263,7 @@ class IeeeFamily:
         return a.e_min + b.e_min - a.fraction_bits - b.fraction_bits + self.product_exponent
 
     def _never_overflows(self, row: Table) -> bool:
-        """Whether all products together are less than a quarter of the largest number's last place.
+        """Return whether all products together are less than a quarter of the largest number's last place.
 
         Beside that number they are lost, so that no sum of finite numbers goes beyond it, unless the rounding
         goes away from zero for whatever is lost. (To odd stays, the largest number being odd.)
@@ -275,7 +275,7 @@ class IeeeFamily:
 
     @property
     def _never_subnormal(self) -> bool:
-        """Whether no result is subnormal where a subnormal c is read as zero.
+        """Return whether no result is subnormal where a subnormal c is read as zero.
 
         Products and their sums are multiples of 2^u, which is normal. What is added to such a sum is zero,
         less than half of it, or a multiple of 2^(u - 1 - fraction bits), and that is normal, too.
@@ -284,7 +284,9 @@ class IeeeFamily:
 
     @property
     def _exact_products(self) -> bool:
-        """Whether every product is a number of c's format: rounding changes none, and none overflows."""
+        """Return whether every product is a number of c's format: rounding changes none, and none
+        overflows.
+        """
         a, b, c = self.a_format, self.b_format, self.c_format
         more = self.product_exponent
         short = a.fraction_bits + b.fraction_bits + 2 <= c.precision
@@ -292,7 +294,7 @@ class IeeeFamily:
 
     @property
     def _short_products(self) -> bool:
-        """Whether no product that a normal number is near enough to is inexact.
+        """Return whether no product that a normal number is near enough to is inexact.
 
         Products have at most as many bits as a fraction: one that is normal, or in the binade below the
         normal numbers, is exact. Below that binade, no rounding reaches a normal number. So whether it is
@@ -307,13 +309,13 @@ class IeeeFamily:
         row[3] = 0 if row[4] else next(number for number, mode in enumerate(_MODES) if _ends(mode) == own)
 
     def _never_carries(self, row: Table) -> bool:
-        """Whether no result below the smallest normal number is rounded to it."""
+        """Return whether no result below the smallest normal number is rounded to it."""
         shape = self.shapes[row[0]]
         products = not shape.rounded or self._short_products or _KEEPS[row[3]]
         return bool(_KEEPS[row[2]] and products)
 
     def model(self, row: Iterable[int], nan: NanRule | None = None) -> IeeeDotAdd:
-        """The model of a row."""
+        """Return the model of a row."""
         number, place, rounding, of_product, overflow, reads, writes, zeros = map(int, row)
         shape, order = self.shapes[number], self.orders[place]
         flush_c, flush_inputs, positive = READS[reads]
@@ -331,7 +333,7 @@ class IeeeFamily:
         )  # fmt: skip
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every hypothesis on every question, shape (hypotheses, questions), dtype uint64.
+        """Return the word of every hypothesis on every question, shape (hypotheses, questions), dtype uint64.
 
         Every NaN is the format's own NaN word.
         """
@@ -370,7 +372,7 @@ class _ArraySteps:
         return Options(*several)
 
     def _read(self, fmt: Format, words: Array, reads: Array, flushing: tuple[int, ...]) -> Array:
-        """The words, of shape (lanes, rows, questions), as each row reads them.
+        """Return the words, of shape (lanes, rows, questions), as each row reads them.
 
         flushing: the entries of :data:`READS` that flush them.
         """

@@ -49,7 +49,7 @@ class IeeeHypotheses:
 
     @classmethod
     def of(cls, formats: Iterable[AnyFormat], k: int) -> IeeeHypotheses | None:
-        """The hypotheses of formats, A's first; None where there are none.
+        """Return the hypotheses of formats, A's first; None where there are none.
 
         c and D have one format, with infinities, to which every operation rounds.
         """
@@ -75,7 +75,7 @@ class IeeeHypotheses:
 
     @property
     def count(self) -> int:
-        """How many there are, NaN words apart."""
+        """Return how many there are, NaN words apart."""
         return self.family.count
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> IeeeOpening:
@@ -83,7 +83,7 @@ class IeeeHypotheses:
         return IeeeOpening(self.family, random, progress)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question: uint64 (rows, questions)."""
+        """Return the word of every row on every question: uint64 (rows, questions)."""
         return self.family.predictions(table, questions)
 
     def canonical(self, table: Table) -> Table:
@@ -91,13 +91,13 @@ class IeeeHypotheses:
         return self.family.canonical(table)
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
-        """The model of a row; the NaN that IEEE 754 prefers is no rule of its own."""
+        """Return the model of a row; the NaN that IEEE 754 prefers is no rule of its own."""
         if nan is not None and not nan.cases and nan.otherwise == self.family.d_format.nan_word:
             nan = None
         return self.family.model(row, nan)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
-        """One word; or, of fused chains, which NaN each operation hands on."""
+        """Return one word; or, of fused chains, which NaN each operation hands on."""
         if not words:
             return [None]
         first: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []
@@ -116,7 +116,7 @@ class IeeeHypotheses:
         return mixed(self.family, random, count)
 
     def near(self, row: Table) -> Table:
-        """The rows, int16 (rows, 8), that are one column apart from a row, (8,)."""
+        """Return the rows, int16 (rows, 8), that are one column apart from a row, (8,)."""
         return self.family.near(row)
 
     def beside(self, row: Table) -> tuple[IeeeHypotheses, Table] | None:
@@ -155,7 +155,7 @@ class IeeeOpening:
 
     @property
     def few(self) -> bool:
-        """Whether few are left."""
+        """Return whether few are left."""
         return len(self.rows) <= FEW
 
     def question(self) -> Questions | None:
@@ -187,7 +187,7 @@ class IeeeOpening:
         return np.where(zero_words(self.family.d_format, words), np.uint64(0), words)
 
     def table(self) -> Table:
-        """The rows that explain every answer, int16 (rows, 8). Raises :class:`.TooMany`."""
+        """Return the rows that explain every answer, int16 (rows, 8). Raises :class:`.TooMany`."""
         if len(self.rows) > LARGEST:
             asked = counted(len(self.asked), "plain sum")
             raise TooMany(f"{len(self.rows)} orders and roundings explain {asked}")

@@ -64,7 +64,7 @@ def _room(units: Units) -> tuple[int, int]:
 
 
 def is_plain(units: Units, questions: Questions) -> Array:
-    """Which questions have operands and sums that are all zero or normal, in every order and rounding.
+    """Return which questions have operands and sums that are all zero or normal, in every order and rounding.
 
     Booleans of shape (questions,). Every term is a multiple of the smallest normal number, so that every sum
     is; and there is room above.

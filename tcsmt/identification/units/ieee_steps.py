@@ -85,7 +85,7 @@ class Operation:
 
     @property
     def operands(self) -> list[Operation]:
-        """The operations whose results it takes."""
+        """Return the operations whose results it takes."""
         return [word for word in self.words.values() if isinstance(word, Operation)]
 
 
@@ -107,7 +107,7 @@ class Steps:
     product_exponent: int = 0
 
     def run(self, several: Sequence[Words]) -> list[Array]:
-        """The words of each, uint64 (rows,); operations of one depth and step are computed at once."""
+        """Return the words of each, uint64 (rows,); operations of one depth and step are computed at once."""
         layers: dict[tuple[int, str, int], dict[Operation, None]] = {}
         waiting = [step for step in several if isinstance(step, Operation)]
         while waiting:
@@ -187,7 +187,7 @@ def _program(steps: Steps, step: Step, lanes: int, writes: str | None, down: boo
 
 
 def flushed(fmt: Format, words: Array, *, keep_sign: bool) -> Array:
-    """The words as a unit reads them that reads subnormal ones as zero: uint64, of the same shape."""
+    """Return the words as a unit reads them that reads subnormal ones as zero: uint64, of the same shape."""
     (result,) = _flush(fmt, keep_sign).run({"word": words.reshape(-1)})
     return np.asarray(result).astype(np.uint64).reshape(words.shape)
 

@@ -49,13 +49,13 @@ class IntegerHypotheses:
 
     @property
     def all(self) -> Table:
-        """Every row: int16 (rows, 2), a block and an overflow by their numbers."""
+        """Return every row: int16 (rows, 2), a block and an overflow by their numbers."""
         rows = [(block, overflow) for block in range(len(self.blocks)) for overflow in (0, 1)]
         return np.array(rows, np.int16)
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self.all)
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> _All:
@@ -63,18 +63,20 @@ class IntegerHypotheses:
         return _All(self)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
-        """The word of every row on every question: uint64 (rows, questions)."""
+        """Return the word of every row on every question: uint64 (rows, questions)."""
         sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
         words = Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
         words_of_rows = [run_words(self.model(row), words).astype(np.uint64) for row in table]
         return np.array(words_of_rows, np.uint64).reshape(len(table), len(questions))
 
     def canonical(self, table: Table) -> Table:
-        """Every row as it is: those that are the same function have one graph. table: int16 (rows, 2)."""
+        """Return every row as it is: those that are the same function have one graph. table: int16 (rows,
+        2).
+        """
         return table
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:
-        """The model of a row."""
+        """Return the model of a row."""
         a, b, c, d = self.formats
         block = self.blocks[int(row[0])]
         return IntegerDotAdd(
@@ -115,7 +117,7 @@ class IntegerHypotheses:
         return questions
 
     def near(self, row: Table) -> Table:
-        """The rows, int16 (rows, 2), that differ from a row, (2,), in one column."""
+        """Return the rows, int16 (rows, 2), that differ from a row, (2,), in one column."""
         rows = self.all
         near: Table = rows[(rows == row).sum(axis=1) == 1]
         return near
@@ -149,5 +151,5 @@ class _All:
         self.rows = self.rows[self.hypotheses.predictions(self.rows, question)[:, 0] == word]
 
     def table(self) -> Table:
-        """The rows that explain the answers."""
+        """Return the rows that explain the answers."""
         return self.rows

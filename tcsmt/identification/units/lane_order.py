@@ -43,7 +43,7 @@ def _question(units: Units, terms: dict[int, Fraction]) -> Questions:
 
 
 def revealed_exponent(ask: Ask, units: Units) -> int | None:
-    """The power of two by which products are multiplied, from one product; None: it is not one."""
+    """Return the power of two by which products are multiplied, from one product; None: it is not one."""
     word = ask(_question(units, {0: Fraction(2) ** units.product_exponent}), "the exponent of products")
     if units.c_format.is_special(word):
         return None
@@ -53,7 +53,7 @@ def revealed_exponent(ask: Ask, units: Units) -> int | None:
 
 
 def revealed_orders(ask: Ask, units: Units) -> list[tuple[int, ...]]:
-    """The orders of lanes that fit the tree of additions; none where there is no tree to read.
+    """Return the orders of lanes that fit the tree of additions; none where there is no tree to read.
 
     A chain's own order; the same lanes dealt to several chains; and with the first two lanes of each chain
     exchanged, which the masks do not tell apart.
@@ -76,7 +76,7 @@ def revealed_orders(ask: Ask, units: Units) -> list[tuple[int, ...]]:
 
 
 def _leaves(tree: Sum, c: int) -> list[int]:
-    """The terms as they come: those with c first, then the larger sum first."""
+    """Return the terms as they come: those with c first, then the larger sum first."""
     if isinstance(tree, int):
         return [tree]
     parts = sorted((_leaves(branch, c) for branch in tree), key=lambda part: (c not in part, -len(part)))
@@ -97,7 +97,7 @@ class _Masks:
         self.big, self.tiny = Fraction(2) ** top, Fraction(2) ** last
 
     def together(self, lane: int, other: int) -> int:
-        """How many terms the smallest sum has that both belong to."""
+        """Return how many terms the smallest sum has that both belong to."""
         terms = dict.fromkeys(range(self.count), self.tiny) | {lane: self.big, other: -self.big}
         word = self.ask(_question(self.units, terms), "which lanes belong together")
         if self.units.c_format.is_special(word):
@@ -108,7 +108,7 @@ class _Masks:
         return self.count - int(units_left)
 
     def tree(self, terms: Sequence[int]) -> Sum:
-        """The sum of some terms that belong together."""
+        """Return the sum of some terms that belong together."""
         first, *others = terms
         sizes: dict[int, list[int]] = {}
         for other in others:

@@ -38,7 +38,7 @@ class Outcomes:
     rounding: Array | None
 
     def fitting(self, answer: int) -> Array:
-        """Which pairs can give the answer, booleans (pairs,); the sign of a zero is not looked at."""
+        """Return which pairs can give the answer, booleans (pairs,); the sign of a zero is not looked at."""
         own = _without_sign_of_zero(self.family, np.array([answer], np.uint64))
 
         def can(words: Array) -> Array:
@@ -48,7 +48,7 @@ class Outcomes:
         return self._any(can) | self.doubtful
 
     def certain(self) -> Array:
-        """Which pairs give an answer whatever the columns from 6 on are, ``c_rounding`` apart.
+        """Return which pairs give an answer whatever the columns from 6 on are, ``c_rounding`` apart.
 
         Booleans (pairs,). Where the answer is a zero, its sign depends on them.
         """
@@ -81,7 +81,7 @@ def outcomes(
     *,
     rounded: bool = False,
 ) -> Outcomes:
-    """What rows can answer to questions, whatever the columns from 6 on are.
+    """Return what rows can answer to questions, whatever the columns from 6 on are.
 
     routes: numbers of structures, and of questions. row, route: of the pairs (pairs,), by their numbers.
     rounded: column 11 (``c_rounding``) is known. The questions must be ordinary: every word is zero

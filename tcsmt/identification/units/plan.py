@@ -39,7 +39,9 @@ PLAIN, POOL = 150, 600
 
 
 def catalogue_members(family: Family) -> dict[str, Table]:
-    """The catalogue's units of a family's formats and K, each arithmetic once: rows, int16 (12,), by name."""
+    """Return the catalogue's units of a family's formats and K, each arithmetic once: rows, int16 (12,), by
+    name.
+    """
     members: dict[str, Table] = {}
     for name, row in named_rows(family):
         if not any((row == other).all() for other in members.values()):
@@ -57,7 +59,7 @@ class Candidates:
     column: Array
 
     def changed(self, rows: Array) -> list[str]:
-        """The columns in which some of them differ from their own.
+        """Return the columns in which some of them differ from their own.
 
         rows: their numbers, integers (chosen,), or a mask, booleans (hypotheses,).
         """
@@ -65,7 +67,9 @@ class Candidates:
 
 
 def candidates(family: Family) -> Candidates:
-    """The members of the catalogue, and the rows one column apart; what a range argument makes equal once."""
+    """Return the members of the catalogue, and the rows one column apart; what a range argument makes equal
+    once.
+    """
     members = catalogue_members(family)
     if not members:
         number = next(i for i, s in enumerate(family.structures) if s.n_fma == family.k)

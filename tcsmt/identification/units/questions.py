@@ -31,7 +31,7 @@ class Questions(Batch):
 
 
 def exponent_field(fmt: Format, words: Array) -> Array:
-    """The stored exponents of words, uint64 of any shape: int64 of that shape."""
+    """Return the stored exponents of words, uint64 of any shape: int64 of that shape."""
     field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
     return (field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64)
 
@@ -43,13 +43,13 @@ def _normal(fmt: Format, words: Array) -> Array:
 
 
 def zero_words(fmt: Format, words: Array) -> Array:
-    """Which words, uint64 of any shape, are zeros of either sign: booleans of that shape."""
+    """Return which words, uint64 of any shape, are zeros of either sign: booleans of that shape."""
     result: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
     return result
 
 
 def least_exponent(family: Family) -> int:
-    """The largest exponent with which any zero can enter a maximum."""
+    """Return the largest exponent with which any zero can enter a maximum."""
     numbers = [z for z in family.zero_exponents if z is not None]
     return max(*numbers, family.a_format.e_min + family.b_format.e_min, family.c_format.e_min)
 
@@ -84,7 +84,7 @@ def last_place(fmt: Format, words: Array) -> Array:
 
 
 def ordinary_rows(family: Family, questions: Questions) -> Array:
-    """Which questions are ordinary (see :func:`.outcomes`): booleans (questions,)."""
+    """Return which questions are ordinary (see :func:`.outcomes`): booleans (questions,)."""
     a, b, c, _ = family.formats
     least = least_exponent(family)
     normal = _normal(a, questions.a) & _normal(b, questions.b)

@@ -71,14 +71,14 @@ class Survivors:
 
 
 def family_of(dataset: DataSet) -> Family:
-    """The family of a data set's formats and lanes."""
+    """Return the family of a data set's formats and lanes."""
     return Family.of(dataset.formats, dataset.k)
 
 
 def survivors(
     dataset: DataSet, *, rows: int, seed: int = 1, progress: Callable[[str], None] = lambda text: None
 ) -> Survivors:
-    """The hypotheses that explain the first ``rows`` rows of a data set."""
+    """Return the hypotheses that explain the first ``rows`` rows of a data set."""
     start = time.monotonic()
     family, operands = family_of(dataset), dataset.operands
     questions = Questions(*(words[:rows].astype(np.uint64) for words in (operands.a, operands.b, operands.c)))
@@ -104,7 +104,9 @@ def survivors(
 
 
 def _answers(dataset: DataSet, rows: int) -> Array:
-    """The recorded words, every NaN as the format's own. Raises :class:`.TcsmtError` where there are two."""
+    """Return the recorded words, every NaN as the format's own. Raises :class:`.TcsmtError` where there are
+    two.
+    """
     fmt, answers = dataset.formats.d, dataset.d[:rows].astype(np.uint64)
     nans: dict[int, int] = {}
     for row, word in enumerate(answers.tolist()):
@@ -132,7 +134,7 @@ class _Search:
         self.plain = np.flatnonzero(ordinary_rows(self.family, self.questions))
 
     def opened(self, rows: Array) -> Table:
-        """The hypotheses that explain ordinary rows, as many of them as it takes to leave few.
+        """Return the hypotheses that explain ordinary rows, as many of them as it takes to leave few.
 
         Raises :class:`.TooMany`.
         """
@@ -174,7 +176,7 @@ class _Search:
         return best
 
     def _started(self, best: Best | None, rows: Array) -> Best | None:
-        """What the search finds that starts from these rows, or what is known if that misses fewer."""
+        """Return what the search finds that starts from these rows, or what is known if that misses fewer."""
         self.progress("no hypothesis explains all rows: the search starts again with other rows")
         try:
             return self._fewest(best, self.opened(rows[:FIRST]))
@@ -182,7 +184,7 @@ class _Search:
             return best
 
     def _fewest(self, best: Best | None, table: Table) -> Best | None:
-        """The hypotheses of a table that miss the fewest rows, or those known if they miss fewer."""
+        """Return the hypotheses of a table that miss the fewest rows, or those known if they miss fewer."""
         most = len(self.answers) if best is None else best.missed
         missed = np.zeros(len(table), np.int64)
         for part in self._parts(0, len(self.answers), table):
@@ -199,7 +201,7 @@ class _Search:
         return Best(table, fewest, tuple(self._misses(table)))
 
     def _misses(self, table: Table) -> list[Miss]:
-        """The rows that any of some hypotheses misses."""
+        """Return the rows that any of some hypotheses misses."""
         misses = []
         for part in self._parts(0, len(self.answers), table):
             words = predictions(self.family, table, self.questions[part])

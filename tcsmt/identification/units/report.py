@@ -52,7 +52,7 @@ def lines(formats: Sequence[AnyFormat], questions: Questions) -> list[dict[str, 
 
 
 def summary(family: Family, table: Table) -> dict[str, list[Any]]:
-    """The values of every parameter among some hypotheses.
+    """Return the values of every parameter among some hypotheses.
 
     table: int16 (rows, 12); its first 20000 rows are read.
     """
@@ -64,7 +64,9 @@ def summary(family: Family, table: Table) -> dict[str, list[Any]]:
 
 
 def nearest(outcome: Outcome) -> list[dict[str, Any]]:
-    """What excludes the fused dot-adds that explain most: the catalogue's, and those one column apart."""
+    """Return what excludes the fused dot-adds that explain most: the catalogue's, and those one column
+    apart.
+    """
     families = [kind.family for kind in outcome.asked if isinstance(kind, FusedHypotheses)]
     if not outcome.exchanges or not families:
         return []
@@ -92,7 +94,7 @@ def nearest(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def best_data(dataset: DataSet, family: Family, best: Best) -> dict[str, Any]:
-    """The hypotheses that explain most recorded rows, and the rows that contradict them."""
+    """Return the hypotheses that explain most recorded rows, and the rows that contradict them."""
     fmt = family.d_format
     return {
         "hypotheses": len(best.table),
@@ -112,7 +114,7 @@ def best_data(dataset: DataSet, family: Family, best: Best) -> dict[str, Any]:
 
 
 def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[str]:
-    """The same, for people; of many rows the first."""
+    """Return the same, for people; of many rows the first."""
     data = best_data(dataset, family, best)
     count = data["hypotheses"]
     which = f" ({', '.join(data['catalogue'])})" if data["catalogue"] else ""
@@ -128,12 +130,12 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
 
 
 def _listed_words(words: list[str]) -> str:
-    """A few words, and how many more there are."""
+    """Return a few words, and how many more there are."""
     return " or ".join(words[:3]) + (f" or {counted(len(words) - 3, 'other')}" if len(words) > 3 else "")
 
 
 def _name(family: Family, near: Candidates, place: int) -> str:
-    """A catalogue row, or one with a parameter changed."""
+    """Return a catalogue row, or one with a parameter changed."""
     row, base = near.table[place], near.table[near.of[place]]
     named = known(family, base[None])
     name = named[0] if named else "a plain unit"
@@ -145,7 +147,7 @@ def _name(family: Family, near: Candidates, place: int) -> str:
 
 
 def _values(outcome: Outcome) -> dict[str, list[Any]]:
-    """The values of every parameter among the hypotheses that are left of the result's kind."""
+    """Return the values of every parameter among the hypotheses that are left of the result's kind."""
     values: dict[str, set[str]] = {}
     for model in islice(outcome.models, SHOWN):
         if outcome.model is not None and model.kind == outcome.model.kind:
@@ -183,7 +185,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def as_text(outcome: Outcome) -> str:
-    """The same, for people."""
+    """Return the same, for people."""
     text = [f"{outcome.verdict}" + (f": {outcome.reason}" if outcome.reason else "")]
     text.append(
         f"{counted(len(outcome.exchanges), 'question')}, {outcome.seconds:.1f} s; "
@@ -221,7 +223,7 @@ def _lines(outcome: Outcome, questions: Questions) -> list[dict[str, Any]]:
 
 
 def set_data(family: Family, like: str | None, near: Candidates, plan: list[Planned]) -> dict[str, Any]:
-    """A fixed set, in the form that `tcsmt probe --vectors` reads."""
+    """Return a fixed set, in the form that `tcsmt probe --vectors` reads."""
     rows = []
     for planned in plan:
         summary = f"{planned.classes} of {counted(len(near.table), 'hypothesis')} told apart"
@@ -233,7 +235,7 @@ def set_data(family: Family, like: str | None, near: Candidates, plan: list[Plan
 
 
 def tree_data(family: Family, near: Candidates, node: PlanNode) -> dict[str, Any]:
-    """A decision tree: a question and what follows each answer; leaves name what is left."""
+    """Return a decision tree: a question and what follows each answer; leaves name what is left."""
     if node.question is None:
         return {"left": [_name(family, near, int(place)) for place in node.rows]}
     answers = {

@@ -65,7 +65,7 @@ class Resemblance:
 
 
 def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None, seed: int) -> Resemblance:
-    """What gives the answers to these rows (words of D), and to some that are asked.
+    """Return what gives the answers to these rows (words of D), and to some that are asked.
 
     model: the unit that was expected. ask: None where there are recorded answers alone. known_rows: unsigned
     integers, a, b (rows, k), c (rows,). answers: unsigned integers (rows,).
@@ -150,7 +150,7 @@ class _Given:
         return Resemblance((), 0, len(self.answers), False, (text, count) if enough else None)
 
     def _filtered(self, kind: Hypotheses, table: Table, numbers: Array, *, signs: bool = True) -> Table:
-        """The rows of a table that explain the answers of these numbers; signs: of zeros, too."""
+        """Return the rows of a table that explain the answers of these numbers; signs: of zeros, too."""
         done = 0
         for step in (*_STEPS, len(numbers)):
             part = numbers[done:step]
@@ -204,7 +204,7 @@ class _Given:
         return matches, near
 
     def _programs(self) -> tuple[list[_Found], list[tuple[int, str]]]:
-        """What one would write first, in the result's format or a wider one."""
+        """Return what one would write first, in the result's format or a wider one."""
         return self._of_models(list(_programs(self.model)))
 
     def _units(self) -> tuple[list[_Found], list[tuple[int, str]]]:
@@ -291,7 +291,7 @@ def _text(model: Model) -> str:
 
 
 def _sums(m: IeeeParameters) -> str:
-    """Which sums, in which order."""
+    """Return which sums, in which order."""
     fmt, size = m.sum_format.name, m.n_fma or m.k
     natural, order = m.order in (None, tuple(range(m.k))), _order(m)
     after = ", c added last"
@@ -338,7 +338,7 @@ def _order(m: IeeeParameters) -> str:
 
 
 def _details(m: IeeeParameters) -> Iterator[str]:
-    """What is not as IEEE 754's default."""
+    """Yield what is not as IEEE 754's default."""
     if m.sum_format != m.d_format:
         yield f"rounded to {m.d_format.name} at the end"
     if not m.rounding.ties_to_even:

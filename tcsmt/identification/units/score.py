@@ -12,7 +12,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def best_of(words: Array) -> int | None:
-    """The column of largest entropy; None: every column has one word only. words: (rows, questions)."""
+    """Return the column of largest entropy; None: every column has one word only. words: (rows,
+    questions).
+    """
     scores = [entropy(words[:, i]) for i in range(words.shape[1])]
     best = int(np.argmax(scores))
     return best if scores[best] > 0 else None

@@ -104,14 +104,14 @@ class Outcome:
 
     @property
     def models(self) -> Iterator[Model]:
-        """The hypotheses that remain, as models."""
+        """Yield the hypotheses that remain, as models."""
         for kind, row in self.left:
             for rule in self.rules:
                 yield kind.model(row, rule)
 
     @property
     def count(self) -> int:
-        """How many hypotheses there were, the words of NaNs apart."""
+        """Return how many hypotheses there were, the words of NaNs apart."""
         return sum(kind.count for kind in self.asked)
 
     @property
@@ -153,7 +153,7 @@ class Identification:
     # --- asking --------------------------------------------------------------------------------
 
     def ask(self, question: Questions, why: str) -> int:
-        """The answer to one question, every NaN as the format's own."""
+        """Return the answer to one question, every NaN as the format's own."""
         a, b = (tuple(map(int, side[0])) for side in (question.a, question.b))
         c = int(question.c[0])
         number = len(self.exchanges) - len(self.given)
@@ -181,7 +181,7 @@ class Identification:
 
     @property
     def _nans(self) -> list[int]:
-        """The words of NaNs that were answered."""
+        """Return the words of NaNs that were answered."""
         return list(
             dict.fromkeys(exchange.d for exchange in self.exchanges if self.formats[3].is_nan(exchange.d))
         )
@@ -265,7 +265,7 @@ class Identification:
         return [row.name for row in self._fitting() if row.name in rows or same.get(row.model.digest)]
 
     def _explains(self, other: Model) -> bool:
-        """Whether a model gives every answer."""
+        """Return whether a model gives every answer."""
         answers = np.array([exchange.d for exchange in self.exchanges], np.uint64)
         return not (self._answers(other, _questions(self.exchanges)) != answers).any()
 
@@ -404,13 +404,13 @@ class Identification:
         return None
 
     def _solved(self, left: HypothesisSet) -> Questions | None:
-        """An input on which the first row and another differ, from a solver; None: there is none."""
+        """Return an input on which the first row and another differ, from a solver; None: there is none."""
         models = [kind.model(row) for kind, row in left.distinct()]
         self.unproved, self.proofs, self.reasons = [], [], []
         return self._compared(models)
 
     def _compared(self, models: Sequence[Model]) -> Questions | None:
-        """An input on which the first model and another differ; proofs and what has none are kept."""
+        """Return an input on which the first model and another differ; proofs and what has none are kept."""
         first, *others = {model.digest: model for model in models}.values()
         for other in others[: MOST_PAIRS - 1]:
             decision = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
@@ -431,12 +431,14 @@ class Identification:
         return None
 
     def _fresh(self, question: Questions) -> bool:
-        """Whether the question was not asked yet."""
+        """Return whether the question was not asked yet."""
         key = (tuple(map(int, question.a[0])), tuple(map(int, question.b[0])), int(question.c[0]))
         return all((e.a, e.b, e.c) != key for e in self.exchanges)
 
     def _beside(self) -> bool:
-        """Whether hypotheses that no table held explain all answers, too; they are then among the rest."""
+        """Return whether hypotheses that no table held explain all answers, too; they are then among the
+        rest.
+        """
         if not len(self.left) or self.box is None:
             return False
         kind, row = next(iter(self.left))
@@ -514,7 +516,7 @@ class Identification:
         self._left(HypothesisSet(tuple((part, rows) for part, rows in self.left.parts if part.kind in kinds)))
 
     def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
-        """The models that give the words of the NaNs that were answered."""
+        """Return the models that give the words of the NaNs that were answered."""
         nans = [exchange for exchange in exchanges if self.formats[3].is_nan(exchange.d)]
         if not nans:
             return list(models)

@@ -60,7 +60,7 @@ class Transcript(LockedFile):
         return f"{counted(self._count, 'answer')}; {GOES_ON}" if self._count else ""
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
-        """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
+        """Return the answer on file to question ``number``. Raises TcsmtError where another was asked."""
         if number >= len(self.told):
             return None
         told = self.told[number]
@@ -98,7 +98,7 @@ _BEGINNING = '{"a": ["'
 
 
 def _read(path: Path, box: str) -> Iterator[Exchange]:
-    """A transcript's exchanges; a last line that was cut off while it was written goes from the file.
+    """Yield a transcript's exchanges; a last line that was cut off while it was written goes from the file.
 
     Raises :class:`.TcsmtError` for answers of another box.
     """

@@ -185,13 +185,13 @@ class _Terms:
 
     @property
     def low(self) -> int:
-        """The least exponent of a product."""
+        """Return the least exponent of a product."""
         a, b, _, _ = self.family.formats
         return a.e_min + b.e_min - a.fraction_bits - b.fraction_bits
 
     @property
     def high(self) -> int:
-        """The largest exponent of two powers of two."""
+        """Return the largest exponent of two powers of two."""
         a, b, _, _ = self.family.formats
         return a.e_max + b.e_max
 
@@ -257,7 +257,9 @@ def _directed(
 
 
 def _leading(terms: _Terms, kind: int, top: int, depth: int, signs: tuple[int, int]) -> int:
-    """The terms above the others, by their kind; their exponent, or that of what is above the others."""
+    """Return the terms above the others, by their kind; their exponent, or that of what is above the
+    others.
+    """
     (sign, other), random, d = signs, terms.random, terms.family.formats[3]
     tiny = d.e_min - d.fraction_bits
     if kind == 0 and terms.family.k not in terms.lanes[-2:] and random.random() < 0.5:

@@ -17,13 +17,13 @@ class Bounds:
         self._signed: dict[Term, Interval] = {}
 
     def unsigned(self, node: Term) -> Interval:
-        """The least and the largest unsigned value."""
+        """Return the least and the largest unsigned value."""
         for operand in operands_first([node], self._unsigned):
             self._unsigned[operand] = self._word(operand)
         return self._unsigned[node]
 
     def signed(self, node: Term) -> Interval:
-        """The least and the largest value in two's complement."""
+        """Return the least and the largest value in two's complement."""
         for operand in operands_first([node], self._signed):
             self._signed[operand] = self._number(operand)
         return self._signed[node]

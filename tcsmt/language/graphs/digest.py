@@ -23,12 +23,12 @@ _known: WeakKeyDictionary[Term, bytes] = WeakKeyDictionary()
 
 
 def digest_of_graph(*roots: Term) -> str:
-    """The digest of one or several graphs, in this order: 32 hexadecimal digits."""
+    """Return the digest of one or several graphs, in this order: 32 hexadecimal digits."""
     return blake2b(b"".join(map(_of, roots)), digest_size=_SIZE).hexdigest()
 
 
 def digest_of_texts(texts: Iterable[str]) -> str:
-    """The digest of texts, in this order, such as digests of the parts of something larger."""
+    """Return the digest of texts, in this order, such as digests of the parts of something larger."""
     made = blake2b(digest_size=_SIZE)
     for text in texts:
         content = text.encode()
@@ -59,6 +59,6 @@ def _node(node: Term) -> bytes:
 
 @cache
 def _definition(name: str, widths: tuple[int, ...]) -> str:
-    """The digest of what a macro stands for, on arguments of these widths."""
+    """Return the digest of what a macro stands for, on arguments of these widths."""
     arguments = [var(f"argument {number}", width) for number, width in enumerate(widths)]
     return digest_of_graph(MACROS[name].definition(*arguments))

@@ -33,7 +33,9 @@ Limbs = list[Term]
 
 
 def fitted(roots: Sequence[Term], native: Callable[[str], bool], limb: int = LIMB) -> list[Limbs]:
-    """The limbs of each root, in a graph without wider words and without macros that are not native."""
+    """Return the limbs of each root, in a graph without wider words and without macros that are not
+    native.
+    """
     kept = expand(roots, lambda name: native(name) or name.startswith(_LEADING))
     limbs = split(kept, limb)
     if all(native(f"{start}{limb}") for start in _LEADING):
@@ -46,7 +48,7 @@ _LEADING = ("normalised.", "leading_zeros.")
 
 
 def split(roots: Sequence[Term], limb: int = LIMB) -> list[Limbs]:
-    """The limbs of each root, over words of at most ``limb`` bits (a power of two)."""
+    """Return the limbs of each root, over words of at most ``limb`` bits (a power of two)."""
     nodes = operands_first(roots)
     if all(node.width <= limb for node in nodes):
         return [[root] for root in roots]
@@ -57,7 +59,7 @@ def split(roots: Sequence[Term], limb: int = LIMB) -> list[Limbs]:
 
 
 def pieces(variable: Term, limb: int = LIMB) -> Limbs:
-    """The variables that stand for the limbs of one; itself where it is no wider than a limb."""
+    """Return the variables that stand for the limbs of one; itself where it is no wider than a limb."""
     if variable.width <= limb:
         return [variable]
     lows = range(0, variable.width, limb)
@@ -73,7 +75,7 @@ class _Splitter:
         self.places = limb.bit_length() - 1  # bits of a shift's amount that say how far within a limb
 
     def split(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """The node's limbs, from its arguments'."""
+        """Return the node's limbs, from its arguments'."""
         if node.width <= self.limb and all(arg.width <= self.limb for arg in node.args):
             return [rebuild(node, [arg[0] for arg in args])]
         return _SPLIT[node.op](self, node, args)
@@ -84,7 +86,7 @@ class _Splitter:
         return [self.limb] * whole + ([rest] if rest else [])
 
     def zeros(self, width: int) -> Limbs:
-        """The word 0."""
+        """Return the word 0."""
         return [const(0, part) for part in self.widths(width)]
 
     def cut(self, parts: Sequence[Term]) -> Limbs:
@@ -249,7 +251,7 @@ class _Splitter:
         return result
 
     def _placed(self, limbs: Limbs, amount: Limbs) -> Limbs:
-        """One limb moved up: it comes to lie in two neighbouring ones."""
+        """Return one limb moved up: it comes to lie in two neighbouring ones."""
         word, low = limbs[0], amount[0]
         inside = low[self.places - 1 : 0].zext(self.limb)
         lower, upper = word << inside, (word >> 1) >> (const(self.limb - 1, self.limb) - inside)
@@ -309,7 +311,7 @@ def _less(x: Limbs, y: Limbs) -> Term:
 
 
 def digits(limbs: Limbs, limb: int) -> list[Term]:
-    """The halves of every limb, each with a limb's width."""
+    """Return the halves of every limb, each with a limb's width."""
     half = limb // 2
     words = [word.zext(limb) for word in limbs]
     halves = [word[high:low] for word in words for high, low in ((half - 1, 0), (limb - 1, half))]
@@ -319,7 +321,7 @@ def digits(limbs: Limbs, limb: int) -> list[Term]:
 
 
 def sums(words: Sequence[Limbs]) -> Iterator[Limbs]:
-    """The sum of two words and more, after each addend."""
+    """Yield the sum of two words and more, after each addend."""
     result = words[0]
     for other in words[1:]:
         result = _sum(result, other, FALSE)

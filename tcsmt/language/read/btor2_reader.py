@@ -65,7 +65,9 @@ class Btor2File:
         return replace(self, nodes=nodes, inputs=inputs, outputs=outputs)
 
     def _register(self, name: str) -> tuple[Btor2Line, Btor2Line]:
-        """The wire that has a register's name, and the register: an asynchronous reset is between them."""
+        """Return the wire that has a register's name, and the register: an asynchronous reset is between
+        them.
+        """
         named = {node.name: node for node in self.nodes.values() if node.op == "state" and node.name}
         wire = self.nodes[self.outputs[name]] if self.outputs.get(name, 0) > 0 else named.get(name)
         if wire is not None:
@@ -79,24 +81,27 @@ class Btor2File:
 
     @cached_property
     def uses(self) -> Counter[int]:
-        """How often each node is an argument, a result, or what a register takes."""
+        """Return how often each node is an argument, a result, or what a register takes."""
         roots = [*self.outputs.values(), *self.following.values()]
         arguments = (argument for node in self.nodes.values() for argument in _arguments(node))
         return Counter(map(abs, (*arguments, *roots)))
 
     @property
     def named(self) -> dict[str, int]:
-        """The nodes that have a name, by it: inputs, registers, and the wires whose names the text keeps."""
+        """Return the nodes that have a name, by it: inputs, registers, and the wires whose names the text
+        keeps.
+        """
         return {node.name: number for number, node in self.nodes.items() if node.name}
 
     def width_of(self, output: str) -> int:
-        """How many bits an output has."""
+        """Return how many bits an output has."""
         return self.nodes[abs(self.outputs[output])].width
 
     def after(
         self, root: int, cycles: int, value_at: Callable[[int, Btor2Line], Term | None]
     ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
-        """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
+        """Return a node after so many clock edges, and the free words that may be in it: of what, in which
+        cycle.
 
         value_at: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
@@ -120,7 +125,7 @@ class Btor2File:
         return _Values(self, held, partial(word, cycle=cycles)).of(root), free
 
     def _registers(self, roots: Sequence[int]) -> list[int]:
-        """The registers on which nodes depend, directly or through other registers."""
+        """Return the registers on which nodes depend, directly or through other registers."""
         seen: set[int] = set()
         pending = [abs(root) for root in roots]
         while pending:
@@ -134,7 +139,7 @@ class Btor2File:
         return sorted(number for number in seen if self.nodes[number].op == "state")
 
     def error(self, node: Btor2Line, what: str) -> TcsmtError:
-        """An error about a node."""
+        """Return an error about a node."""
         return TcsmtError(f"{self.place(node)}: {what}")
 
     def place(self, node: Btor2Line) -> str:
@@ -152,7 +157,7 @@ class _Values:
     terms: dict[int, Term] = field(default_factory=dict)
 
     def of(self, root: int) -> Term:
-        """The value of a node, or of its inverse where the number is negative."""
+        """Return the value of a node, or of its inverse where the number is negative."""
         stack = [abs(root)]
         while stack:
             number = stack[-1]
@@ -197,7 +202,7 @@ class _Values:
 
 
 def read_btor2(text: str, file: str) -> Btor2File:
-    """The nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
+    """Return the nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
     lines = _Lines()
     for number, whole in enumerate(text.splitlines(), 1):
         words, source = _split(whole)
@@ -273,7 +278,7 @@ class _Lines:
 
 
 def _split(line: str) -> tuple[list[str], str]:
-    """The words of a line, and the place in a design's source that its comment names."""
+    """Return the words of a line, and the place in a design's source that its comment names."""
     code, _, comment = line.partition(";")
     place = re.match(r"\s*(\S+:\d+)(\.\d+)?", comment)
     return code.split(), place[1] if place else ""

@@ -12,7 +12,7 @@ _MOST = 256
 
 
 def joined(high: Term, low: Term) -> Term:
-    """Two words in one; what was taken apart bit by bit is put together again.
+    """Return two words in one; what was taken apart bit by bit is put together again.
 
     Yosys writes a sign extension as copies of the sign bit, and a part of a word as its parts; bytes of one
     word are loaded together.
@@ -30,7 +30,7 @@ def joined(high: Term, low: Term) -> Term:
 
 
 def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
-    """A sum; of sums that nothing else uses, one of all their words. A constant is added last.
+    """Return a sum; of sums that nothing else uses, one of all their words. A constant is added last.
 
     alone: whether each of the two is used here alone.
     """
@@ -42,7 +42,7 @@ def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
 
 
 def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
-    """The one word or the other; the larger one of two is a maximum, and so is that of maxima.
+    """Return the one word or the other; the larger one of two is a maximum, and so is that of maxima.
 
     A word whose highest bit the choice is about may have that bit as a constant.
     """
@@ -59,12 +59,12 @@ def chosen(bit: Term, then: Term, otherwise: Term) -> Term:
 
 
 def largest(*words: Term) -> Term:
-    """The maximum; of maxima, one of all their words."""
+    """Return the maximum; of maxima, one of all their words."""
     return umax(*(part for word in words for part in apart("umax", word)))
 
 
 def apart(op: str, word: Term) -> tuple[Term, ...]:
-    """The arguments of an operation on any number of words; else the word."""
+    """Return the arguments of an operation on any number of words; else the word."""
     return word.args if word.op == op and len(word.args) < _MOST else (word,)
 
 

@@ -25,7 +25,7 @@ Operation = Callable[..., Any]
 
 
 def storage(width: int) -> np.dtype[Any]:
-    """The dtype that holds words of this width."""
+    """Return the dtype that holds words of this width."""
     return np.dtype(object) if width > LIMB else _dtype(width)
 
 
@@ -78,7 +78,8 @@ class Program:
         self.size = len(nodes)
 
     def run(self, values: Mapping[str, Array], block: int = 1 << 14) -> list[Array]:
-        """The roots' values, of shape (rows,), for unsigned words by input name, each of shape (rows,).
+        """Return the roots' values, of shape (rows,), for unsigned words by input name, each of shape
+        (rows,).
 
         block: rows that are computed at a time; fewer cost calls of NumPy, more cost its arrays' places in
         the cache.
@@ -121,7 +122,7 @@ def _steps(
 
 
 def _joined(limbs: Sequence[Any]) -> Any:
-    """A result of its limbs, the lowest first."""
+    """Return a result of its limbs, the lowest first."""
     if len(limbs) == 1:
         return limbs[0]
     integers = [np.asarray(limb).astype(np.uint64).astype(object) for limb in limbs]
@@ -129,7 +130,7 @@ def _joined(limbs: Sequence[Any]) -> Any:
 
 
 def _mask(width: int) -> Any:
-    """What trims a result to its width, or None where the dtype does."""
+    """Return what trims a result to its width, or None where the dtype does."""
     dtype = _dtype(width)
     return None if width in (1, 32, 64) else dtype.type((1 << width) - 1)
 
@@ -254,7 +255,7 @@ def _fma32(a: Any, b: Any, c: Any) -> Array:
 
 
 def _leading_zeros(word: Any, width: int) -> Any:
-    """How many zeros are above the top bit of words, as uint64; 1023 more than their width for 0."""
+    """Return how many zeros are above the top bit of words, as uint64; 1023 more than their width for 0."""
     word = np.asarray(word).astype(np.uint64)
     if width > 53:  # no conversion of what is below the top bit to binary64 rounds up to the next power
         word = word & ~(word >> np.uint64(1))

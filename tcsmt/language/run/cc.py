@@ -30,7 +30,7 @@ int probe(void) { word x = {3, 4}; return (int)(x + x)[1]; }"""
 
 @functools.cache
 def available() -> bool:
-    """Whether there is a compiler that knows vectors, and its code runs."""
+    """Return whether there is a compiler that knows vectors, and its code runs."""
     try:
         address = functions(_PROBE, ["probe"])["probe"]
     except (OSError, subprocess.SubprocessError, TcsmtError):
@@ -40,12 +40,12 @@ def available() -> bool:
 
 @functools.cache
 def version() -> str:
-    """The first line of what the compiler says of itself."""
+    """Return the first line of what the compiler says of itself."""
     return _said("--version").partition("\n")[0]
 
 
 def functions(text: str, names: Sequence[str]) -> dict[str, int]:
-    """The addresses of the text's functions. Raises TcsmtError without a compiler."""
+    """Return the addresses of the text's functions. Raises TcsmtError without a compiler."""
     key = f"{text}\n{_OPTIONS}\n{_target()}"
     entry = f"{cache.digest(key.encode()).hex()}.so"
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +62,7 @@ def functions(text: str, names: Sequence[str]) -> dict[str, int]:
 
 @functools.cache
 def _target() -> str:
-    """The macros that the compiler defines: its version, and what the processor has."""
+    """Return the macros that the compiler defines: its version, and what the processor has."""
     return _said(*_OPTIONS, "-E", "-dM", "-")
 
 

@@ -50,7 +50,7 @@ def _plan(roots: tuple[Term, ...]) -> _Plan:
 
 
 def evaluate(roots: Sequence[Term], values: Mapping[str, int]) -> list[int]:
-    """The value of each root where the variable ``name`` is ``values[name]`` (unsigned words)."""
+    """Return the value of each root where the variable ``name`` is ``values[name]`` (unsigned words)."""
     plan = _plan(tuple(roots))
     values_of_nodes: list[Any] = plan.start.copy()
     for number, name, mask in plan.variables:

@@ -44,7 +44,7 @@ class BackEnd(Protocol):
     name: str
 
     def __call__(self, start: int, count: int) -> Array:
-        """The results for the words from ``start`` on: uint32."""
+        """Return the results for the words from ``start`` on: uint32."""
 
 
 class ExhaustiveEvaluator:
@@ -63,7 +63,9 @@ class ExhaustiveEvaluator:
         self.how = f"{' and '.join(names)}, every word the same" if len(names) > 1 else f"{names[0]} alone"
 
     def __call__(self, start: int, count: int) -> Array:
-        """The results for the words from ``start`` on: uint32. Raises InternalError where two differ."""
+        """Return the results for the words from ``start`` on: uint32. Raises InternalError where two
+        differ.
+        """
         if not 0 <= start <= start + count <= self._words:
             raise ValueError(f"words {start} to {start + count}: must be within 0 to {self._words}")
         if not count:

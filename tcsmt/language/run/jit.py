@@ -25,7 +25,7 @@ _WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
 
 @functools.cache
 def available() -> bool:
-    """Whether llvmlite can be imported."""
+    """Return whether llvmlite can be imported."""
     try:
         import llvmlite.binding  # noqa: F401
     except ImportError:
@@ -47,7 +47,7 @@ def require_compiler() -> None:
 
 
 def functions(text: str, names: Sequence[str]) -> dict[str, int]:
-    """The addresses of the module's functions. Raises TcsmtError without the extra."""
+    """Return the addresses of the module's functions. Raises TcsmtError without the extra."""
     require_compiler()
     import llvmlite.binding as llvm
 
@@ -95,7 +95,7 @@ def _compile(text: str) -> bytes:
 
 
 def _processor() -> tuple[str, str]:
-    """The processor for which code is made, and its features, as LLVM writes them.
+    """Return the processor for which code is made, and its features, as LLVM writes them.
 
     Raises :class:`.TcsmtError` where ``$TCSMT_DISABLE_CPU_FEATURES`` names what LLVM does not know here.
     """
@@ -114,7 +114,7 @@ def vector_bits() -> int:
 
 
 def converts_half() -> bool:
-    """Whether the processor for which code is made has instructions that convert from and to binary16.
+    """Return whether the processor for which code is made has instructions that convert from and to binary16.
 
     LLVM is asked: its code calls a function otherwise. Where no feature of an x86 processor is left out,
     their names say it in less time (a hundredth of a second of each new process).

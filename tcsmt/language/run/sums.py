@@ -55,7 +55,7 @@ class LlvmSums:
         )
 
     def __call__(self, points: Array) -> Array:
-        """The sums at the points."""
+        """Return the sums at the points."""
         check_floats()
         points = np.ascontiguousarray(points, dtype=np.uint32)
         sums = np.zeros((self._roots, points.shape[1]), dtype=np.uint32)
@@ -166,7 +166,7 @@ class LlvmWords:
         )(address)
 
     def __call__(self, points: Array) -> Array:
-        """The words at the points."""
+        """Return the words at the points."""
         check_floats()
         count = points.shape[1]
         groups = -(-count // _GROUP)
@@ -196,7 +196,7 @@ class ArraySums:
         self._outer, self._inner = [str(variable.data) for variable in outer], inner
 
     def __call__(self, points: Array) -> Array:
-        """The sums at the points."""
+        """Return the sums at the points."""
         size = 1 << self._inner.width
         some = max(1, _BLOCK // size)
         sums = [

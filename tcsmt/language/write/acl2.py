@@ -27,7 +27,7 @@ _CONSTANTS = ("t", "nil")
 
 
 def variables_of(names: Iterable[str]) -> dict[str, str]:
-    """A variable of ACL2, which knows no case, for each input."""
+    """Return a variable of ACL2, which knows no case, for each input."""
     variables: dict[str, str] = {}
     for number, name in enumerate(names):
         plain = name.lower()
@@ -38,7 +38,7 @@ def variables_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def defined(name: str, formals: Sequence[str], bindings: Sequence[tuple[str, str]], result: str) -> str:
-    """A function: what its variables are bound to, one after the other, and its value."""
+    """Return a function: what its variables are bound to, one after the other, and its value."""
     lines = [f"(defun {name} ({' '.join(formals)})"]
     if formals:
         lines.append(f"  (declare (ignorable {' '.join(formals)}))")
@@ -64,7 +64,7 @@ class Acl2Writer:
     def bindings(
         self, roots: Sequence[Term], names: Mapping[Term, str]
     ) -> tuple[list[tuple[str, str]], list[str]]:
-        """The bindings (variable, expression), operands first, and an expression for each root.
+        """Return the bindings (variable, expression), operands first, and an expression for each root.
 
         roots: without macros (:func:`.expand`). names: variables that hold the values of some nodes already,
         below which nothing is written.
@@ -106,7 +106,7 @@ class Acl2Writer:
         return order
 
     def arguments(self, node: Term) -> Sequence[Term]:
-        """The arguments in the order in which they are written."""
+        """Return the arguments in the order in which they are written."""
         if node.op not in _COMMUTATIVE:
             return node.args
         if node not in self._sorted:
@@ -118,7 +118,7 @@ class Acl2Writer:
         return (*self.below(node), node.width, self._shape(node, _DEEP), node.digest)
 
     def _shape(self, node: Term, depth: int) -> _Shape:
-        """The operations, constants and inputs down to some depth, whatever is below them."""
+        """Return the operations, constants and inputs down to some depth, whatever is below them."""
         key = node, depth
         if key not in self._shapes:
             below: list[_Shape] = []
@@ -154,7 +154,7 @@ _COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")
 
 
 def _nested(function: str) -> Callable[..., str]:
-    """An operation of two arguments on several."""
+    """Return an operation of two arguments on several."""
 
     def write(node: Term, *args: str) -> str:
         text = args[-1]

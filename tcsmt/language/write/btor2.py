@@ -26,13 +26,13 @@ class Btor2:
         self._last = 0
 
     def line(self, *words: object, name: str = "") -> int:
-        """One more line, with its number, which is returned."""
+        """Return one more line, with its number, which is returned."""
         self._last += 1
         self.lines.append(" ".join(map(str, (self._last, *words, *([name] if name else [])))))
         return self._last
 
     def sort(self, width: int) -> int:
-        """The number of the words' sort."""
+        """Return the number of the words' sort."""
         if width not in self._sorts:
             self._sorts[width] = self.line("sort bitvec", width)
         return self._sorts[width]

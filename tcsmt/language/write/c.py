@@ -31,12 +31,12 @@ static inline word largest(word x, word y) {{ word less = (word)(x < y); return 
 
 
 def plain(roots: Sequence[Term]) -> list[list[Term]]:
-    """The limbs of each root over what :func:`statements` takes."""
+    """Return the limbs of each root over what :func:`statements` takes."""
     return fitted(roots, lambda macro: False, LIMB)
 
 
 def statements(nodes: Sequence[Term], inputs: Mapping[Term, str]) -> tuple[list[str], dict[Term, str]]:
-    """The statements that compute the nodes, arguments first, and what each node is called.
+    """Return the statements that compute the nodes, arguments first, and what each node is called.
 
     inputs: what the variables are called; words, or masks where a variable is a truth value.
     """
@@ -55,7 +55,7 @@ def statements(nodes: Sequence[Term], inputs: Mapping[Term, str]) -> tuple[list[
 
 
 def _ones(width: int) -> int:
-    """The largest word of this width: of a truth value the mask."""
+    """Return the largest word of this width: of a truth value the mask."""
     return (1 << (LIMB if width == 1 else width)) - 1
 
 
@@ -88,13 +88,13 @@ def _arithmetic_shift(node: Term, args: list[str]) -> str:
 
 
 def _number(term: Term, name: str) -> str:
-    """The word as a signed number; a mask is one already."""
+    """Return the word as a signed number; a mask is one already."""
     spare = 0 if term.width == 1 else LIMB - term.width
     return f"((number)({name} << {spare}u) >> {spare})" if spare else f"(number){name}"
 
 
 def _bit(term: Term, name: str) -> str:
-    """The word; 1 for a mask."""
+    """Return the word; 1 for a mask."""
     return f"({name} & 1u)" if term.width == 1 else name
 
 

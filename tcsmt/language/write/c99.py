@@ -94,7 +94,7 @@ def container(width: int) -> int:
 
 
 def type_of(width: int) -> str:
-    """The C type that holds words of this width."""
+    """Return the C type that holds words of this width."""
     return f"uint{container(width)}_t"
 
 
@@ -103,7 +103,7 @@ def _ones(width: int) -> int:
 
 
 def literal(value: int, bits: int) -> str:
-    """A constant of one of the two types."""
+    """Return a constant of one of the two types."""
     digits = str(value) if value < 10 else f"{value:#x}"
     return f"UINT64_C({digits})" if bits == 64 else f"{digits}u"
 
@@ -131,7 +131,9 @@ class C99:
         self.helpers: set[str] = set()
 
     def statements(self, results: Sequence[Term]) -> tuple[list[str], list[str]]:
-        """The statements that compute ``results``, and the expression of each, trimmed to its width."""
+        """Return the statements that compute ``results``, and the expression of each, trimmed to its
+        width.
+        """
         made, uses = self._needed(results)
         others = fresh(set(self._names.values()))
         lines: list[str] = []
@@ -154,7 +156,7 @@ class C99:
         return lines, [text[_made_form((root, WORD), made)] for root in results]
 
     def _needed(self, results: Sequence[Term]) -> tuple[dict[_Form, _Made], Counter[_Form]]:
-        """Every form of every node that is used, and how often."""
+        """Return every form of every node that is used, and how often."""
         wanted: dict[Term, set[str]] = {}
         for root in results:
             wanted.setdefault(root, set()).add(WORD)
@@ -193,15 +195,17 @@ class C99:
         return replace(made, write=trimmed if form == WORD else extended, form=form)
 
     def most(self, node: Term) -> int:
-        """The largest unsigned value."""
+        """Return the largest unsigned value."""
         return self._bounds.unsigned(node)[1]
 
     def signed(self, node: Term) -> tuple[int, int]:
-        """The least and the largest value in two's complement."""
+        """Return the least and the largest value in two's complement."""
         return self._bounds.signed(node)
 
     def whole(self, node: Term) -> bool:
-        """Whether the operation on the arguments' words, as integers, neither wraps nor is negative."""
+        """Return whether the operation on the arguments' words, as integers, neither wraps nor is
+        negative.
+        """
         ends = [self._bounds.unsigned(arg) for arg in node.args]
         match node.op:
             case "add":
@@ -216,7 +220,9 @@ class C99:
         return False
 
     def signed_whole(self, node: Term) -> bool:
-        """Whether the operation on the arguments' numbers does not leave the signed numbers of the width."""
+        """Return whether the operation on the arguments' numbers does not leave the signed numbers of the
+        width.
+        """
         least, most = -(1 << (node.width - 1)), (1 << (node.width - 1)) - 1
         ends = [self._bounds.signed(arg) for arg in node.args]
         match node.op:
@@ -233,18 +239,18 @@ class C99:
         return f"({type_of(target)}){expression}"
 
     def name(self, node: Term) -> str:
-        """What a variable is called."""
+        """Return what a variable is called."""
         return self._names[node]
 
     def helper(self, name: str, bits: int | None = None) -> str:
-        """A function of that name for words of so many bits, which is then among :attr:`helpers`."""
+        """Return a function of that name for words of so many bits, which is then among :attr:`helpers`."""
         called = name if bits is None else f"{name}{bits}"
         self.helpers.add(called)
         return f"tcsmt_{called}"
 
 
 def _made_form(need: _Form, made: Mapping[_Form, _Made]) -> _Form:
-    """The form in which a node is written where one is needed: every other serves."""
+    """Return the form in which a node is written where one is needed: every other serves."""
     if need in made:
         return need
     return next(key for other in (WORD, NUMBER, LOW) if (key := (need[0], other)) in made)

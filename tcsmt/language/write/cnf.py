@@ -35,13 +35,13 @@ class Cnf:
     _gates: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def dimacs(self) -> str:
-        """The clauses as a DIMACS file, the input bits named in comments."""
+        """Return the clauses as a DIMACS file, the input bits named in comments."""
         named = [f"c {name}: {' '.join(map(str, word))}" for name, word in self.words.items()]
         lines = [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
         return "\n".join([*named, f"p cnf {self.variables} {len(self.clauses)}", *lines, ""])
 
     def word(self, width: int) -> Word:
-        """A word of new variables."""
+        """Return a word of new variables."""
         self.variables += width
         return list(range(self.variables - width + 1, self.variables + 1))
 
@@ -105,7 +105,7 @@ class Cnf:
         )
 
     def _gate(self, key: tuple[object, ...], clauses: Callable[[int], list[tuple[int, ...]]]) -> int:
-        """The output of a gate: the one that there is, or a new one."""
+        """Return the output of a gate: the one that there is, or a new one."""
         gate = self._gates.get(key)
         if gate is None:
             if len(self.clauses) > _MOST:
@@ -116,11 +116,11 @@ class Cnf:
         return gate
 
     def select(self, s: int, t: Word, e: Word) -> Word:
-        """A choice between two words."""
+        """Return a choice between two words."""
         return [self.choice(s, x, y) for x, y in zip(t, e, strict=True)]
 
     def sum(self, columns: Sequence[Iterable[int]]) -> Word:
-        """The sum of bits, those of each place by themselves, without the last carry."""
+        """Return the sum of bits, those of each place by themselves, without the last carry."""
         total: Word = []
         carried: list[int] = []
         for column in columns:

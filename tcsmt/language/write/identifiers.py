@@ -12,7 +12,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def identifier(text: str) -> str:
-    """The text with every other character replaced: a name in C, SystemVerilog and SMT-LIB.
+    """Return the text with every other character replaced: a name in C, SystemVerilog and SMT-LIB.
 
     >>> identifier("block 0: aligned c")
     'block_0_aligned_c'
@@ -22,7 +22,7 @@ def identifier(text: str) -> str:
 
 
 def distinct(texts: Mapping[Key, str], taken: Iterable[str]) -> dict[Key, str]:
-    """A name for each key, made from its text; none of those ``taken``, and none twice."""
+    """Return a name for each key, made from its text; none of those ``taken``, and none twice."""
     used = set(taken)
     names: dict[Key, str] = {}
     for key, text in texts.items():

@@ -31,5 +31,5 @@ class Inlining(dict[Key, str]):
 
 
 def fresh(taken: Container[str]) -> Iterator[str]:
-    """The names t0, t1, and so on, but those that are taken."""
+    """Return the names t0, t1, and so on, but those that are taken."""
     return (name for number in count() if (name := f"t{number}") not in taken)

@@ -15,7 +15,8 @@ __all__ = ["bindings"]
 
 
 def bindings(roots: Sequence[Term], names: Mapping[Term, str]) -> tuple[list[str], list[str]]:
-    """The lines that bind everything below the roots, one operation each, and an expression for each root.
+    """Return the lines that bind everything below the roots, one operation each, and an expression for each
+    root.
 
     names: of some nodes without macros; the others are ``t0``, ``t1``, … The inputs are bound outside.
     """
@@ -38,7 +39,7 @@ def bindings(roots: Sequence[Term], names: Mapping[Term, str]) -> tuple[list[str
 
 
 def _steps(node: Term, args: Sequence[str], names: Iterator[str]) -> list[tuple[str, str]]:
-    """A node's operation as expressions with names: a maximum takes two words at a time."""
+    """Return a node's operation as expressions with names: a maximum takes two words at a time."""
     if node.op != "umax":
         return [(next(names), _EXPRESSION[node.op](node, *args))]
     steps: list[tuple[str, str]] = []

@@ -29,7 +29,7 @@ def container(width: int, least: int = 16) -> int:
 
 
 def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
-    """The nodes below ``roots`` in an order in which few values are alive at a time.
+    """Return the nodes below ``roots`` in an order in which few values are alive at a time.
 
     What depends on one lane alone comes lane by lane; a reduction over lanes ends a stage. Each
     node comes after its arguments.
@@ -71,22 +71,22 @@ class Emitter:
         return container(width, self.least)
 
     def type(self, bits: int | str) -> str:
-        """The type of a vector of integers of so many bits (or of ``float``, ``double``)."""
+        """Return the type of a vector of integers of so many bits (or of ``float``, ``double``)."""
         return f"<{self.rows} x {bits if isinstance(bits, str) else f'i{bits}'}>"
 
     def fork(self, prefix: str, suffix: str) -> Emitter:
-        """A writer for another block, which computes everything by itself."""
+        """Return a writer for another block, which computes everything by itself."""
         other = Emitter(self.rows, self.least, prefix, suffix)
         other.bounds = self.bounds
         return other
 
     @property
     def text(self) -> str:
-        """What was written."""
+        """Return what was written."""
         return "\n".join(self.lines)
 
     def constant(self, value: int, bits: int) -> str:
-        """The operand of a constant, in every row."""
+        """Return the operand of a constant, in every row."""
         text = ("true" if value else "false") if bits == 1 else str(value)
         return f"splat (i{bits} {text})"
 
@@ -98,18 +98,20 @@ class Emitter:
         return name
 
     def binary(self, op: str, bits: int, left: str, right: str) -> str:
-        """A two-operand instruction."""
+        """Return a two-operand instruction."""
         return self.emit(f"{op} {self.type(bits)} {left}, {right}")
 
     def call(self, name: str, bits: int | str, *operands: str, extra: str = "") -> str:
-        """An intrinsic on vectors of one type."""
+        """Return an intrinsic on vectors of one type."""
         kind = self.type(bits)
         element = {"float": "f32", "double": "f64"}.get(str(bits), f"i{bits}")
         listed = ", ".join(f"{kind} {operand}" for operand in operands)
         return self.emit(f"call {kind} @llvm.{name}.v{self.rows}{element}({listed}{extra})")
 
     def load(self, pointer: str, bits: int, place: str, kind: str = "") -> str:
-        """A vector of words of so many bits, or what else ``kind`` says, from a place in an array of them."""
+        """Return a vector of words of so many bits, or what else ``kind`` says, from a place in an array of
+        them.
+        """
         address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
         return self.emit(f"load {kind or self.type(bits)}, ptr {address}, align {bits // 8}")
 
@@ -119,20 +121,20 @@ class Emitter:
         self.lines.append(f"  store {self.type(bits)} {value}, ptr {address}, align {bits // 8}")
 
     def repeated(self, bits: int, word: str) -> str:
-        """A vector with one word in every row."""
+        """Return a vector with one word in every row."""
         kind = self.type(bits)
         head = self.emit(f"insertelement {kind} poison, i{bits} {word}, i64 0")
         return self.emit(f"shufflevector {kind} {head}, {kind} poison, {self.type(32)} zeroinitializer")
 
     def repeated_pair(self, pair: str) -> str:
-        """A vector of words of 16 bits with the two of a word of 32 bits in every second row."""
+        """Return a vector of words of 16 bits with the two of a word of 32 bits in every second row."""
         half = Emitter(self.rows // 2, prefix=f"{pair[1:]}.")
         vector = half.repeated(32, pair)
         self.lines += half.lines
         return self.emit(f"bitcast {half.type(32)} {vector} to {self.type(16)}")
 
     def counted(self, bits: int, first: str) -> str:
-        """A vector of words that count up from the first row's."""
+        """Return a vector of words that count up from the first row's."""
         steps = ", ".join(f"i{bits} {row if bits > 1 else row & 1}" for row in range(self.rows))
         return self.emit(f"add {self.type(bits)} {self.repeated(bits, first)}, <{steps}>")
 
@@ -142,20 +144,20 @@ class Emitter:
         self.register[variable] = self.masked(variable.width, self.convert("trunc", bits, held, words))
 
     def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
-        """A conversion; none where both types are the same."""
+        """Return a conversion; none where both types are the same."""
         if source == target:
             return value
         return self.emit(f"{op} {self.type(source)} {value} to {self.type(target)}")
 
     def masked(self, width: int, value: str) -> str:
-        """The value reduced to its width."""
+        """Return the value reduced to its width."""
         bits = self.container(width)
         if bits == width:
             return value
         return self.binary("and", bits, value, self.constant((1 << width) - 1, bits))
 
     def signed(self, node: Term) -> str:
-        """The word sign-extended to its container (of the container's signed integers)."""
+        """Return the word sign-extended to its container (of the container's signed integers)."""
         if node not in self._signed:
             self._signed[node] = self._sign_extended(node)
         return self._signed[node]
@@ -180,7 +182,7 @@ class Emitter:
         return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
-        """A word of ``width`` bits in the container of ``target`` bits."""
+        """Return a word of ``width`` bits in the container of ``target`` bits."""
         return self.fitted(self.container(width), self.container(target), value, op)
 
     def fitted(self, source: int, target: int, value: str, op: str = "zext") -> str:
@@ -272,12 +274,16 @@ class Emitter:
             self._include(node, partial, self.register[arg])
 
     def _narrow(self, node: Term, arg: Term) -> bool:
-        """Whether an argument is added as a signed number of 32 bits (its own word may be 2^width more)."""
+        """Return whether an argument is added as a signed number of 32 bits (its own word may be 2^width
+        more).
+        """
         wide = node.op == "add" and arg.op == "sext" and self.container(node.width) == 64
         return wide and self.container(arg.args[0].width) == 32
 
     def _begun(self, node: Term) -> _Partial:
-        """A reduction without arguments: whether its value needs no trimming, and what makes that so."""
+        """Return a reduction without arguments: whether its value needs no trimming, and what makes that
+        so.
+        """
         if node.op != "add":
             return _Partial()
         ends = [
@@ -308,7 +314,7 @@ class Emitter:
             partial.narrow = ""
 
     def _reduced(self, node: Term) -> str:
-        """The finished reduction."""
+        """Return the finished reduction."""
         partial = self._partial.pop(node)
         self._flush(node, partial)
         return partial.value if partial.whole else self.masked(node.width, partial.value)
@@ -503,17 +509,17 @@ _FLOATS = frozenset({"add", "fma", "from_integer", "multiply", "to_double", "to_
 
 
 def native(name: str) -> bool:
-    """Whether a macro is one or a few instructions of any processor."""
+    """Return whether a macro is one or a few instructions of any processor."""
     return _family(name) in _MACROS and not of_halves(name)
 
 
 def of_halves(name: str) -> bool:
-    """Whether a macro converts from or to binary16, for which some processors have no instruction."""
+    """Return whether a macro converts from or to binary16, for which some processors have no instruction."""
     return _family(name) in ("from_half", "to_half")
 
 
 def uses_floats(nodes: Iterable[Term]) -> bool:
-    """Whether the state of the floating-point unit can change what these operations give."""
+    """Return whether the state of the floating-point unit can change what these operations give."""
     return any(node.op == "macro" and _family(str(node.data)) in _FLOATS for node in nodes)
 
 
@@ -560,7 +566,7 @@ def _arguments(kind: str, name: str) -> str:
 
 
 def over_groups(name: str, parameters: str, body: str, *, last: str = "group", entry: str = "") -> str:
-    """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
+    """Return an LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
 
     last: the block in which the body ends; it starts in the block ``group``. entry: what comes before.
     """

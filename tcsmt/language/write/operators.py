@@ -16,7 +16,7 @@ OPERATORS = {
 
 
 def infix(node: Term, parts: Sequence[str]) -> str:
-    """The node's operator between the expressions of its arguments."""
+    """Return the node's operator between the expressions of its arguments."""
     return f"({f' {OPERATORS[node.op]} '.join(parts)})"
 
 

@@ -28,14 +28,14 @@ def symbol(name: str) -> str:
 
 
 def sort(width: int) -> str:
-    """The SMT-LIB sort of words of this width."""
+    """Return the SMT-LIB sort of words of this width."""
     return "Bool" if width == 1 else f"(_ BitVec {width})"
 
 
 def definitions(
     roots: Sequence[Term], labels: Mapping[Term, str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """The lines that declare and define everything below ``roots``, and an expression for each.
+    """Return the lines that declare and define everything below ``roots``, and an expression for each.
 
     ``labels`` gives names to nodes (a stage's results, say). Macros are expanded; a variable that does not
     matter to what they expand to is declared like the others.
@@ -62,12 +62,12 @@ def definitions(
 
 
 def declarations(inputs: Iterable[Term]) -> list[str]:
-    """The lines that declare variables."""
+    """Return the lines that declare variables."""
     return [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in inputs]
 
 
 def maxima(nodes: Iterable[Term]) -> list[str]:
-    """The lines that define the maximum of two words, for each width of which the nodes have one."""
+    """Return the lines that define the maximum of two words, for each width of which the nodes have one."""
     lines = []
     for width in sorted({node.width for node in nodes if node.op == "umax"}):
         bits = sort(width)
@@ -82,7 +82,7 @@ def script(
     info: Sequence[tuple[str, str]] = (),
     values: bool = True,
 ) -> str:
-    """A self-contained script that asks for values of the variables at which ``goal`` is 1.
+    """Return a self-contained script that asks for values of the variables at which ``goal`` is 1.
 
     values: False asks only whether there are any.
     """
@@ -98,7 +98,7 @@ def script(
 
 
 def express(node: Term, text: Mapping[Term, str]) -> str:
-    """The node's operation on its arguments, whose expressions are in ``text``."""
+    """Return the node's operation on its arguments, whose expressions are in ``text``."""
     arguments = [text[arg] for arg in node.args]
     boolean = bool(node.args) and node.args[-1].width == 1
     return _EXPRESS.get(node.op, _plain)(node, arguments, boolean)

@@ -51,7 +51,7 @@ def body(
     names: Mapping[Term, str],
     registered: Collection[Term] = (),
 ) -> Body:
-    """A module's body that computes ``roots``.
+    """Return a module's body that computes ``roots``.
 
     nodes: everything below the roots, arguments first, without macros. names: of the variables, and of the
     nodes that are to have nets of their own. registered: nodes behind which registers stand; every other
@@ -71,11 +71,11 @@ class _Writer:
         self.fresh = fresh(set(names.values()))
 
     def _behind(self, node: Term) -> int:
-        """The first level at which a node's value may be used."""
+        """Return the first level at which a node's value may be used."""
         return self.level[node] + (node in self.registered)
 
     def write(self, roots: Sequence[Term]) -> Body:
-        """The body."""
+        """Return the body."""
         made = self.made
         made.latency = max(self._behind(root) for root in roots)
         last = {root: made.latency for root in roots if root.op != "const"}
@@ -120,7 +120,7 @@ class _Writer:
             ]
 
     def _at(self, node: Term, level: int) -> str:
-        """The value of a node, as many cycles later as it takes to that level."""
+        """Return the value of a node, as many cycles later as it takes to that level."""
         delay = 0 if node.op == "const" else level - self.level[node]
         return f"{self.text[node]}_r{delay}" if delay else self.text[node]
 

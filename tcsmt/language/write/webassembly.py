@@ -38,7 +38,7 @@ def module(
     *,
     most: int = _NODES,
 ) -> bytes:
-    """A module with one exported function for each program, and its ``memory``.
+    """Return a module with one exported function for each program, and its ``memory``.
 
     inputs: the variables, in the order of their words in memory, from 0 on; of an input's bytes, those above
     its width are ignored. programs: by name, the terms whose words the function computes; they follow the
@@ -65,7 +65,7 @@ def module(
 
 
 def _container(width: int) -> int:
-    """The type that holds words of this width."""
+    """Return the type that holds words of this width."""
     if width > 64:
         raise ValueError(f"a word of {width} bits: at most 64 are allowed")
     return I32 if width <= 32 else I64
@@ -80,7 +80,7 @@ def _ones(width: int) -> int:
 
 
 def _held(node: Term) -> Term:
-    """The node, or the one that it is a zero-extension of within a type: the same integer."""
+    """Return the node, or the one that it is a zero-extension of within a type: the same integer."""
     while node.op == "zext" and _container(node.width) == _container(node.args[0].width):
         node = node.args[0]
     return node
@@ -96,7 +96,7 @@ class _Body:
     holding: dict[Term, int] = field(default_factory=dict)
 
     def new(self, kind: int) -> int:
-        """The number of a local of that type that holds nothing."""
+        """Return the number of a local of that type that holds nothing."""
         if self.free[kind]:
             return heappop(self.free[kind])
         self.types.append(kind)
@@ -129,7 +129,7 @@ class _Program:
         self._own = self._with_locals()
 
     def _read_by(self, node: Term) -> list[Term]:
-        """The arguments as often as the node's instructions read them."""
+        """Return the arguments as often as the node's instructions read them."""
         match node.op:
             case "umax":
                 return [*node.args, *node.args[1:]]
@@ -138,15 +138,19 @@ class _Program:
         return list(node.args)
 
     def far(self, node: Term) -> bool:
-        """Whether a shift may go beyond its type, whose instruction takes the amount modulo its bits."""
+        """Return whether a shift may go beyond its type, whose instruction takes the amount modulo its
+        bits.
+        """
         return self.most(node.args[1]) >= _bits(_container(node.width))
 
     def most(self, node: Term) -> int:
-        """The largest unsigned value."""
+        """Return the largest unsigned value."""
         return self.bounds.unsigned(node)[1]
 
     def _with_locals(self) -> dict[Term, int]:
-        """The nodes that get a local, in order, each with the number of the function that computes it."""
+        """Return the nodes that get a local, in order, each with the number of the function that computes
+        it.
+        """
         levels: dict[Term, int] = {}
         own: dict[Term, int] = {}
         for place, node in enumerate(self._nodes):
@@ -158,7 +162,7 @@ class _Program:
         return own
 
     def _kept(self) -> set[Term]:
-        """The nodes that a later function reads."""
+        """Return the nodes that a later function reads."""
         kept: set[Term] = set()
         home = dict(self._own)
         for node in reversed(self._nodes):
@@ -196,7 +200,7 @@ class _Program:
         return [*result, self._finished()]
 
     def _finished(self) -> bytes:
-        """The function so far; another one begins."""
+        """Return the function so far; another one begins."""
         body, self._body = self._body, _Body()
         return function(body.types, bytes(body.code))
 
@@ -279,7 +283,7 @@ class _Program:
             self.trim(node.width)
 
     def temporary(self, width: int) -> int:
-        """The number of a local for words of that width, until :meth:`released`."""
+        """Return the number of a local for words of that width, until :meth:`released`."""
         return self._body.new(_container(width))
 
     def released(self, local: int) -> None:

@@ -87,7 +87,7 @@ def mixed_fractions(
 
 
 def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Array:
-    """The words of these fields. Bits that the unit ignores are 0; an unsigned format has no sign.
+    """Return the words of these fields. Bits that the unit ignores are 0; an unsigned format has no sign.
 
     sign, field, fraction: integers of one shape, which is that of the words, uint64.
     """
@@ -96,7 +96,7 @@ def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Arra
 
 
 def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -> Array:
-    """The words of (-1)^sign * 1.fraction * 2^exponent where the format has that number.
+    """Return the words of (-1)^sign * 1.fraction * 2^exponent where the format has that number.
 
     Below the smallest exponent it is truncated to a subnormal number or 0; above the largest one the
     exponent is the largest. No word is above the largest finite number; 0 is +0 where there is no -0.
@@ -114,7 +114,7 @@ def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -
 
 
 def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
-    """One such word."""
+    """Return one such word."""
     exponent = min(exponent, fmt.e_max)
     down = min(max(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
     significand = (1 << fmt.fraction_bits | fraction) >> down

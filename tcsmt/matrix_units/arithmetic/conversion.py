@@ -35,7 +35,7 @@ _PIECE = 1 << 15
 
 
 def operand_rule(name: str | None) -> Rounding | None:
-    """The rule of that name; None: there is none. Raises :class:`.UnknownName`."""
+    """Return the rule of that name; None: there is none. Raises :class:`.UnknownName`."""
     return None if name is None else OPERAND_RULES[choose("rule for operands", name, OPERAND_RULES)]
 
 
@@ -53,7 +53,7 @@ class Converted:
 
 
 def converted(words: Array, source: Format, target: Format, rounding: Rounding) -> Converted:
-    """The words of one format as those of another, each rounded once.
+    """Return the words of one format as those of another, each rounded once.
 
     words: unsigned, of any shape, of a format whose numbers binary64 has. Beyond the largest number, rounding
     to nearest gives an infinity, if there is one, and truncation the largest number. Subnormal numbers are
@@ -72,7 +72,9 @@ def converted(words: Array, source: Format, target: Format, rounding: Rounding) 
 
 @cache
 def _decisions(rounding: Rounding) -> Array:
-    """Whether a magnitude grows, by its sign, its last bit, the first dropped bit and whether more is set."""
+    """Return whether a magnitude grows, by its sign, its last bit, the first dropped bit and whether more is
+    set.
+    """
     return np.array([away for *_, away in rounding.decisions], np.uint64)
 
 
@@ -125,7 +127,7 @@ def _piece(words: Array, source: Format, target: Format, rounding: Rounding) -> 
 def _nans(
     words: Array, negative: Array, source: Format, target: Format, rounding: Rounding
 ) -> tuple[Array, Array]:
-    """The words of NaNs, and which of them are none any more."""
+    """Return the words of NaNs, and which of them are none any more."""
     none = np.zeros(words.shape, bool)
     if target.nan_word is None:
         return np.zeros(words.shape, np.uint64), none
@@ -146,7 +148,7 @@ def _nans(
 
 
 def rounded_word(fmt: Format, value: Fraction, rounding: Rounding) -> int:
-    """The word of one number, rounded once; a zero keeps its sign where the format has two.
+    """Return the word of one number, rounded once; a zero keeps its sign where the format has two.
 
     Raises ValueError where the format ends before the value: no number becomes an infinity.
     """
@@ -167,7 +169,7 @@ def rounded_word(fmt: Format, value: Fraction, rounding: Rounding) -> int:
 
 
 def floats(fmt: Format, words: Array) -> Array:
-    """The values of words in binary64, which holds them exactly: infinities and NaNs as such.
+    """Return the values of words in binary64, which holds them exactly: infinities and NaNs as such.
 
     words: unsigned, of any shape. For binary64, and formats of 32 bits at most whose numbers binary64 has.
     """

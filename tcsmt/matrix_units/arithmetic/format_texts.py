@@ -13,7 +13,7 @@ __all__ = ["is_known", "table_of_format"]
 
 
 def is_known(fmt: AnyFormat) -> bool:
-    """Whether the format's name alone says what it is."""
+    """Return whether the format's name alone says what it is."""
     try:
         return format_named(fmt.name) == fmt
     except TcsmtError:
@@ -21,7 +21,7 @@ def is_known(fmt: AnyFormat) -> bool:
 
 
 def table_of_format(fmt: AnyFormat) -> dict[str, int | bool | str]:
-    """What :func:`.format_of_table` reads."""
+    """Return what :func:`.format_of_table` reads."""
     values = {field.name: getattr(fmt, field.name) for field in fields(fmt) if field.name != "name"}
     names = {kind: name for name, kind in SPECIALS.items()}
     return {name: names[value] if isinstance(value, Specials) else value for name, value in values.items()}

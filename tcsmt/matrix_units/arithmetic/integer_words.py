@@ -15,13 +15,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def integer_dtype(fmt: IntegerFormat) -> np.dtype[Any]:
-    """The smallest integer dtype that holds the format's numbers; of fixed-point formats: its words."""
+    """Return the smallest integer dtype that holds the format's numbers; of fixed-point formats: its
+    words.
+    """
     size = next(size for size in (8, 16, 32, 64) if fmt.width <= size)
     return np.dtype(f"{'int' if fmt.signed and not fmt.fraction_bits else 'uint'}{size}")
 
 
 def integer_words(fmt: IntegerFormat, array: Array, name: str) -> Array:
-    """The words (uint64) of an array of numbers: integers or floats, which the format must hold exactly.
+    """Return the words (uint64) of an array of numbers: integers or floats, which the format must hold
+    exactly.
 
     array: of any shape, which is that of the result. Raises :class:`.TcsmtError`, which calls it ``name``.
     """
@@ -49,7 +52,7 @@ def integer_words(fmt: IntegerFormat, array: Array, name: str) -> Array:
 
 
 def integers_of_words(fmt: IntegerFormat, words: Array) -> Array:
-    """The numbers of words, an array of the same shape and of :func:`integer_dtype`."""
+    """Return the numbers of words, an array of the same shape and of :func:`integer_dtype`."""
     dtype = integer_dtype(fmt)
     if dtype.kind == "u":
         return words.astype(dtype)
@@ -59,7 +62,7 @@ def integers_of_words(fmt: IntegerFormat, words: Array) -> Array:
 
 
 def first_element(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
-    """What errors call the first wrong element, such as ``a[0, 3]``, and its value.
+    """Return what errors call the first wrong element, such as ``a[0, 3]``, and its value.
 
     wrong: booleans of the array's shape, one of which is true.
     """

@@ -61,17 +61,17 @@ class Integer:
         return x.eq(y)
 
     def at_most(self, limit: int) -> Integer:
-        """The smaller one of the number and ``limit``."""
+        """Return the smaller one of the number and ``limit``."""
         x, y = self._with(limit)
         return Integer(x.sle(y).ite(x, y), min(self.low, limit), min(self.high, limit))
 
     def at_least(self, limit: int) -> Integer:
-        """The larger one of the number and ``limit``."""
+        """Return the larger one of the number and ``limit``."""
         x, y = self._with(limit)
         return Integer(x.slt(y).ite(y, x), max(self.low, limit), max(self.high, limit))
 
     def unsigned(self, width: int) -> Term:
-        """The word with ``width`` bits, of a number that is not below 0 and small enough for them.
+        """Return the word with ``width`` bits, of a number that is not below 0 and small enough for them.
 
         (Of any other, the low bits.)
         """
@@ -83,18 +83,18 @@ class Integer:
         return self._to(width), other._to(width)
 
     def _to(self, width: int) -> Term:
-        """The number's word with more bits; with fewer, where they hold what is made of it."""
+        """Return the number's word with more bits; with fewer, where they hold what is made of it."""
         return self.word.sext(max(width, self.word.width))[width - 1 : 0]
 
 
 def signed(x: Exponent) -> Integer:
-    """An exponent. Its word may be a free variable, so that every value of the word counts."""
+    """Return an exponent. Its word may be a free variable, so that every value of the word counts."""
     high = x.low + (1 << x.term.width) - 1
     return Integer(x.term.zext(_width(x.low, high)) + x.low, x.low, high)
 
 
 def signed_word(value: int) -> Integer:
-    """A known number."""
+    """Return a known number."""
     width = _width(value, value)
     return Integer(const(value % (1 << width), width), value, value)
 

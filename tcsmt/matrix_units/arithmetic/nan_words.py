@@ -48,7 +48,7 @@ class NanWords:
 
     @classmethod
     def named(cls, text: str) -> NanWords:
-        """The rule of a text. Raises :class:`.TcsmtError`, which says what is allowed."""
+        """Return the rule of a text. Raises :class:`.TcsmtError`, which says what is allowed."""
         kind, *formats = (part.strip() for part in text.split(":"))
         return cls(kind, tuple(format_named(name).name for name in formats))
 
@@ -56,7 +56,7 @@ class NanWords:
         return ":".join((self.kind, *self.formats))
 
     def word(self, fmt: AnyFormat) -> int | None:
-        """The word of a NaN result; None where it is unknown, or where the format has no NaN."""
+        """Return the word of a NaN result; None where it is unknown, or where the format has no NaN."""
         if not isinstance(fmt, Format) or self.kind == "unknown":
             return None
         if self.formats and fmt.name not in self.formats:
@@ -65,7 +65,8 @@ class NanWords:
         return ones if self.kind == "ones" and fmt.is_nan(ones) else fmt.nan_word
 
     def computed(self, fmt: Format) -> int:
-        """The word that results have: where it is unknown, the format's quiet NaN stands for every NaN.
+        """Return the word that results have: where it is unknown, the format's quiet NaN stands for every
+        NaN.
 
         In a format without NaNs the largest number, as ``cvt.satfinite`` of the PTX ISA gives it.
         """
@@ -75,7 +76,7 @@ class NanWords:
         return fmt.nan_word if word is None else word
 
     def is_known(self, fmt: AnyFormat) -> bool:
-        """Whether a source says which word a NaN result has, or there is none."""
+        """Return whether a source says which word a NaN result has, or there is none."""
         return not isinstance(fmt, Format) or fmt.nan_word is None or self.word(fmt) is not None
 
 
@@ -85,7 +86,7 @@ class UnknownNans(Protocol):
 
     @property
     def knows_nans(self) -> bool:
-        """Whether a source says which words its NaN results have."""
+        """Return whether a source says which words its NaN results have."""
 
 
 def knows_nans(model: object) -> bool:
@@ -112,7 +113,7 @@ UNKNOWN = NanWords()
 
 
 def with_nans_merged(fmt: AnyFormat, word: Term) -> Term:
-    """The word, with one and the same NaN in place of every NaN."""
+    """Return the word, with one and the same NaN in place of every NaN."""
     if not isinstance(fmt, Format) or fmt.nan_word is None:
         return word
     if word.op == "ite":  # one NaN's word for all: what it stands for is enough

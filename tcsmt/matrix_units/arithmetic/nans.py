@@ -38,7 +38,7 @@ class Operand:
 
     @property
     def quiet(self) -> Term:
-        """Whether it is not a signalling NaN: the first fraction bit is set."""
+        """Return whether it is not a signalling NaN: the first fraction bit is set."""
         fmt = self.format
         return self.word[fmt.ignored_low_bits + fmt.fraction_bits - 1]
 
@@ -73,18 +73,18 @@ class NanRule:
 
     @classmethod
     def named(cls, text: str) -> NanRule:
-        """The rule of a text. Raises :class:`.TcsmtError`, which says what is allowed."""
+        """Return the rule of a text. Raises :class:`.TcsmtError`, which says what is allowed."""
         *cases, last = (part.strip() for part in text.split(","))
         return cls(tuple(_case(part) for part in cases), _word(last))
 
     @property
     def name(self) -> str | int:
-        """The text that reads back as the rule; the word alone where it is one word."""
+        """Return the text that reads back as the rule; the word alone where it is one word."""
         return ", ".join([*map(str, self.cases), f"{self.otherwise:#x}"]) if self.cases else self.otherwise
 
     @property
     def words(self) -> list[int]:
-        """Every word that the rule names."""
+        """Return every word that the rule names."""
         return [case.word for case in self.cases if case.word is not None] + [self.otherwise]
 
     def objection(self, a: Format, b: Format, c: Format, d: Format) -> str:
@@ -100,7 +100,7 @@ class NanRule:
         return ""
 
     def result(self, fmt: Format, lanes: Sequence[tuple[Operand, Operand]], c: Operand) -> Term:
-        """The word that a NaN result has, of factors and c; any word where the result is not a NaN."""
+        """Return the word that a NaN result has, of factors and c; any word where the result is not a NaN."""
         chosen: Term = const(self.otherwise, fmt.width)
         for case in reversed(self.cases):
             for holds, word in reversed(_found(case, fmt, lanes, c)):
@@ -109,7 +109,7 @@ class NanRule:
 
 
 def quieted(x: Operand, fmt: Format) -> Term:
-    """A NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
+    """Return a NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
     own = x.format
     low, bits = own.ignored_low_bits, own.fraction_bits
     payload = x.word[low + bits - 1 : low]
@@ -142,7 +142,7 @@ def _found(
 
 
 def _invalid(lanes: Sequence[tuple[Operand, Operand]]) -> Term:
-    """Whether a product, or the sum of the products, is invalid though no factor is a NaN."""
+    """Return whether a product, or the sum of the products, is invalid though no factor is a NaN."""
     numbers = [(x.number, y.number) for x, y in lanes]
     # (the one NaN of some formats has the negative zero's word, and decodes as a zero, too)
     invalid = [(x.infinite & y.zero | x.zero & y.infinite) & ~(x.nan | y.nan) for x, y in numbers]

@@ -32,7 +32,7 @@ _BITS = 32
 
 
 def product(x: Term, y: Term) -> Number:
-    """The exact product that :func:`multiply` rounds."""
+    """Return the exact product that :func:`multiply` rounds."""
     return dp.multiply(dp.decode(_WIDE, x), dp.decode(_WIDE, y))
 
 
@@ -117,7 +117,8 @@ from_half = Macro(
 
 
 def through_half(word: Term, fmt: Format) -> Term | None:
-    """A number of a format whose fields are no longer than binary16's, in binary32; None for other formats.
+    """Return a number of a format whose fields are no longer than binary16's, in binary32; None for other
+    formats.
 
     Of NaNs and infinities it is some word. The tests compare it with :func:`.widen` on every word.
     """
@@ -128,8 +129,8 @@ def through_half(word: Term, fmt: Format) -> Term | None:
 
 
 def half_word(word: Term, fmt: Format) -> Term | None:
-    """The same in binary16; None, too, where numbers are subnormal there: they are in fewer instructions
-    without it, or it says nothing of them.
+    """Return the same in binary16; None, too, where numbers are subnormal there: they are in fewer
+    instructions without it, or it says nothing of them.
     """
     if not _in_half(fmt) or fmt.e_min - fmt.fraction_bits < _HALF.e_min:
         return None
@@ -146,7 +147,7 @@ def _in_half(fmt: Format) -> bool:
 
 
 def _as_half(word: Term, fmt: Format) -> Term:
-    """The number that binary16 has where the format's fields are its own."""
+    """Return the number that binary16 has where the format's fields are its own."""
     bits = fmt.exponent_bits + fmt.fraction_bits
     magnitude = word[bits - 1 : 0].zext(_HALF.width - 1) << (_HALF.fraction_bits - fmt.fraction_bits)
     return from_half(word[bits].concat(magnitude))
@@ -170,7 +171,7 @@ _FLOATS = frozenset(
 
 
 def unspecified(roots: Iterable[Term]) -> list[Term]:
-    """The roots, with a free variable for each result that is left open; no macro is left.
+    """Return the roots, with a free variable for each result that is left open; no macro is left.
 
     What holds of them for all values of all variables holds on every processor.
     """
@@ -178,7 +179,7 @@ def unspecified(roots: Iterable[Term]) -> list[Term]:
 
 
 def written_out(roots: Iterable[Term]) -> list[Term]:
-    """The same, but that macros which are no operations on floating-point words are left."""
+    """Return the same, but that macros which are no operations on floating-point words are left."""
     roots = list(roots)
     open_words: dict[Term, Term] = {}
     for node in operands_first(roots):

@@ -46,7 +46,7 @@ def to_containers(fmt: Format, words: Bytes) -> Bytes:
 
 
 def from_containers(fmt: Format, containers: Bytes) -> Bytes:
-    """The words in containers; padding bits are ignored."""
+    """Return the words in containers; padding bits are ignored."""
     _check(fmt, containers, "bytes")
     return containers >> np.uint8(_padding(fmt)) & np.uint8((1 << fmt.width) - 1)
 

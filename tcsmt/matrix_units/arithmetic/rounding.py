@@ -35,7 +35,7 @@ class Rounding:
 
     @cached_property
     def decisions(self) -> list[tuple[int, int, int, int, int | None]]:
-        """Each sign, odd, half and rest, and what :attr:`away` says: None where a variable decides."""
+        """Return each sign, odd, half and rest, and what :attr:`away` says: None where a variable decides."""
         decisions = []
         for s, o, h, r in product((0, 1), repeat=4):
             sign, odd, half, rest = (TRUE if bit else FALSE for bit in (s, o, h, r))
@@ -44,41 +44,41 @@ class Rounding:
 
     @cached_property
     def nearest(self) -> bool:
-        """Whether the result is always one of the nearest numbers, however ties are broken."""
+        """Return whether the result is always one of the nearest numbers, however ties are broken."""
         return all(away == h for _, _, h, r, away in self.decisions if r or not h)
 
     @cached_property
     def ties_to_even(self) -> bool:
-        """Whether it is IEEE 754's default: the nearest number, the even one of two."""
+        """Return whether it is IEEE 754's default: the nearest number, the even one of two."""
         return all(away == (h & (r | o)) for _, o, h, r, away in self.decisions)
 
     @cached_property
     def ties_away(self) -> bool:
-        """Whether the result is the nearest number, the one farther from zero of two."""
+        """Return whether the result is the nearest number, the one farther from zero of two."""
         return all(away == h for _, _, h, _, away in self.decisions)
 
     @cached_property
     def truncates(self) -> bool:
-        """Whether the magnitude never grows: what is below the last kept bit is cut off."""
+        """Return whether the magnitude never grows: what is below the last kept bit is cut off."""
         return all(away == 0 for *_, away in self.decisions)
 
     @cached_property
     def floors(self) -> bool:
-        """Whether it rounds down, toward minus infinity."""
+        """Return whether it rounds down, toward minus infinity."""
         return all(away == (s & (h | r)) for s, _, h, r, away in self.decisions)
 
     @cached_property
     def to_odd(self) -> bool:
-        """Whether what is below the last kept bit sets it: the OR of all of them."""
+        """Return whether what is below the last kept bit sets it: the OR of all of them."""
         return all(away == ((1 - o) & (h | r)) for _, o, h, r, away in self.decisions)
 
     @property
     def overflows_by_sign(self) -> bool:
-        """Whether the sign decides what an overflow becomes."""
+        """Return whether the sign decides what an overflow becomes."""
         return self.overflows(negative=True) != self.overflows(negative=False)
 
     def overflows(self, *, negative: bool) -> bool:
-        """Whether a number too large for the format, of this sign, becomes an infinity."""
+        """Return whether a number too large for the format, of this sign, becomes an infinity."""
         return self.infinite(TRUE if negative else FALSE) is TRUE
 
     def __reduce__(self) -> tuple[Callable[[str], Rounding], tuple[str]]:
@@ -108,5 +108,5 @@ ROUNDINGS: dict[str, Rounding] = {
 
 
 def rounding_named(name: str) -> Rounding:
-    """The mode of that name. Raises :class:`.UnknownName`."""
+    """Return the mode of that name. Raises :class:`.UnknownName`."""
     return ROUNDINGS[choose("rounding mode", name, ROUNDINGS)]

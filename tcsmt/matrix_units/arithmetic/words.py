@@ -63,7 +63,8 @@ _LONGEST = 4000
 
 
 def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
-    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is.
+    """Return the dtype whose elements are stored as the format's words (tf32: float32); unsigned where none
+    is.
 
     Of integers: the smallest one that holds them.
     """
@@ -80,14 +81,16 @@ def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
 
 
 def format_of(dtype: np.dtype[Any]) -> AnyFormat | None:
-    """The format of a dtype's values; None for words and where there is none (tf32 has none of its own)."""
+    """Return the format of a dtype's values; None for words and where there is none (tf32 has none of its
+    own).
+    """
     if dtype.kind == "i":
         return INTEGERS[f"s{dtype.itemsize * 8}"]
     return next((FORMATS[name] for name in (*_NUMPY, *_ML_DTYPES) if dtype_of(FORMATS[name]) == dtype), None)
 
 
 def unsigned(fmt: AnyFormat) -> np.dtype[Any]:
-    """The smallest unsigned integer dtype that holds the format's words."""
+    """Return the smallest unsigned integer dtype that holds the format's words."""
     for size in (8, 16, 32):
         if fmt.width <= size:
             return np.dtype(f"uint{size}")
@@ -181,7 +184,8 @@ def _numbers(array: Array, name: str) -> Array:
 def _rounded(
     fmt: Format, array: Array, source: Format, name: str, rounding: Rounding | None, advice: str
 ) -> Array:
-    """The words of an array of floating-point numbers. rounding: None where each must be exact in the format.
+    """Return the words of an array of floating-point numbers. rounding: None where each must be exact in the
+    format.
 
     What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
     """
@@ -233,7 +237,7 @@ def to_word(
     *,
     all_digits: bool = True,
 ) -> int:
-    """The word that a text stands for.
+    """Return the word that a text stands for.
 
     ``0x3c00``, with all hexadecimal digits of the format, or, of a floating-point format with two or more,
     these digits alone: the word itself. A decimal number, a ratio (``1/3``), a C99 hexadecimal number
@@ -305,7 +309,9 @@ def _digits_of(fmt: AnyFormat) -> str:
 def _rounded_word(
     fmt: AnyFormat, content: str, value: Fraction, rounded: Callable[[str], None] | None, rounding: Rounding
 ) -> int:
-    """The word near a decimal number that the format does not hold; ``rounded`` is told, or it is refused."""
+    """Return the word near a decimal number that the format does not hold; ``rounded`` is told, or it is
+    refused.
+    """
     wrong = f"{content!r} is not representable in {fmt.name}"
     try:
         word = rounded_word(fmt, value, rounding) if isinstance(fmt, Format) else fmt.nearest_word(value)
@@ -320,7 +326,7 @@ def _rounded_word(
 
 
 def _is_number(fmt: AnyFormat, word: int, text: str) -> bool:
-    """Whether a word is that of a number in decimal."""
+    """Return whether a word is that of a number in decimal."""
     try:
         return fmt.word(_number(text)) == word
     except ValueError:
@@ -328,7 +334,7 @@ def _is_number(fmt: AnyFormat, word: int, text: str) -> bool:
 
 
 def _beyond(fmt: AnyFormat, value: Fraction) -> str:
-    """Which end of a format a value lies beyond."""
+    """Return which end of a format a value lies beyond."""
     if isinstance(fmt, IntegerFormat):
         return f", whose values are {fmt.limits}"
     if value < 0 and not fmt.signed:

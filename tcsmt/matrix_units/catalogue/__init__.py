@@ -33,7 +33,7 @@ __all__ = [
 
 
 def rows(name: str | None = None, *, claims: bool = True) -> list[Row]:
-    """Every row, by architecture; or those that a name stands for, the most used one first.
+    """Return every row, by architecture; or those that a name stands for, the most used one first.
 
     name: an architecture, a GPU or a processor (of which those are meant that it has), ``ARCH/INSTRUCTION``,
     or an instruction that one architecture alone has. Without ``claims``: those that nobody refutes or
@@ -66,7 +66,9 @@ def _of(file: ArchitectureFile, names: Iterable[str], claims: bool) -> list[Row]
 
 
 def disputes(row: Row) -> list[Row]:
-    """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
+    """Return the disputed models of an accepted row's unit, where no outputs of the hardware support the
+    row.
+    """
     if row.status != "accepted" or row.measured or row.architecture not in ARCHITECTURES:
         return []
     file = architecture_file(row.architecture)
@@ -75,7 +77,7 @@ def disputes(row: Row) -> list[Row]:
 
 
 def status_text(row: Row) -> str:
-    """A row's status; of an accepted row also whether another model of its unit disputes it."""
+    """Return a row's status; of an accepted row also whether another model of its unit disputes it."""
     return f"{row.status}, disputed" if disputes(row) else row.status
 
 
@@ -86,7 +88,8 @@ def selected(
     k: int | None = None,
     evidence: str | None = None,
 ) -> list[Row]:
-    """The rows with these formats (by parameter, as ``a_format``), this K and this evidence; None: any.
+    """Return the rows with these formats (by parameter, as ``a_format``), this K and this evidence; None:
+    any.
 
     Raises :class:`.TcsmtError` for an unknown format or evidence.
     """
@@ -103,7 +106,8 @@ def selected(
 
 
 def architecture_named(name: str) -> str:
-    """The architecture of that name, alias (``sm_90``), GPU (``h200``) or processor (``graviton4``, ``cpu``).
+    """Return the architecture of that name, alias (``sm_90``), GPU (``h200``) or processor (``graviton4``,
+    ``cpu``).
 
     Case, spaces, hyphens and makers' names do not matter. Raises :class:`.UnknownName`.
     """
@@ -111,14 +115,14 @@ def architecture_named(name: str) -> str:
 
 
 def _rows_of(architecture: str, claims: bool) -> list[Row]:
-    """An architecture's rows; of a processor, those that it has, and an error where it has none."""
+    """Return an architecture's rows; of a processor, those that it has, and an error where it has none."""
     meant = named(architecture)
     of_architecture = _rows_in(meant.architecture, claims)
     return of_architecture if meant.processor is None else _that_it_has(meant.processor, of_architecture)
 
 
 def _that_it_has(processor: Processor, of_architecture: Sequence[Row]) -> list[Row]:
-    """The rows of a processor's instructions, the most used first."""
+    """Return the rows of a processor's instructions, the most used first."""
     prefixes = instructions_of(processor.features)
     places = {
         row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None)
@@ -134,7 +138,7 @@ def _that_it_has(processor: Processor, of_architecture: Sequence[Row]) -> list[R
 
 
 def stands_for(name: str) -> str:
-    """What a processor's name, or its architecture's, stands for, as a sentence; "" for all others.
+    """Return what a processor's name, or its architecture's, stands for, as a sentence; "" for all others.
 
     Its instructions compute different functions of operands of one format, so that people are told.
     name: also with an instruction (``cpu/vdpbf16ps``). Raises :class:`.TcsmtError` for unknown names.
@@ -152,7 +156,7 @@ def stands_for(name: str) -> str:
 
 
 def _is_of(row: Row, prefix: str) -> bool:
-    """Whether a row, or the one that a claim is about, is the instruction, or a variant of it."""
+    """Return whether a row, or the one that a claim is about, is the instruction, or a variant of it."""
     name = row.instruction.partition("@")[0]
     return name == prefix or name.startswith(f"{prefix}.")
 
@@ -162,7 +166,7 @@ def _of_feature(name: str) -> Callable[[Row], bool]:
 
 
 def sequences_of(architecture: str, *, claims: bool = False) -> list[Row]:
-    """An architecture's sequences of instructions that multiply what no instruction does alone.
+    """Return an architecture's sequences of instructions that multiply what no instruction does alone.
 
     The first ones leave least of a product out. They have names as instructions have. claims: with those
     that are refuted or disputed.
@@ -172,7 +176,9 @@ def sequences_of(architecture: str, *, claims: bool = False) -> list[Row]:
 
 
 def _instruction(architecture: str, instruction: str) -> Row:
-    """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
+    """Return the row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes
+    it.
+    """
     meant = named(architecture)
     file, name = architecture_file(meant.architecture), meant.architecture
     instructions = file.instructions
@@ -191,7 +197,9 @@ def _instruction(architecture: str, instruction: str) -> Row:
 
 
 def _meant(instruction: str, names: Sequence[str]) -> list[str]:
-    """The names that a text means: the same, else as a manual writes it, else those that it is a part of."""
+    """Return the names that a text means: the same, else as a manual writes it, else those that it is a part
+    of.
+    """
     same = [name for name in names if name == instruction]
     candidates = [name for name in names if "@" in instruction or "@" not in name]
     return (
@@ -207,7 +215,8 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def row_named(name: str) -> Row:
-    """The first of those rows that a name stands for (:func:`rows`): of an architecture, the most used.
+    """Return the first of those rows that a name stands for (:func:`rows`): of an architecture, the most
+    used.
 
     It knows the catalogue alone. What people give for a unit is read by :func:`.resolve`.
     """

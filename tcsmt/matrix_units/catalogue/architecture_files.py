@@ -71,16 +71,18 @@ class ArchitectureFile:
 
     @property
     def instructions(self) -> list[str]:
-        """The names of the rows, in the file's order."""
+        """Return the names of the rows, in the file's order."""
         return [*self._tables[0]]
 
     @property
     def sequences(self) -> list[str]:
-        """The names of the sequences of those rows' instructions."""
+        """Return the names of the sequences of those rows' instructions."""
         return [*self._tables[1]]
 
     def row(self, name: str) -> Row:
-        """The row, or the sequence, of that name. Of many models in a file, only those asked are made."""
+        """Return the row, or the sequence, of that name. Of many models in a file, only those asked are
+        made.
+        """
         if name not in self._made:
             rows, sequences = self._tables
             self._made[name] = self._row(name, dict((rows | sequences)[name]))
@@ -92,7 +94,9 @@ class ArchitectureFile:
 
     @cached_property
     def _tables(self) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-        """The keys of each row and each sequence, with those of the row above and of its instructions."""
+        """Return the keys of each row and each sequence, with those of the row above and of its
+        instructions.
+        """
         models: dict[str, dict[str, Any]] = {}
         rows, sequences = (
             dict(self._complete(keys, models) for keys in self._entries(self.data.get(name, ())))
@@ -101,7 +105,7 @@ class ArchitectureFile:
         return rows, sequences
 
     def _entries(self, blocks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The keys of each row of some blocks, with those that it inherits."""
+        """Yield the keys of each row of some blocks, with those that it inherits."""
         shared = self.data.get("shared", {})
         for block in blocks:
             single = "table" not in block
@@ -123,7 +127,9 @@ class ArchitectureFile:
     def _complete(
         self, keys: dict[str, Any], models: dict[str, dict[str, Any]]
     ) -> tuple[str, dict[str, Any]]:
-        """The name of a row and its keys. models: the keys of those above it, and then its own, too."""
+        """Return the name of a row and its keys. models: the keys of those above it, and then its own,
+        too.
+        """
         name = keys.pop("instruction", "a row without an instruction")
         missing = [key for key in _NEEDED if key not in keys]
         if missing:
@@ -156,5 +162,5 @@ class ArchitectureFile:
 
 @cache
 def architecture_file(architecture: str) -> ArchitectureFile:
-    """The catalogue's file of an architecture."""
+    """Return the catalogue's file of an architecture."""
     return ArchitectureFile(architecture, FOLDER / f"{architecture}.toml", contents(architecture))

@@ -57,7 +57,7 @@ class Citations(Result):
 
 
 def citations(row: Row) -> Citations:
-    """The entries that a row's source names, in its order; a part that names none is said."""
+    """Return the entries that a row's source names, in its order; a part that names none is said."""
     entries: dict[str, Citation] = {}
     missing = []
     for part in (text.strip() for text in row.source.split(";")):

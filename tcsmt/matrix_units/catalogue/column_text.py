@@ -16,7 +16,7 @@ _LISTS = ("inherits", "instructions", "lanes", "measured", "where")
 
 
 def entries_of(table: str) -> Iterator[dict[str, Any]]:
-    """The keys that each line gives; ``-`` stands for nothing, and commas divide a list.
+    """Yield the keys that each line gives; ``-`` stands for nothing, and commas divide a list.
 
     Raises :class:`.TcsmtError` where a line has not as many cells as there are columns.
 
@@ -37,7 +37,7 @@ def entries_of(table: str) -> Iterator[dict[str, Any]]:
 
 @cache
 def _value(cell: str, is_list: bool) -> Any:
-    """What a cell says: a list, a number, true or false, or a text."""
+    """Return what a cell says: a list, a number, true or false, or a text."""
     if is_list or "," in cell:
         return [_value(part, False) for part in cell.split(",")]
     if re.fullmatch(r"-?\d+|0x[0-9a-f]+", cell):

@@ -88,7 +88,7 @@ def ports_as_json(row: Row) -> dict[str, dict[str, str]]:
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
-    """The row as plain data, with the names of the models that dispute it."""
+    """Return the row as plain data, with the names of the models that dispute it."""
     return {**row.as_json(), **ports_as_json(row), "disputed_by": [other.name for other in disputes(row)]}
 
 

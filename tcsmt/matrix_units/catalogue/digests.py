@@ -19,7 +19,9 @@ __all__ = ["digest_of_unit", "models_named", "stale"]
 
 
 def models_named(data: Any) -> dict[str, str]:
-    """The digest of each catalogue row, and of each architecture, whose name is a string of JSON data."""
+    """Return the digest of each catalogue row, and of each architecture, whose name is a string of JSON
+    data.
+    """
     names = sorted({text for text in _strings(data) if text in _units()})
     return {name: digest_of_unit(name) for name in names}
 
@@ -36,7 +38,7 @@ def digest_of_unit(name: str) -> str:
 
 
 def stale(data: Any) -> list[str]:
-    """What is named in JSON data, and has another digest now than the data say, or none there."""
+    """Return what is named in JSON data, and has another digest now than the data say, or none there."""
     stamped: dict[str, str] = {}
     for models in _stamps(data):
         stamped |= {name: digest for name, digest in models.items() if name in _units()}

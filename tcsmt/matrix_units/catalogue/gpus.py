@@ -35,19 +35,19 @@ ARCHITECTURES = (
 
 @cache
 def contents(architecture: str) -> dict[str, Any]:
-    """What an architecture's file says."""
+    """Return what an architecture's file says."""
     return tomllib.loads((FOLDER / f"{architecture}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def aliases() -> Mapping[str, str]:
-    """The architecture of each other name of one."""
+    """Return the architecture of each other name of one."""
     return {name: target for target in ARCHITECTURES for name in contents(target).get("aliases", ())}
 
 
 @cache
 def gpus() -> Mapping[str, str]:
-    """The architecture of each GPU."""
+    """Return the architecture of each GPU."""
     return {name: target for target in ARCHITECTURES for name in contents(target).get("gpus", ())}
 
 

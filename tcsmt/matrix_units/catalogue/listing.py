@@ -30,7 +30,7 @@ _IEEE = {
 
 
 def as_text(rows: Iterable[Row]) -> list[str]:
-    """A line for each row, with its parameters, evidence and status."""
+    """Return a line for each row, with its parameters, evidence and status."""
     table: list[tuple[str, ...]] = [("unit", "K", "N_FMA", "F", "zero", "evidence", "status")]
     for row in rows:
         numbers = ("-" if text is None else text for text in _numbers(row.model))
@@ -39,7 +39,7 @@ def as_text(rows: Iterable[Row]) -> list[str]:
 
 
 def as_markdown(rows: Iterable[Row]) -> str:
-    """A table of the units, and, where there are any, one of the claims about them."""
+    """Return a table of the units, and, where there are any, one of the claims about them."""
     rows = list(rows)
     claims = [(f"`{r.name}`", f"{r.note} ({r.source})", r.status) for r in rows if "@" in r.instruction]
     lines = markdown(_HEAD, _units(row for row in rows if "@" not in row.instruction))
@@ -73,7 +73,7 @@ def _units(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _shape(instruction: str) -> str:
-    """The instruction's name without its formats."""
+    """Return the instruction's name without its formats."""
     if instruction.startswith("v_mfma"):
         return instruction
     return ".".join(part for part in instruction.split(".") if part not in FORMATS)
@@ -87,7 +87,7 @@ def _operands(m: Model) -> str:
 
 
 def arithmetic(m: Model) -> str:
-    """What the numbers beside it do not say."""
+    """Return what the numbers beside it do not say."""
     match m:
         case FusedDotAdd() if m.group > 1:
             return f"exact sums of {m.group} × scales, fused"
@@ -114,7 +114,7 @@ def arithmetic(m: Model) -> str:
 
 
 def _operations(m: IeeeParameters) -> Iterator[str]:
-    """What is not said by the method of IEEE operations."""
+    """Yield what is not said by the method of IEEE operations."""
     if m.chains > 1:
         yield f"{m.chains} chains, c last"
     if m.method == "exact" and not m.c_first:

@@ -25,7 +25,7 @@ class Variant:
 
 
 def rows_of_function(model: Model) -> list[Row]:
-    """The rows that have the same graph on words of the same formats; those that are accepted first.
+    """Return the rows that have the same graph on words of the same formats; those that are accepted first.
 
     A format's name alone counts for nothing, as a format of one's own may have any.
     """
@@ -35,7 +35,9 @@ def rows_of_function(model: Model) -> list[Row]:
 
 
 def nearest_variant(model: Model) -> Variant | None:
-    """The row from which a model differs in the fewest parameters, four at most; the first accepted one."""
+    """Return the row from which a model differs in the fewest parameters, four at most; the first accepted
+    one.
+    """
     variants = sorted(_variants(model), key=lambda v: (len(v.changed), v.row.status != "accepted"))
     return variants[0] if variants else None
 

@@ -14,7 +14,8 @@ _BUILTIN = "__builtin_amdgcn_"
 
 
 def means(mnemonic: str, instruction: str) -> bool:
-    """Whether a text such as ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` can mean an instruction.
+    """Return whether a text such as ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` can mean an
+    instruction.
 
     PTX's qualifiers without influence on the arithmetic are left out, a shape's N may be any number, and
     types may be missing. AMD's names may be written as the compiler's builtins, and those of MFMA with and
@@ -37,7 +38,9 @@ def means(mnemonic: str, instruction: str) -> bool:
 
 
 def _same(text: str, part: str) -> bool:
-    """Whether two parts of names agree; a number stands for the M and N that the catalogue leaves open."""
+    """Return whether two parts of names agree; a number stands for the M and N that the catalogue leaves
+    open.
+    """
     pattern = re.escape(part)
     if re.fullmatch(r"m(\d+|m)nnk\d+", part):
         pattern = re.sub(r"^mm", r"m(?:\\d+|m)", part).replace("nn", r"n(?:\d+|n)", 1)

@@ -41,7 +41,9 @@ class Named:
 
 
 def named(name: str) -> Named:
-    """What a name stands for. Raises :class:`.UnknownName`, or says why the catalogue does not have it."""
+    """Return what a name stands for. Raises :class:`.UnknownName`, or says why the catalogue does not have
+    it.
+    """
     if name in ARCHITECTURES:  # without the other architectures' files
         return Named(name)
     words = _words(name)
@@ -75,7 +77,7 @@ def _words(name: str) -> list[str]:
 
 
 def _spellings(words: list[str]) -> Iterator[str]:
-    """The name as it is, without brands, and without words for forms of the same chip."""
+    """Yield the name as it is, without brands, and without words for forms of the same chip."""
     for some in (words, [word for word in words if word not in BRANDS]):
         last = next((n for n in range(len(some), 1, -1) if not re.fullmatch(VARIANTS, some[n - 1])), 1)
         yield from ("".join(some[:n]) for n in range(len(some), last - 1, -1) if n)
@@ -83,7 +85,7 @@ def _spellings(words: list[str]) -> Iterator[str]:
 
 @cache
 def _index() -> dict[str, str]:
-    """The architecture of every name, without spaces; of GPUs also without brands and series."""
+    """Return the architecture of every name, without spaces; of GPUs also without brands and series."""
     index = {"".join(_words(name)): name for name in ARCHITECTURES}
     index |= {"".join(_words(name)): target for name, target in aliases().items()}
     for name, target in gpus().items():

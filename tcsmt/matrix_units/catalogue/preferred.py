@@ -12,12 +12,16 @@ __all__ = ["by_use", "is_preferred", "of_other_arithmetic"]
 
 
 def by_use(rows: Iterable[Row]) -> list[Row]:
-    """The same rows, the instruction that GEMM libraries use first; otherwise in the catalogue's order."""
+    """Return the same rows, the instruction that GEMM libraries use first; otherwise in the catalogue's
+    order.
+    """
     return sorted(rows, key=lambda row: not is_preferred(row))
 
 
 def is_preferred(row: Row) -> bool:
-    """Whether GEMM libraries use it, and not the architecture's most used instruction, for its formats."""
+    """Return whether GEMM libraries use it, and not the architecture's most used instruction, for its
+    formats.
+    """
     narrow = max(row.model.a_format.width, row.model.b_format.width) < 16
     if not narrow or row.architecture not in ARCHITECTURES:
         return False

@@ -43,7 +43,7 @@ class Processor:
 
 
 def instructions_of(features: tuple[str, ...]) -> list[str]:
-    """How the names of their instructions begin, the most used first."""
+    """Return how the names of their instructions begin, the most used first."""
     singles = [name for name in features if name in INSTRUCTIONS]
     both = [name for name in INSTRUCTIONS if " " in name and set(name.split()) <= {*features}]
     return list(dict.fromkeys(prefix for name in (*singles, *both) for prefix in INSTRUCTIONS[name]))

@@ -58,7 +58,7 @@ class Selection:
     lanes: tuple[int, ...] = ()
 
     def has(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row is one of them."""
+        """Return whether a row is one of them."""
         same = all(row.get(key) == value for key, value in self.where)
         return same and self.result in row and (not self.lanes or len(row["a"]) in self.lanes)
 

@@ -51,7 +51,7 @@ class Row:
         return f"{self.architecture}/{self.instruction}"
 
     def as_json(self) -> dict[str, Any]:
-        """The row as plain data."""
+        """Return the row as plain data."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             **data, "measured": list(self.measured), "model": self.model.as_json(),

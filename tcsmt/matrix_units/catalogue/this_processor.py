@@ -14,7 +14,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def facts(path: Path) -> dict[str, str]:
-    """Each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
+    """Return each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
@@ -23,7 +23,7 @@ def facts(path: Path) -> dict[str, str]:
 
 
 def this_processor(architecture: str) -> Processor:
-    """The processor of this machine, which has that architecture.
+    """Return the processor of this machine, which has that architecture.
 
     Raises :class:`.TcsmtError` where nothing says what it is.
     """

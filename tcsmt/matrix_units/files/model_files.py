@@ -38,12 +38,12 @@ __all__ = [
 
 
 def is_model_file(name: str) -> bool:
-    """Whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""
+    """Return whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""
     return name.lower().endswith(".toml") or os.path.isfile(name)
 
 
 def read_model(path: Path) -> Row:
-    """The model of a file, as a row: ``custom/NAME``, conjectured, its source the file.
+    """Return the model of a file, as a row: ``custom/NAME``, conjectured, its source the file.
 
     NAME is the file's ``name``, or the file's own name. Raises :class:`.TcsmtError`,
     which names the file, the line and the key.
@@ -65,14 +65,14 @@ def read_model(path: Path) -> Row:
 
 
 def row_of_model(model: Model, name: str = "unit", source: str = "") -> Row:
-    """A model that is in no catalogue as a row: ``custom/NAME``, conjectured."""
+    """Return a model that is in no catalogue as a row: ``custom/NAME``, conjectured."""
     return Row(
         architecture="custom", instruction=name, model=model, source=source, date=0, evidence="conjectured"
     )
 
 
 def model_toml(row: Row) -> str:
-    """A file that reads back as the row's model: every parameter, below what it means.
+    """Return a file that reads back as the row's model: every parameter, below what it means.
 
     Raises :class:`.TcsmtError` for a model of others that no file can hold.
     """
@@ -85,7 +85,9 @@ def model_toml(row: Row) -> str:
 
 
 def _suggested(kind: type[Model], name: str, table: Mapping[str, Any]) -> str:
-    """What the catalogue's units have for a number that is missing: those of the table's formats, if any."""
+    """Return what the catalogue's units have for a number that is missing: those of the table's formats, if
+    any.
+    """
     if not str(next(field.type for field in fields(kind.table()) if field.name == name)).endswith("| None"):
         return ""
     of_kind = [row for row in rows() if type(row.model) is kind and "@" not in row.instruction]

@@ -37,7 +37,7 @@ _DTYPES: dict[str, Any] = {
 
 
 def read_safetensor(path: Path, name: str) -> Array:
-    """The tensor of that name, of its shape and dtype, mapped into memory.
+    """Return the tensor of that name, of its shape and dtype, mapped into memory.
 
     name: empty where the file has one tensor. Raises :class:`.TcsmtError`, which names the file, and for an
     unknown name the nearest ones.

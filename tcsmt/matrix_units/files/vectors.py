@@ -15,7 +15,7 @@ __all__ = ["neutral", "vector_of"]
 
 
 def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = None) -> dict[str, int]:
-    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``; what is not named is neutral.
+    """Return the words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``; what is not named is neutral.
 
     rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
     Raises :class:`.TcsmtError`.
@@ -47,5 +47,5 @@ def _told(rounded: Callable[[str], None], name: str, message: str) -> None:
 
 
 def neutral(name: str, fmt: AnyFormat) -> int:
-    """What an input that is not named holds: 0, or 1 where it is a block scale."""
+    """Return what an input that is not named holds: 0, or 1 where it is a block scale."""
     return fmt.word(Fraction(1)) if name.startswith("s") else 0

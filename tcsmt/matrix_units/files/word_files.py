@@ -40,7 +40,7 @@ def as_hex(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
 
 
 def as_readmemh(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
-    """The same, each row one number."""
+    """Return the same, each row one number."""
     formats = _fields(model)
     widths = [fmt.width for fmt in formats.values()]
     head = [f"// rows of {one_line(name)}"] if name else []
@@ -59,13 +59,13 @@ def as_readmemh(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
 
 
 def named(text: str) -> str:
-    """The unit that the first line names; empty: it names none."""
+    """Return the unit that the first line names; empty: it names none."""
     match = _NAMED.match(text)
     return match[1] if match else ""
 
 
 def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple[int, list[int]]]:
-    """Each row's line, and its words; the result last, if the file has results.
+    """Return each row's line, and its words; the result last, if the file has results.
 
     where: the file, for errors. Raises :class:`.TcsmtError`.
     """

@@ -62,11 +62,11 @@ class Port:
 
     @property
     def path(self) -> str:
-        """The port with what selects its bits, as it was given."""
+        """Return the port with what selects its bits, as it was given."""
         return self.text.partition("=")[2].removesuffix(f" ({self.source})") or self.name
 
     def range_in(self, width: int) -> tuple[int, int]:
-        """The highest and the lowest bit, in a port of so many bits. Raises :class:`.TcsmtError`."""
+        """Return the highest and the lowest bit, in a port of so many bits. Raises :class:`.TcsmtError`."""
         high, low = self.bits or (width - 1, 0)
         if high < low:
             raise TcsmtError(f"port {self.text!r}: bits are given as [HIGH:LOW]")
@@ -131,24 +131,24 @@ class Circuit(Model):
         self.check("d_format", width == self.d_format.width, f"of {width} bits, as the output is")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """The design's output."""
+        """Return the design's output."""
         own = (var(name, fmt.width) for name, fmt in self.input_formats.items())
         (output,) = substitute([self._output], dict(zip(own, x.flat(), strict=True)))
         stages.append(Stage(None, Kind.RESULT, None, self.d_format, output))
         return output
 
     def as_json(self) -> dict[str, Any]:
-        """The parameters as plain values, with a digest of the text."""
+        """Return the parameters as plain values, with a digest of the text."""
         return super().as_json() | {"btor2": f"sha256:{hashlib.sha256(self.btor2.encode()).hexdigest()}"}
 
     @cached_property
     def design(self) -> Btor2File:
-        """What the text says. Raises :class:`.TcsmtError`."""
+        """Return what the text says. Raises :class:`.TcsmtError`."""
         return read_btor2(self.btor2, "btor2").cut(self.cut)
 
     @cached_property
     def _ports(self) -> list[Port]:
-        """Every port, with those that have their operand's name."""
+        """Return every port, with those that have their operand's name."""
         ports = [Port.read(text) for text in self.ports]
         names = {port.operand for port in ports}
         operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
@@ -159,7 +159,7 @@ class Circuit(Model):
 
     @cached_property
     def _output(self) -> Term:
-        """The result, in terms of the input variables."""
+        """Return the result, in terms of the input variables."""
         whole, port, free = self._free_output
         output = self._undriven_as_said(whole, free)
         bits = _undriven(free)
@@ -170,7 +170,7 @@ class Circuit(Model):
         return output
 
     def wire(self, name: str) -> Term:
-        """A word within the design, by its name, in terms of the input variables and of what is free.
+        """Return a word within the design, by its name, in terms of the input variables and of what is free.
 
         A lemma about a design can be stated of such words. Raises :class:`.UnknownName`.
         """
@@ -181,19 +181,19 @@ class Circuit(Model):
         return self._undriven_as_said(word, free)
 
     def _undriven_as_said(self, word: Term, free: Mapping[Term, tuple[Btor2Line, int]]) -> Term:
-        """A word with zeros for the bits that nothing drives, where ``undriven`` says so."""
+        """Return a word with zeros for the bits that nothing drives, where ``undriven`` says so."""
         if self.undriven != "zero":
             return word
         return substitute([word], {bit: const(0, bit.width) for bit in _undriven(free)})[0]
 
     @property
     def with_undriven_free(self) -> Term:
-        """The result, in terms of the input variables, undriven bits and don't-cares."""
+        """Return the result, in terms of the input variables, undriven bits and don't-cares."""
         return self._free_output[0]
 
     @cached_property
     def _free_output(self) -> tuple[Term, Port, Mapping[Term, tuple[Btor2Line, int]]]:
-        """The result with free words in it, its port, and what they are."""
+        """Return the result with free words in it, its port, and what they are."""
         design, width = self.design, self.d_format.width
         (port, *more) = [port for port in self._ports if port.operand == "d"]
         if more:
@@ -212,7 +212,7 @@ class Circuit(Model):
         *,
         only_undriven: bool,
     ) -> TcsmtError:
-        """The error of a result that depends on what nothing says."""
+        """Return the error of a result that depends on what nothing says."""
         lines: list[str] = []
         hints: dict[str, None] = {}
         for v in others[:_SHOWN]:
@@ -240,7 +240,7 @@ class Circuit(Model):
         return kind(f"{port.name} depends on {', '.join(lines)}{more}{hint}")
 
     def _cycles_hint(self, port: Port) -> str:
-        """How many cycles would do."""
+        """Return how many cycles would do."""
         for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
             whole, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
             if all(free[v][0].op != "state" for v in variables([whole]) if v in free):
@@ -248,14 +248,14 @@ class Circuit(Model):
         return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
 
     def _given(self, cycle: int, node: Btor2Line) -> Term | None:
-        """What an input is in a cycle; None: anything."""
+        """Return what an input is in a cycle; None: anything."""
         if node.name in self._constants:
             return self._constants[node.name]
         return self._words.get(node.name) if cycle == 0 or self.hold else None
 
     @property
     def port_map(self) -> dict[str, str]:
-        """Which bits of which port each operand's word and the result are, for people."""
+        """Return which bits of which port each operand's word and the result are, for people."""
         found: dict[str, str] = {}
         for port in self._ports:
             if port.operand == "d":
@@ -284,7 +284,7 @@ class Circuit(Model):
 
     @cached_property
     def _words(self) -> dict[str, Term]:
-        """The word of every input that has operands in it; bits that have none are free."""
+        """Return the word of every input that has operands in it; bits that have none are free."""
         parts: dict[str, list[tuple[int, Port, Term]]] = {}
         seen: set[str] = set()
         for port in self._ports:
@@ -310,7 +310,7 @@ class Circuit(Model):
         return {name: self._joined(name, pieces) for name, pieces in parts.items()}
 
     def _lanes_of(self, port: Port) -> tuple[list[str], AnyFormat]:
-        """The names of the words that a port has, and their format."""
+        """Return the names of the words that a port has, and their format."""
         if port.operand == "d":
             return ["d"], self.d_format
         fmt = self.operand_formats.named[port.operand]

@@ -22,7 +22,7 @@ __all__ = ["has_file", "meanings", "parameters_toml", "toml_value"]
 
 
 def parameters_toml(model: Model) -> str:
-    """A file of a model alone: every parameter, below what it means."""
+    """Return a file of a model alone: every parameter, below what it means."""
     lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
     comment = ""
@@ -50,7 +50,7 @@ def parameters_toml(model: Model) -> str:
 
 
 def has_file(model: Model) -> bool:
-    """Whether a file can hold the model: not where one model of others is made of others again."""
+    """Return whether a file can hold the model: not where one model of others is made of others again."""
     plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
     values = (getattr(model.parameters, f.name) for f in fields(model.table()))
     parts = [part for _, part in _parts(model)]
@@ -60,13 +60,13 @@ def has_file(model: Model) -> bool:
 
 
 def _parts(model: Model) -> list[tuple[str, Model]]:
-    """The models that a model is made of, in order, each with the parameter that it is in."""
+    """Return the models that a model is made of, in order, each with the parameter that it is in."""
     lists = [f.name for f in file_parameters(type(model)) if is_of_models(f)]
     return [(name, part) for name in lists for part in getattr(model, name)]
 
 
 def _own_formats(model: Model) -> list[AnyFormat]:
-    """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
+    """Return the formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
     formats: dict[str, AnyFormat] = {}
     models = [model, *(part for _, part in _parts(model))]
     for f, fmt in ((f, getattr(each.parameters, f.name)) for each in models for f in fields(each.table())):
@@ -80,7 +80,7 @@ def _own_formats(model: Model) -> list[AnyFormat]:
 
 
 def meanings(kind: type[Model]) -> dict[str, str]:
-    """What each parameter of a kind of model means, from the docstrings of its classes."""
+    """Return what each parameter of a kind of model means, from the docstrings of its classes."""
     texts: dict[str, str] = {}
     for base in reversed(kind.table().__mro__):
         for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
@@ -92,7 +92,7 @@ def meanings(kind: type[Model]) -> dict[str, str]:
 
 
 def toml_value(value: object) -> str:
-    """A parameter as a file has it."""
+    """Return a parameter as a file has it."""
     match value:
         case None:
             return json.dumps(NONE)

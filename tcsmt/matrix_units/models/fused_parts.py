@@ -36,7 +36,7 @@ class Contiguous:
     n_fma: int
 
     def blocks(self, k: int) -> list[list[int]]:
-        """The lanes of each block, in the order in which blocks are chained."""
+        """Return the lanes of each block, in the order in which blocks are chained."""
         return _neighbours(range(k), self.n_fma)
 
 
@@ -48,7 +48,7 @@ class Interleaved:
     interleave: int
 
     def blocks(self, k: int) -> list[list[int]]:
-        """The lanes of each block, in the order in which blocks are chained."""
+        """Return the lanes of each block, in the order in which blocks are chained."""
         count = k // self.n_fma
         return [
             [lane for lane in range(k) if lane // self.interleave % count == block] for block in range(count)
@@ -63,7 +63,7 @@ class Ordered:
     order: tuple[int, ...]
 
     def blocks(self, k: int) -> list[list[int]]:
-        """The lanes of each block, in the order in which blocks are chained."""
+        """Return the lanes of each block, in the order in which blocks are chained."""
         return _neighbours(self.order, self.n_fma)
 
 
@@ -253,7 +253,7 @@ class CLast:
 
     @property
     def grid(self) -> OneGrid:
-        """The sum of a block, whose c is the result of the block before."""
+        """Return the sum of a block, whose c is the result of the block before."""
         return OneGrid(
             terms=self.terms,
             fraction_bits=self.fraction_bits,

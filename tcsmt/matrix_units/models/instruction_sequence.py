@@ -49,7 +49,7 @@ class InstructionSequence(Model):
         self.check("instructions", plain, "instructions without block scales")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """Each instruction on a, b and the result of the one before it."""
+        """Return each instruction on a, b and the result of the one before it."""
         word = x.c
         for number, part in enumerate(self.instructions):
             trace = part.apply(replace(x, c=word))
@@ -58,5 +58,5 @@ class InstructionSequence(Model):
         return word
 
     def as_json(self) -> dict[str, Any]:
-        """The instructions' parameters, in order."""
+        """Return the instructions' parameters, in order."""
         return super().as_json() | {"instructions": [part.as_json() for part in self.instructions]}

@@ -58,25 +58,25 @@ class Leading:
 
     @property
     def follows(self) -> Term:
-        """Whether c is neither zero nor leads."""
+        """Return whether c is neither zero nor leads."""
         return ~self.c.zero & ~self.leads
 
     def entering(self, own: Exponent, least: int) -> Exponent:
-        """The exponent with which c takes part in the maximum.
+        """Return the exponent with which c takes part in the maximum.
 
         own: that of a c which always does. least: one that decides nothing.
         """
         return own.or_where(self.follows, Exponent.constant(least))
 
     def apart(self, whole: Fixed, parts: Sequence[Fixed]) -> Fixed:
-        """An aligned group: the sum of its aligned parts where c does not lead."""
+        """Return an aligned group: the sum of its aligned parts where c does not lead."""
         width = max(part.word.width for part in parts) + (len(parts) - 1).bit_length()
         summed = dp.accumulate(parts, max(width, whole.word.width))
         word = self.leads.ite(whole.word.sext(summed.word.width), summed.word)
         return replace(whole, word=word)
 
     def on_grid_of_c(self, number: int, group: Number, top: Exponent, align: Align) -> Fixed:
-        """An aligned group: on a coarser grid of c where c leads its products, but not all."""
+        """Return an aligned group: on a coarser grid of c where c leads its products, but not all."""
         own = signed(self.own)
         coarser = self.follows & signed(self.reached[number]).sle(own) & signed(top).slt(own)
         rough = align(group, top.or_where(coarser, self.own))
@@ -110,7 +110,7 @@ def without_small(
 
 
 def _reaches(x: Fixed, exponent: int) -> Term:
-    """Whether a magnitude is 2^``exponent`` or more."""
+    """Return whether a magnitude is 2^``exponent`` or more."""
     size = dp.sign_and_magnitude(x).magnitude
     places = (signed_word(exponent + x.fraction_bits) - signed(x.exponent)).at_least(0)
     width = max(size.width, places.word.width)

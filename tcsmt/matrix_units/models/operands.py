@@ -43,13 +43,13 @@ class Operands(Generic[Lanes_co, One_co]):
 
     @property
     def named(self) -> dict[str, Any]:
-        """Each part that is there by its field's name, in order."""
+        """Return each part that is there by its field's name, in order."""
         parts = {"a": self.a, "b": self.b, "c": self.c, "scale_a": self.scale_a, "scale_b": self.scale_b}
         return {name: part for name, part in parts.items() if part is not None}
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The parts that are there, in order."""
+        """Return the parts that are there, in order."""
         return tuple(self.named.values())
 
     def map(self, change: Callable[[Any], Any]) -> Operands[Any, Any]:

@@ -53,7 +53,7 @@ class Parameters:
             raise self.refusal(name, allowed)
 
     def refusal(self, name: str, allowed: str) -> TcsmtError:
-        """The error about a parameter, with its value and what is allowed."""
+        """Return the error about a parameter, with its value and what is allowed."""
         value = getattr(self, name)
         shown = value.name if isinstance(value, AnyFormat) else f"{value!r:.200}"
         return TcsmtError(f"{name} = {shown}: must be {allowed}")
@@ -93,15 +93,15 @@ def _declared(
 
 
 def choice(default: str, *others: str) -> Any:
-    """A parameter that is one of some names, with its default."""
+    """Return a parameter that is one of some names, with its default."""
     return field(default=default, metadata={"choices": (default, *others)})
 
 
 def number(least: int, most: int, *, default: Any = MISSING) -> Any:
-    """A parameter that is a number from ``least`` to ``most``."""
+    """Return a parameter that is a number from ``least`` to ``most``."""
     return field(default=default, metadata={"ends": (least, most)})
 
 
 def lane_count(*, default: Any = MISSING) -> Any:
-    """A parameter that counts lanes; which counts fit, the model says."""
+    """Return a parameter that counts lanes; which counts fit, the model says."""
     return field(default=default, metadata={"unit": "lanes"})

@@ -64,12 +64,12 @@ class ProductGrid:
 
     @property
     def counts(self) -> Term:
-        """Whether some product is not zero."""
+        """Return whether some product is not zero."""
         return ~self.largest_product.ult(self.least)
 
     @property
     def unsure(self) -> Term:
-        """Whether the grid is left to the model."""
+        """Return whether the grid is left to the model."""
         unsure = ~self.top.ult(self.limit)
         return unsure | self.counts & self.top.ule(self.floor) if self.floor > self.least else unsure
 
@@ -122,14 +122,14 @@ class GridNumbers:
 
     @property
     def largest_aligned(self) -> int:
-        """What is left of a product, at most."""
+        """Return what is left of a product, at most."""
         a, b = self.formats
         places = self.fraction_bits - a.fraction_bits - b.fraction_bits
         product = ((2 << a.fraction_bits) - 1) * ((2 << b.fraction_bits) - 1)
         return product << places if places >= 0 else product >> -places
 
     def exponent(self, pair: Sequence[Term], scales: Sequence[Term] = ()) -> Term:
-        """The exponent word of a product. pair: words of the formats. scales: their exponent words."""
+        """Return the exponent word of a product. pair: words of the formats. scales: their exponent words."""
         return total(*map(exponent_word, self.formats, pair, self.offsets), *scales)
 
     def scale(self, top: Term) -> Term:
@@ -137,31 +137,33 @@ class GridNumbers:
         return (const(2 * BIAS + self.fraction_bits + self.bias, WIDTH) - top) << FRACTION
 
     def lane(self, pair: Sequence[Term], exponent: Term, scale: Term) -> LaneOfForm:
-        """A product of words of the formats."""
+        """Return a product of words of the formats."""
         x, y = (widen(word, fmt, WIDE) for word, fmt in zip(pair, self.formats, strict=True))
         product = native.multiply(x, y)
         return LaneOfForm((x, y), exponent, product, scale, on_grid(product, scale))
 
 
 def exact_products(a: Format, b: Format) -> bool:
-    """Whether every product of two numbers is one of binary32, if that had more exponents."""
+    """Return whether every product of two numbers is one of binary32, if that had more exponents."""
     return a.signed and b.signed and a.precision + b.precision <= WIDE.precision
 
 
 def _normal_products(a: Format, b: Format) -> bool:
-    """Whether no exact product is too small or too large for binary32."""
+    """Return whether no exact product is too small or too large for binary32."""
     smallest = sum(fmt.e_min - fmt.fraction_bits for fmt in (a, b))
     largest = sum(fmt.e_max + 1 for fmt in (a, b))
     return smallest >= WIDE.e_min and largest <= WIDE.e_max
 
 
 def on_grid(number: Term, scale: Term) -> Term:
-    """What is left of a number of binary32 in units of the grid."""
+    """Return what is left of a number of binary32 in units of the grid."""
     return native.to_integer(native.multiply(number, scale))
 
 
 def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
-    """A word's exponent field and an offset; 0 of a zero, and more than any other of what is no number."""
+    """Return a word's exponent field and an offset; 0 of a zero, and more than any other of what is no
+    number.
+    """
     number = dp.decode(fmt, word)
     counted = number.exponent.within(1 - offset - fmt.bias, fmt.e_max + 1)
     usual = number.zero.ite(const(0, EXPONENT_WORD), to_width(counted, EXPONENT_WORD) + 1)
@@ -169,5 +171,5 @@ def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
 
 
 def to_width(word: Term, width: int) -> Term:
-    """A word extended by zeros, or its low bits."""
+    """Return a word extended by zeros, or its low bits."""
     return word.zext(max(width, word.width))[width - 1 : 0]

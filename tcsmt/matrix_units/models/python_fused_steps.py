@@ -66,7 +66,7 @@ def _lanes_of(m: FusedParameters) -> str:
 
 
 def _block(m: FusedParameters, c: str, lanes: str) -> Iterator[Line]:
-    """The lines of one block, whose last one gives its result to the variable of the name ``c``."""
+    """Yield the lines of one block, whose last one gives its result to the variable of the name ``c``."""
     scale = f" * (sa[i // {m.scale_block}] * sb[i // {m.scale_block}])" if m.scale_format is not None else ""
     if m.flush_inputs or m.flush_c:
         yield f"{c} = flushed({c})", ""
@@ -134,7 +134,7 @@ def _numbers_in_paper(m: FusedParameters) -> Callable[[str], str]:
 
 
 def _entering(m: FusedParameters, x: str) -> str:
-    """The exponent with which a term takes part in the maximum."""
+    """Return the exponent with which a term takes part in the maximum."""
     return f"{x}.exp" if m.zero_exponent is None else f"{x}.exp if {x} else {m.zero_exponent}"
 
 

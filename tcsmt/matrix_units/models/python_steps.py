@@ -116,7 +116,7 @@ def _dot_then_add(m: DotThenAdd) -> Iterator[Line]:
 
 
 def _down_block(m: DotThenAdd, lanes: str) -> Iterator[Line]:
-    """The lines of one block. Steps are those of MMA-Sim, III-F, and III-H where there are groups."""
+    """Yield the lines of one block. Steps are those of MMA-Sim, III-F, and III-H where there are groups."""
     bits, again, grouped = m.fraction_bits, m.realignment.name, m.lane_groups > 1
     paper = "MMA-Sim III-H" if grouped else "MMA-Sim III-F"
     limit = "" if m.product_limit is None else f"; infinite from 2^{m.product_limit} on"

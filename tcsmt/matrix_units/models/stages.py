@@ -127,7 +127,7 @@ Place = tuple[Where, Kind, "int | range | None"]
 
 
 def where_text(block: Where) -> str:
-    """How people call the place of a stage; "" where there is only one."""
+    """Return how people call the place of a stage; "" where there is only one."""
     if block is None:
         return ""
     return f"block {block}" if isinstance(block, int) else str(block)
@@ -156,7 +156,7 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """What it is called within its block."""
+        """Return what it is called within its block."""
         match self.kind, self.lane:
             case Kind.INSTRUCTION, _:
                 return ""
@@ -173,12 +173,12 @@ class Stage:
 
     @property
     def name(self) -> str:
-        """What people read."""
+        """Return what people read."""
         where, label = where_text(self.block), self.label
         if isinstance(self.block, OperandPlace):
             return f"{where}, {label}"
         return f"{where}: {label}" if where and label else where or label
 
     def inside(self, instruction: InstructionPlace | ChainPlace | SequencePlace) -> Stage:
-        """The stage of a unit as one of an algorithm, a kernel or a sequence that runs the unit."""
+        """Return the stage of a unit as one of an algorithm, a kernel or a sequence that runs the unit."""
         return replace(self, block=replace(instruction, within=self.block))

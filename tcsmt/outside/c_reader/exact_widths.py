@@ -24,7 +24,7 @@ __all__ = ["exact_widths"]
 
 
 def exact_widths(root: Term) -> Term:
-    """The same function of the same variables, in other operations. root: without macros."""
+    """Return the same function of the same variables, in other operations. root: without macros."""
     return _Narrowing(root).result()
 
 
@@ -41,7 +41,7 @@ class _Narrowing:
                 self.users[arg].add(node)
 
     def result(self) -> Term:
-        """The root."""
+        """Return the root."""
         for node in self.nodes:
             self.new[node] = self._word(node, self.needed[node])
             assert self.new[node].width == self.needed[node], node
@@ -52,7 +52,7 @@ class _Narrowing:
         return _bits(self.new[arg], width - 1, 0)
 
     def _word(self, node: Term, width: int) -> Term:
-        """The low bits of a node, by what is there for its arguments."""
+        """Return the low bits of a node, by what is there for its arguments."""
         rule = _RULES.get(node.op)
         if rule is not None:
             return rule(self, node, width)
@@ -66,7 +66,7 @@ class _Narrowing:
         return self._masked([self._low(arg, narrow) for arg in node.args]).zext(width)
 
     def _masked(self, args: Sequence[Term]) -> Term:
-        """A word and others, of which some are a truth value in every bit."""
+        """Return a word and others, of which some are a truth value in every bit."""
         width = args[0].width
         masks = [arg for arg in args if arg.op == "sext" and arg.args[0].width == 1]
         words = [arg for arg in args if arg not in masks]
@@ -140,7 +140,7 @@ class _Narrowing:
         return self._sum(args)
 
     def _alone(self, arg: Term, user: Term) -> bool:
-        """Whether nothing else uses a word, nor what it extends."""
+        """Return whether nothing else uses a word, nor what it extends."""
         while self.users[arg] == {user}:
             inner = [part for part in arg.args if part.value is None]
             if arg.op not in ("zext", "sext", "xor") or len(inner) != 1:
@@ -193,7 +193,7 @@ class _Narrowing:
         return self._minus(self._low(node.args[0], width))
 
     def _widened(self, word: Term) -> Term:
-        """A sum with a constant, or a maximum, in as many bits as it is used with."""
+        """Return a sum with a constant, or a maximum, in as many bits as it is used with."""
         if word.op != "zext":
             return word
         (inner,) = word.args
@@ -227,7 +227,8 @@ class _Narrowing:
         unsigned: tuple[int, int],
         signed: tuple[int, int],
     ) -> Term:
-        """The operation in as many bits as its arguments and the exact result, between these ends, have.
+        """Return the operation in as many bits as its arguments and the exact result, between these ends,
+        have.
 
         The operation's low bits depend on the low bits of its arguments alone.
         """
@@ -371,7 +372,7 @@ _RULES: dict[str, Callable[[_Narrowing, Term, int], Term]] = {
 
 
 def _needed(root: Term, nodes: Sequence[Term]) -> dict[Term, int]:
-    """How many of the low bits of each node the root depends on; at least one."""
+    """Return how many of the low bits of each node the root depends on; at least one."""
     needed = dict.fromkeys(nodes, 1)
     needed[root] = root.width
     for node in reversed(nodes):
@@ -417,7 +418,7 @@ def _bits(word: Term, high: int, low: int) -> Term:
 
 
 def _core(word: Term) -> Term:
-    """The narrower word of which this one is the extension with zeros."""
+    """Return the narrower word of which this one is the extension with zeros."""
     if word.value is not None:
         return const(word.value, max(1, word.value.bit_length()))
     return word.args[0] if word.op == "zext" else word
@@ -436,7 +437,7 @@ def _number_width(word: Term) -> int:
 def _by_bits(
     operation: Callable[[Sequence[Term]], Term], words: Sequence[Term], most: Callable[[Sequence[int]], int]
 ) -> Term:
-    """An operation on each bit alone, in as many bits as matter.
+    """Return an operation on each bit alone, in as many bits as matter.
 
     most: ``min`` for one of which the result has a zero where any argument has.
     """
@@ -451,7 +452,7 @@ def _by_bits(
 
 
 def _zeros(word: Term) -> int:
-    """How many low bits are 0, as far as it shows."""
+    """Return how many low bits are 0, as far as it shows."""
     if word.value is not None:
         return (word.value & -word.value).bit_length() - 1 if word.value else 0
     if word.op == "concat" and word.args[1].value == 0:
@@ -460,7 +461,7 @@ def _zeros(word: Term) -> int:
 
 
 def _joined(high: Term, low: Term) -> Term:
-    """One word behind the other; of three, the first two are joined first."""
+    """Return one word behind the other; of three, the first two are joined first."""
     if high.value == 0:
         return low.zext(high.width + low.width)
     if high.op == "zext":
@@ -471,12 +472,12 @@ def _joined(high: Term, low: Term) -> Term:
 
 
 def _other(word: Term, one: Term) -> Term:
-    """The argument of two that is not this one."""
+    """Return the argument of two that is not this one."""
     return word.args[1] if word.args[0] is one else word.args[0]
 
 
 def _extended(word: Term, like: Term) -> Term:
-    """The word extended as another one is."""
+    """Return the word extended as another one is."""
     return word.sext(like.width) if like.op == "sext" else word.zext(like.width)
 
 
@@ -501,7 +502,7 @@ def _number(word: Term) -> tuple[Term, Term]:
 
 
 def _amount(amount: Term, width: int) -> Term:
-    """An amount of a shift in which all from ``width`` on are the same, without its limit."""
+    """Return an amount of a shift in which all from ``width`` on are the same, without its limit."""
     core = _core(amount)
     if core.op != "ite" or core.args[0].op != "ult":
         return core
@@ -512,7 +513,7 @@ def _amount(amount: Term, width: int) -> Term:
 
 
 def _shifted(word: Term, amount: Term) -> Term:
-    """The word, shifted to the right by an amount of any width."""
+    """Return the word, shifted to the right by an amount of any width."""
     by = _amount(amount, word.width)
     wide = max(word.width, by.width)
     return word.zext(wide) >> by.zext(wide)
@@ -558,7 +559,7 @@ def _within(bit: Term, words: Sequence[Term]) -> Term | None:
 
 
 def _same_width(left: Term, right: Term) -> tuple[Term, Term]:
-    """Two words that are to be compared, without what both are extended by."""
+    """Return two words that are to be compared, without what both are extended by."""
     wide = max(_core(left).width, _core(right).width)
     if wide == left.width:
         wide = max(_number_width(left), _number_width(right))

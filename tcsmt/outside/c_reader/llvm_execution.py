@@ -120,7 +120,7 @@ class Execution:
     _constants: Memory = field(default_factory=Memory)
 
     def run(self, name: str, arguments: Sequence[Value], memory: Memory) -> tuple[Value | None, Memory]:
-        """What a function returns, and the memory after it. Raises :class:`.TcsmtError`."""
+        """Return what a function returns, and the memory after it. Raises :class:`.TcsmtError`."""
         return self._call(self.module.functions[name], arguments, memory, TRUE, 0)
 
     def _call(
@@ -177,7 +177,7 @@ class Execution:
         return waiting[stop][1] if waiting else None
 
     def _ways(self, frame: _Frame, state: _State, last: Instruction, path: Term) -> list[tuple[Term, str]]:
-        """The blocks that may come next, with truth values of which one is 1."""
+        """Return the blocks that may come next, with truth values of which one is 1."""
         if last.opcode == "ret":
             state.returned = self._value(state, last.operands[0], last.type) if last.operands else None
             return [(TRUE, _END)]
@@ -203,7 +203,7 @@ class Execution:
         ]
 
     def _traps(self, first: Instruction, last: Instruction, path: Term) -> bool:
-        """Whether a block only says that something undefined has happened, which is noted then."""
+        """Return whether a block only says that something undefined has happened, which is noted then."""
         if first.opcode != "call" or first.words != ("llvm.ubsantrap",):
             return False
         (kind,) = first.operands
@@ -214,7 +214,9 @@ class Execution:
     def _may_be(
         self, ways: list[tuple[Term, str]], path: Term, count: int, last: Instruction
     ) -> list[tuple[Term, str]]:
-        """The ways without those that a solver calls impossible, which is noted; asked in loops alone."""
+        """Return the ways without those that a solver calls impossible, which is noted; asked in loops
+        alone.
+        """
         if count > _ROUNDS:
             raise TcsmtError(
                 f"{last.source}: a loop of more than {_ROUNDS} rounds whose end depends on the inputs"
@@ -326,7 +328,7 @@ class Execution:
             raise TcsmtError(f"{op.source}: more than {_STEPS:,} instructions: does the function end?")
 
     def _step(self, frame: _Frame, state: _State, op: Instruction, path: Term) -> bool:
-        """Whether the function goes on after an instruction."""
+        """Return whether the function goes on after an instruction."""
         self._count(op)
         if op.opcode == "phi":
             return True
@@ -674,7 +676,7 @@ class Execution:
         raise TcsmtError(f"a constant of type {of} is not supported")
 
     def _global(self, name: str) -> Object:
-        """A variable of the file. One that is not const may have been changed by an earlier call."""
+        """Return a variable of the file. One that is not const may have been changed by an earlier call."""
         if name not in self._globals:
             variable = self.module.variables.get(name)
             if variable is None:
@@ -707,7 +709,7 @@ _METHODS: dict[str, Callable[[Execution, _State, Instruction, Term], Value | Non
 
 
 def _moved(base: MemoryPlace, of: Type, indices: Sequence[Term]) -> MemoryPlace:
-    """An address by its indices: the first one in units of the type, the others into it."""
+    """Return an address by its indices: the first one in units of the type, the others into it."""
     kind: Type = of
     for number, index in enumerate(indices):
         word = index.sext(64) if index.width < 64 else index
@@ -738,7 +740,7 @@ def _parts_of(kind: Struct | Array) -> list[tuple[int, Type]]:
 
 
 def _flat(kind: Type, value: Operand, offset: int) -> list[tuple[int, Type, Operand]]:
-    """The words of a constant, each with its place."""
+    """Return the words of a constant, each with its place."""
     if isinstance(kind, Array):
         parts = [(kind.element, Zero())] * kind.count if isinstance(value, Zero) else _parts(value)
         places = [offset + number * kind.element.size for number in range(kind.count)]
@@ -760,7 +762,9 @@ def _parts(value: Operand) -> list[tuple[Type, Operand]]:
 
 
 def _order(function: Function) -> dict[str, int]:
-    """A number for each block, larger than those of the blocks before it, but for ways back in a loop."""
+    """Return a number for each block, larger than those of the blocks before it, but for ways back in a
+    loop.
+    """
     order: list[str] = []
     seen: set[str] = set()
     first = next(iter(function.blocks))

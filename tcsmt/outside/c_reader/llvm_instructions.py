@@ -21,7 +21,7 @@ class InstructionReader(OperandReader):
     """Instructions, read from their lines."""
 
     def instruction(self, text: str, source: str) -> Instruction:
-        """The instruction on a line. source: where it comes from.
+        """Return the instruction on a line. source: where it comes from.
 
         One that is not read has the opcode ``unsupported``, and words that say why.
         """
@@ -211,5 +211,5 @@ class InstructionReader(OperandReader):
 
 
 def _made(kind: Type, **more: Any) -> Instruction:
-    """An instruction whose opcode, result and source are not said yet."""
+    """Return an instruction whose opcode, result and source are not said yet."""
     return Instruction("", "", kind, **more)

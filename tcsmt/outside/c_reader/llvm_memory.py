@@ -62,11 +62,11 @@ class MemoryPlace:
         return replace(self, index=index, stride=gcd(self.stride, scale))
 
     def narrowed(self, size: int) -> MemoryPlace:
-        """The same address, of a part that begins here."""
+        """Return the same address, of a part that begins here."""
         return replace(self, part=Part(self.offset, self.index, size))
 
     def leaves(self, size: int) -> Term:
-        """Whether so many bytes are not all in its part."""
+        """Return whether so many bytes are not all in its part."""
         part = self.part
         if part is None:
             return FALSE
@@ -94,7 +94,7 @@ class MemoryCell:
     written: Term = TRUE
 
     def byte(self, number: int) -> MemoryCell:
-        """One byte of it. Raises ValueError for an address."""
+        """Return one byte of it. Raises ValueError for an address."""
         if isinstance(self.value, MemoryPlace):
             raise ValueError("a part of an address")
         return MemoryCell(self.value[8 * number + 7 : 8 * number], 1, self.written)
@@ -110,7 +110,7 @@ class Memory:
         self.ended = ended
 
     def copy(self) -> Memory:
-        """One that changes by itself."""
+        """Return one that changes by itself."""
         return Memory(dict(self.held), self.ended)
 
     def begin(self, place: Object) -> None:
@@ -131,7 +131,7 @@ class Memory:
         self.held[place] = cells
 
     def load(self, place: Object, offset: int, size: int) -> MemoryCell:
-        """What lies there. Raises ValueError for a part of an address."""
+        """Return what lies there. Raises ValueError for a part of an address."""
         return _word(self.held.get(place, {}), offset, size)
 
     def forget(self, first: int) -> None:
@@ -150,7 +150,7 @@ class Memory:
         self.held[target] = here
 
     def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
-        """A copy of the object's cells, in which none lies across the ends of these bytes."""
+        """Return a copy of the object's cells, in which none lies across the ends of these bytes."""
         cells = dict(self.held.get(place, {}))
         for at, cell in list(cells.items()):
             end = at + cell.size
@@ -201,7 +201,7 @@ def _spans(own: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterato
 
 
 def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
-    """What lies there, put together. Raises ValueError for a part of an address."""
+    """Return what lies there, put together. Raises ValueError for a part of an address."""
     whole = cells.get(offset)
     if whole is not None and whole.size == size:
         return whole
@@ -217,7 +217,7 @@ def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
 
 
 def _covers(cells: dict[int, MemoryCell], offset: int, size: int) -> bool:
-    """Whether anything lies in these bytes."""
+    """Return whether anything lies in these bytes."""
     return any(at < offset + size and offset < at + cell.size for at, cell in cells.items())
 
 

@@ -74,7 +74,7 @@ def _signed_borrow(x: Term, y: Term, value: Term) -> Term:
 
 
 def _too_wide(x: Term, y: Term, *, signed: bool) -> Term:
-    """Whether a product needs more bits than its factors have."""
+    """Return whether a product needs more bits than its factors have."""
     width = x.width
     if not signed:
         return (x.zext(2 * width) * y.zext(2 * width))[2 * width - 1 : width].ne(0)
@@ -107,7 +107,7 @@ def _ashr(x: Term, y: Term, flags: Collection[str]) -> OperationResult:
 
 
 def _power(y: Term) -> int:
-    """Which power of two a divisor is. Raises NotSupported."""
+    """Return which power of two a divisor is. Raises NotSupported."""
     value = y.value
     if value is None or value <= 0 or value & (value - 1) or value >> (y.width - 1):
         raise NotSupported("a division by anything but a power of two is not supported")

@@ -22,7 +22,7 @@ _NAMES = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG
 
 
 def read_llvm(text: str) -> Module:
-    """The functions and variables of a file. Raises :class:`.TcsmtError` for what cannot be read."""
+    """Return the functions and variables of a file. Raises :class:`.TcsmtError` for what cannot be read."""
     return _File(text).module()
 
 
@@ -141,7 +141,7 @@ class _File:
         return pointees
 
     def _derived(self, name: str, last: Sequence[str]) -> str:
-        """A type without typedefs and qualifiers."""
+        """Return a type without typedefs and qualifiers."""
         text = self.metadata.get(name, "")
         while match := re.match(r"!DIDerivedType\(tag: (\w+),.*\bbaseType: (!\d+)", text):
             if match[1] in last or match[1] not in _NAMES:
@@ -169,7 +169,7 @@ class _File:
 
 
 def _without_comment(text: str) -> str:
-    """A line without its comment; a semicolon in quotes begins none."""
+    """Return a line without its comment; a semicolon in quotes begins none."""
     return re.sub(r'^((?:[^";]|"[^"]*")*);.*', r"\1", text).rstrip()
 
 

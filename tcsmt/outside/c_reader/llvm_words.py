@@ -50,17 +50,17 @@ class LineWords:
         self.place = 0
 
     def peek(self) -> str:
-        """The next word, or ""."""
+        """Return the next word, or ""."""
         return self.words[self.place] if self.place < len(self.words) else ""
 
     def take(self) -> str:
-        """The next word, which is behind us then."""
+        """Return the next word, which is behind us then."""
         word = self.peek()
         self.place += 1
         return word
 
     def skip(self, word: str) -> bool:
-        """Whether this word is next; it is taken then."""
+        """Return whether this word is next; it is taken then."""
         if self.peek() != word:
             return False
         self.place += 1
@@ -72,7 +72,7 @@ class LineWords:
             raise ValueError(f"expected {word!r}, not {self.peek()!r}")
 
     def number(self) -> int:
-        """The next word, a number."""
+        """Return the next word, a number."""
         return int(self.take())
 
     def attributes(self) -> list[str]:
@@ -89,7 +89,7 @@ class LineWords:
         return passed
 
     def until(self, words: Sequence[str]) -> list[str]:
-        """The words before one of these."""
+        """Return the words before one of these."""
         parts = []
         while self.peek() and self.peek() not in words:
             parts.append(self.take())
@@ -106,7 +106,7 @@ class OperandReader:
         self.types = types
 
     def type(self, words: LineWords) -> Type:
-        """The type that comes next."""
+        """Return the type that comes next."""
         kind = self._plain_type(words)
         while words.peek() in ("*", "addrspace"):
             if words.take() == "*":
@@ -149,7 +149,7 @@ class OperandReader:
         raise ValueError(f"the type {word} is not supported")
 
     def operand(self, words: LineWords, of: Type) -> Operand:
-        """The operand of this type that comes next."""
+        """Return the operand of this type that comes next."""
         word = words.take()
         if word.startswith("%"):
             return Local(plain(word))
@@ -206,7 +206,7 @@ class OperandReader:
         return Address(element, base, tuple(indices))
 
     def typed(self, words: LineWords) -> tuple[Type, Operand]:
-        """A type and the operand behind it, with attributes before either."""
+        """Return a type and the operand behind it, with attributes before either."""
         words.attributes()
         kind = self.type(words)
         words.attributes()
@@ -214,7 +214,7 @@ class OperandReader:
 
 
 def plain(name: str) -> str:
-    """A name without its first character and quotes."""
+    """Return a name without its first character and quotes."""
     return name[1:].strip('"')
 
 
@@ -224,7 +224,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _float_bits(word: str, of: Int) -> int:
-    """The bits of a constant, which the file has as those of a double (or, with 0xH, of a half)."""
+    """Return the bits of a constant, which the file has as those of a double (or, with 0xH, of a half)."""
     if word.startswith(("0xH", "0xR")):
         return int(word[3:], 16)
     if of.name not in ("float", "double"):

@@ -9,7 +9,7 @@ __all__ = ["btor2"]
 
 
 def btor2(design: Design) -> str:
-    """The text of the file; the stages' names are the symbols of their lines."""
+    """Return the text of the file; the stages' names are the symbols of their lines."""
     nodes = design.ordered([design.root])
     file = Btor2()
     for operand in design.inputs:

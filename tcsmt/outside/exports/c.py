@@ -32,7 +32,7 @@ static inline"""
 
 
 def c(design: Design) -> str:
-    """The text of the header. A stage of more than 64 bits is several words, the lowest first."""
+    """Return the text of the header. A stage of more than 64 bits is several words, the lowest first."""
     name, guard = design.name, f"{design.name.upper()}_H"
     ((root,), *stages) = fitted([design.root, *design.stages], lambda macro: False)
     nodes = design.ordered([root])
@@ -83,7 +83,9 @@ def c(design: Design) -> str:
 
 
 def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
-    """The type of a result; parameters for a row and for rows; and what the second gives to the first."""
+    """Return the type of a result; parameters for a row and for rows; and what the second gives to the
+    first.
+    """
     of_row, of_rows, arguments = [], [], []
     for operand in design.inputs:
         kind, lanes = _stored(operand.format), len(operand.terms)
@@ -98,7 +100,7 @@ def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
 
 
 def _read(operand: OperandArray, used: Collection[Term], names: Mapping[Term, str]) -> Iterator[str]:
-    """The statements that read an operand's words, and make what is none of their bits 0."""
+    """Yield the statements that read an operand's words, and make what is none of their bits 0."""
     fmt = operand.format
     for place, term in enumerate(operand.terms):
         word = operand.name if operand.name == "c" else f"{operand.name}[{place}]"
@@ -110,11 +112,11 @@ def _read(operand: OperandArray, used: Collection[Term], names: Mapping[Term, st
 
 
 def _stored(fmt: AnyFormat) -> str:
-    """The type that holds a format's words in memory."""
+    """Return the type that holds a format's words in memory."""
     return f"uint{8 * unsigned(fmt).itemsize}_t"
 
 
 def _guarded(helper: str) -> str:
-    """A helper, which several headers may bring along."""
+    """Return a helper, which several headers may bring along."""
     guard = f"TCSMT_{helper.upper()}"
     return f"#ifndef {guard}\n#define {guard}\n{HELPERS[helper]}\n#endif"

@@ -45,17 +45,17 @@ class Design:
 
     @property
     def model(self) -> Model:
-        """The model."""
+        """Return the model."""
         return self.row.model
 
     @cached_property
     def inputs(self) -> list[OperandArray]:
-        """The operands: a, b, c, and the block scales of a unit that has them."""
+        """Return the operands: a, b, c, and the block scales of a unit that has them."""
         return operands(self.model)
 
     @cached_property
     def root(self) -> Term:
-        """The result, without macros."""
+        """Return the result, without macros."""
         (root,) = expand([self.model.trace.output])
         return root
 
@@ -65,7 +65,7 @@ class Design:
 
     @cached_property
     def stages(self) -> dict[Term, str]:
-        """The model's stages without macros, those that are computed, each with what it is called."""
+        """Return the model's stages without macros, those that are computed, each with what it is called."""
         stages = [stage for stage in self.model.trace.stages if stage.term.args]
         named: dict[Term, str] = {}
         for term, stage in zip(expand([stage.term for stage in stages]), stages, strict=True):
@@ -76,7 +76,7 @@ class Design:
     def names(
         self, nodes: Sequence[Term], more: Iterable[str] = (), stages: Mapping[Term, str] | None = None
     ) -> dict[Term, str]:
-        """An identifier for each variable and for each stage among the nodes; none of ``more``.
+        """Return an identifier for each variable and for each stage among the nodes; none of ``more``.
 
         stages: what they are called, where they are not :attr:`stages`.
         """
@@ -87,7 +87,7 @@ class Design:
         return inputs | distinct({term: name for term, name in called.items() if term in here}, taken)
 
     def about(self) -> Iterator[str]:
-        """What a file says of itself, line by line."""
+        """Yield what a file says of itself, line by line."""
         row, model = self.row, self.model
         yield f"{row.name}: {model.title}, d = c + the sum of a[i] * b[i], i from 0 to {model.k - 1}"
         source = f"; source: {row.source} ({row.date})" if row.source else ""
@@ -103,7 +103,7 @@ class Design:
             yield f"  {name} = {value}"
 
     def comment(self, write: Callable[[str], str]) -> list[str]:
-        """The lines of :meth:`about` as comments. write: makes a line one."""
+        """Return the lines of :meth:`about` as comments. write: makes a line one."""
         plain = (comment(" ".join(line.splitlines())) for line in self.about())
         return [write(line).rstrip() for line in plain]
 
@@ -113,7 +113,7 @@ def _words(count: int) -> str:
 
 
 def _format(fmt: AnyFormat) -> str:
-    """Its name; and, where that does not say it, what it is."""
+    """Return its name; and, where that does not say it, what it is."""
     if is_known(fmt):
         return f"{fmt.name} ({fmt.width} bits)"
     table = ", ".join(f"{key} = {value}" for key, value in table_of_format(fmt).items())

@@ -46,7 +46,7 @@ class Exported(Result):
     declarations: str | None = None
 
     def files(self, path: Path) -> dict[str, tuple[Path, str | bytes]]:
-        """The files to be written for ``path``, by what they are, each with its content.
+        """Return the files to be written for ``path``, by what they are, each with its content.
 
         A module in ``dot.wasm`` has its loader and the loader's types beside it, ``dot.mjs`` and
         ``dot.d.mts``. Raises :class:`.TcsmtError` where a module's name does not end in .wasm.
@@ -63,7 +63,9 @@ class Exported(Result):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The content as plain data: the text, and of WebAssembly the module in Base64, and declarations."""
+        """Return the content as plain data: the text, and of WebAssembly the module in Base64, and
+        declarations.
+        """
         if self.module is None or self.declarations is None:
             return {"text": self.text}
         module = b64encode(self.module).decode()
@@ -82,7 +84,7 @@ class Exported(Result):
 
 
 def exported(row: Row, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
-    """A row's model in a language.
+    """Return a row's model in a language.
 
     name: of the module or function (default: made from the unit's). pipeline: with registers behind the
     stages, for SystemVerilog. Raises :class:`.TcsmtError` for what does not fit.

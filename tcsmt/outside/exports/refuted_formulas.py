@@ -32,7 +32,8 @@ class Refuted:
 
 
 def refuted_formulas(goal: Term, proof: Proof) -> list[Refuted]:
-    """The formulas of a proof in the order of its steps: those that :func:`.derivation.check` asks for.
+    """Return the formulas of a proof in the order of its steps: those that :func:`.derivation.check` asks
+    for.
 
     Raises :class:`.InvalidProof` as that does.
     """
@@ -45,7 +46,7 @@ def refuted_formulas(goal: Term, proof: Proof) -> list[Refuted]:
 
 
 def steps_of(proof: Proof) -> Iterator[tuple[str, Term]]:
-    """What a proof shows on its way, where its goal holds: facts, equalities and cases, in order."""
+    """Yield what a proof shows on its way, where its goal holds: facts, equalities and cases, in order."""
     for step in proof:
         match step:
             case Fact():
@@ -75,7 +76,7 @@ def _refuted(goal: Term, replaced: dict[Term, Term], proof: Proof) -> Iterator[R
 
 
 def _closed(goal: Term, replaced: dict[Term, Term], step: Close) -> Refuted | None:
-    """The formula of a step, if one is left, and what its free words stand for."""
+    """Return the formula of a step, if one is left, and what its free words stand for."""
     whole = all_of([*step.using, *substitute([goal], replaced)])
     formula = cut(whole, step.free)
     if flat(formula).value == 0:

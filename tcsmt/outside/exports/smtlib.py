@@ -10,7 +10,7 @@ __all__ = ["smtlib"]
 
 
 def smtlib(design: Design) -> str:
-    """The text of the file. It asks nothing: what is asked of ``d`` comes after it."""
+    """Return the text of the file. It asks nothing: what is asked of ``d`` comes after it."""
     nodes = design.ordered([design.root])
     names = design.names(nodes, [f"umax{node.width}" for node in nodes if node.op == "umax"])
     stages = {node: name for node, name in names.items() if node.args}

@@ -16,7 +16,8 @@ __all__ = ["statement_theorem"]
 
 
 def statement_theorem(statement: Statement, about: Iterable[str]) -> str:
-    """The text of a file that defines all conditions together, with the theorem that no input satisfies them.
+    """Return the text of a file that defines all conditions together, with the theorem that no input
+    satisfies them.
 
     about: lines of comment.
     """

@@ -56,7 +56,8 @@ _OURS = ("in_domain", "results_differ")
 
 
 def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -> str:
-    """The whole statement as a script that has no model: inputs, stages, what is assumed, what is to differ.
+    """Return the whole statement as a script that has no model: inputs, stages, what is assumed, what is to
+    differ.
 
     What the proof shows on its way is defined as ``lemma_1``, ``lemma_2``, … and not assumed: each holds
     wherever the assertions do, so that a solver may be told so. about: lines of comment.
@@ -93,7 +94,7 @@ def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -
 
 
 def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[str]) -> str:
-    """A formula that a proof refutes, whose variables have names for what they are.
+    """Return a formula that a proof refutes, whose variables have names for what they are.
 
     The certificate's own script of it has ``x0``, ``x1``, … in their place: the comment says which is which.
     """
@@ -117,7 +118,7 @@ def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[st
 
 
 def asserted(statement: Statement) -> list[tuple[str, Term]]:
-    """The conditions that no input satisfies together, by their names.
+    """Return the conditions that no input satisfies together, by their names.
 
     Raises :class:`.TcsmtError` for inputs with names that a script could have for something else: a word of
     the language, or one of our own definitions, which would change what the script says.

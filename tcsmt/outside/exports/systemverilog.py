@@ -10,7 +10,7 @@ __all__ = ["latency", "systemverilog", "type_of"]
 
 
 def systemverilog(design: Design, *, pipeline: bool = False) -> str:
-    """The text of a file with one module.
+    """Return the text of a file with one module.
 
     pipeline: with a register behind each stage, and a port ``clk``; the result is there after
     :func:`latency` clock edges, and a row can be given at each of them. There is no reset: nothing but
@@ -56,7 +56,7 @@ def _body(design: Design, pipeline: bool) -> Body:
 
 
 def type_of(operand: OperandArray) -> str:
-    """The type of an operand's port: one word for each lane, the first one in the lowest bits."""
+    """Return the type of an operand's port: one word for each lane, the first one in the lowest bits."""
     words = f"[{len(operand.terms) - 1}:0]" if operand.name != "c" else ""
     return f"{words}{range_of(operand.format.width) or ('[0:0] ' if words else '')}"
 

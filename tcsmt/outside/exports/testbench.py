@@ -9,7 +9,7 @@ __all__ = ["bench"]
 
 
 def bench(design: Design, *, pipeline: bool = False) -> str:
-    """The text of a file with the module ``NAME_tb``.
+    """Return the text of a file with the module ``NAME_tb``.
 
     It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see
     :mod:`tcsmt.matrix_units.files.word_files`), and ends with ``$fatal`` where a result is not the file's, or

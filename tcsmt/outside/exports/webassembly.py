@@ -48,14 +48,16 @@ class UnitModule:
 
 
 def webassembly(design: Design) -> UnitModule:
-    """The module of a row's model, whose description also names the unit, its source and its evidence."""
+    """Return the module of a row's model, whose description also names the unit, its source and its
+    evidence.
+    """
     row = design.row
     facts = {"unit": row.name, "source": row.source, "date": row.date, "evidence": row.evidence}
     return module_of(design.model, {"tcsmt": __version__, "name": design.name, **facts})
 
 
 def module_of(model: Model, facts: Mapping[str, Any] | None = None, *, stages: bool = True) -> UnitModule:
-    """The module of a model. stages: with the function for the stages and their description.
+    """Return the module of a model. stages: with the function for the stages and their description.
 
     Every word has 8 bytes of memory, the lowest byte first: the inputs from address 0 on, in the order of
     :attr:`.Model.input_names`, then d and what else ``words`` of the description tells. The description has,
@@ -108,7 +110,7 @@ class _Words:
         self.places: dict[Term, int] = {}
 
     def index(self, term: Term) -> int:
-        """A term's place, which is the same every time."""
+        """Return a term's place, which is the same every time."""
         return self.places.setdefault(term, len(self.places))
 
 
@@ -122,7 +124,7 @@ class _Values:
         self._inputs = {term: place for place, term in enumerate(model.trace.inputs)}
 
     def index(self, value: Value, term: Term) -> int:
-        """The place of a value; term: of the stage that holds it."""
+        """Return the place of a value; term: of the stage that holds it."""
         key = (id(value), term if isinstance(value, AnyFormat) else None)
         if key not in self._place:
             entry = self._entry(value, term)
@@ -171,7 +173,7 @@ class _Values:
         return {"exponent": self._words.index(x.term), "low": x.low}
 
     def _depends(self, *terms: Term) -> dict[str, Any]:
-        """The inputs below some terms, where they are few."""
+        """Return the inputs below some terms, where they are few."""
         inputs = sorted(self._inputs[term] for term in variables(terms) if term in self._inputs)
         return {"inputs": inputs} if len(inputs) <= _FACTORS else {}
 
@@ -190,7 +192,7 @@ def _stage(stage: Stage, values: _Values) -> dict[str, Any]:
 
 
 def _place(block: Where) -> object:
-    """A block as plain data: a number, or what its place is called, which says all of it."""
+    """Return a block as plain data: a number, or what its place is called, which says all of it."""
     return block if block is None or isinstance(block, int) else str(block)
 
 
@@ -213,12 +215,12 @@ def _packaged(name: str) -> str:
 
 
 def unit_script() -> str:
-    """The JavaScript that runs a module: a plain script, for a page."""
+    """Return the JavaScript that runs a module: a plain script, for a page."""
     return _packaged("unit.js")
 
 
 def loader() -> str:
-    """The same as an ECMAScript module, which loads the module beside it: dot.mjs loads dot.wasm."""
+    """Return the same as an ECMAScript module, which loads the module beside it: dot.mjs loads dot.wasm."""
     return f"""{unit_script()}
 /** The unit of the module beside this file. */
 async function load() {{
@@ -233,5 +235,5 @@ export {{ Unit, exact, load, toNumber, valueOf }};
 
 
 def declarations() -> str:
-    """The loader's types, for TypeScript."""
+    """Return the loader's types, for TypeScript."""
     return _packaged("unit.d.ts")

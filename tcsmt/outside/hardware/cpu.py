@@ -77,7 +77,7 @@ _INSTRUCTIONS = {
 
 
 def cpu_instruction(row: Row) -> CpuInstruction:
-    """The instruction of a row, or of the unit that a claim is about. Raises :class:`.TcsmtError`."""
+    """Return the instruction of a row, or of the unit that a claim is about. Raises :class:`.TcsmtError`."""
     instruction = _INSTRUCTIONS.get(row.name.partition("@")[0])
     if instruction is None:
         raise unsupported(row)

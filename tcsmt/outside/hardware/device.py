@@ -46,12 +46,12 @@ class Device:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What the program says of the device, of itself, and when. Raises :class:`.TcsmtError`."""
+        """Return what the program says of the device, of itself, and when. Raises :class:`.TcsmtError`."""
         reply = json.loads(run_binary(self._command))
         return {name: value for name, value in reply.items() if name not in ("model", "rows", "unequal")}
 
     def run(self, operands: Operands[Array, Array]) -> Array:
-        """The device's words of D, shape (rows,); a, b: words, shape (rows, k).
+        """Return the device's words of D, shape (rows,); a, b: words, shape (rows, k).
 
         Raises :class:`.TcsmtError`.
         """

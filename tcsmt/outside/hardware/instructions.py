@@ -67,7 +67,7 @@ class HardwareInstruction:
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's programs: ``cuda``, ``hip`` or ``c``.
+    """Return the language of a row's programs: ``cuda``, ``hip`` or ``c``.
 
     Raises :class:`.TcsmtError` for what is no instruction (a model file's row, a kernel), and for
     architectures that no program is made for.
@@ -84,7 +84,7 @@ def language_of(row: Row) -> str:
 
 
 def instruction_of(row: Row) -> HardwareInstruction:
-    """The instruction of a row, or of the unit that a claim is about.
+    """Return the instruction of a row, or of the unit that a claim is about.
 
     Raises :class:`.TcsmtError` for those that no program is made for.
     """
@@ -139,7 +139,7 @@ def _tcgen05(row: Row, k: str, kind: str, block: str | None, types: str) -> Hard
 
 
 def unsupported(row: Row) -> TcsmtError:
-    """What is said of a row that no program is made for."""
+    """Return what is said of a row that no program is made for."""
     return TcsmtError(
         f"cannot write a program for {row.name}: only mma and wgmma, tcgen05 with FP32 results and without "
         "FP6 or padded FP4 (NVIDIA), v_mfma of floating point (AMD), vdpbf16ps, vpdp* and tdp* (x86), and "

@@ -84,7 +84,7 @@ class Tile:
 
     @property
     def operands(self) -> dict[str, RegisterOperand]:
-        """The operands by name."""
+        """Return the operands by name."""
         return {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
 
     def registers(self, operand: RegisterOperand) -> int:

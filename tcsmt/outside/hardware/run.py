@@ -48,19 +48,21 @@ _PATIENCE = 600
 
 
 def compiler_of(row: Row) -> str:
-    """The path of the compiler for a row's programs. Raises :class:`.TcsmtError` where there is none."""
+    """Return the path of the compiler for a row's programs. Raises :class:`.TcsmtError` where there is
+    none.
+    """
     language = language_of(row)
     name, variable = _CROSS if emulated(row) else COMPILERS[language]
     return _found(name, variable, f"a {language} compiler")
 
 
 def emulated(row: Row) -> bool:
-    """Whether an emulator plays the device: for an Arm CPU, on any other machine."""
+    """Return whether an emulator plays the device: for an Arm CPU, on any other machine."""
     return TARGETS.get(row.architecture) == "aarch64" and platform.machine() not in ("aarch64", "arm64")
 
 
 def launcher(row: Row) -> list[str]:
-    """What runs a row's programs: nothing, or the emulator, which tells the program what it is."""
+    """Return what runs a row's programs: nothing, or the emulator, which tells the program what it is."""
     if not emulated(row):
         return []
     path = _found(*_EMULATOR, "an emulator")
@@ -89,14 +91,14 @@ def require_device(row: Row) -> None:
 
 
 def measure(row: Row, source: str) -> str:
-    """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
+    """Return what the program prints, a JSON document. Raises :class:`.TcsmtError`."""
     require_device(row)
     with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
         return run_binary([*launcher(row), str(compiled(row, source, Path(folder)))])
 
 
 def run_binary(command: list[str]) -> str:
-    """What a program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
+    """Return what a program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
     text = _done("running", command)
     try:
         answers = json.loads(text)
@@ -108,7 +110,7 @@ def run_binary(command: list[str]) -> str:
 
 
 def compiled(row: Row, source: str, folder: Path) -> Path:
-    """The program in a folder. Raises :class:`.TcsmtError`."""
+    """Return the program in a folder. Raises :class:`.TcsmtError`."""
     language, compiler = language_of(row), compiler_of(row)
     file = folder / f"probe{_SUFFIXES[language]}"
     file.write_text(source, encoding="utf-8")
@@ -118,7 +120,7 @@ def compiled(row: Row, source: str, folder: Path) -> Path:
 
 
 def _done(what: str, command: list[str]) -> str:
-    """The output of a command that must succeed."""
+    """Return the output of a command that must succeed."""
     name = Path(command[0]).name
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
@@ -135,13 +137,13 @@ def _done(what: str, command: list[str]) -> str:
 
 
 def no_gpu(message: str) -> str:
-    """What is said where the program found no GPU."""
+    """Return what is said where the program found no GPU."""
     why = message.partition(NO_GPU)[2].strip(": \n")
     return f"this machine has no usable GPU ({why}); tcsmt probe --emit writes the program for one that has"
 
 
 def judged(path: Path, kept: bool = True) -> dict[str, Any]:
-    """What the answers of a file say of each hypothesis, and in how many rows the model is wrong.
+    """Return what the answers of a file say of each hypothesis, and in how many rows the model is wrong.
 
     kept: whether the file is there for longer, so that it is named.
     """
@@ -169,7 +171,7 @@ def judged(path: Path, kept: bool = True) -> dict[str, Any]:
 
 
 def judge_lines(judgement: dict[str, Any]) -> list[str]:
-    """What :func:`judged` found, for people."""
+    """Return what :func:`judged` found, for people."""
     of = f"{judgement['output']}: " if judgement["output"] else ""
     rows = f"{judgement['rows']} rows, {judgement['mismatches']} mismatches with {judgement['model']}"
     lines = [f"{of}{judgement['gpu']}, {rows}"]

@@ -53,7 +53,7 @@ _TOOLKITS = {
 
 
 def build_command(row: Row, source: str = "", output: str = "probe", compiler: str = "") -> list[str]:
-    """The command that compiles a row's program."""
+    """Return the command that compiles a row's program."""
     name, options, file = _COMPILERS[language_of(row)]
     target = TARGETS[row.architecture]
     chosen = options.format(target=target, number=target.removeprefix("sm_")).split()
@@ -63,7 +63,7 @@ def build_command(row: Row, source: str = "", output: str = "probe", compiler: s
 
 
 def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "") -> str:
-    """The source. Raises :class:`.TcsmtError` for the wrong language or no instruction."""
+    """Return the source. Raises :class:`.TcsmtError` for the wrong language or no instruction."""
     own = language_of(row)
     if language != own:
         raise TcsmtError(f"{row.name} needs a program in {own}: use --emit {own}, not {language}")
@@ -80,7 +80,7 @@ def _template(file: str) -> Template:
 
 
 def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, object]:
-    """What every program says."""
+    """Return what every program says."""
     model, name = row.model, row.name.partition("@")[0]
     return {
         "title": comment(f"Probe of {name}: {counted(len(vectors), 'vector')}"),
@@ -102,7 +102,7 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
 
 
 def _predictions(vectors: Sequence[Vector]) -> dict[str, str]:
-    """The hypotheses, and each prediction: of which vector, by which hypothesis, and the word."""
+    """Return the hypotheses, and each prediction: of which vector, by which hypothesis, and the word."""
     names = list(dict.fromkeys(name for vector in vectors for name in vector.predictions))
     lines = [
         f"{{{number}, {names.index(name)}, {word:#x}}},\n"

@@ -67,7 +67,7 @@ def from_rows(row: Row, asks: Sequence[str], inputs: Words) -> list[Vector]:
 
 
 def from_file(path: Path, row: Row) -> list[Vector]:
-    """The rows of a file (:func:`.read_rows`).
+    """Return the rows of a file (:func:`.read_rows`).
 
     The hypotheses: the row and its claims, and those whose predictions the file has. What a row asks is
     taken from there too. Raises :class:`.TcsmtError`.
@@ -85,7 +85,7 @@ def from_file(path: Path, row: Row) -> list[Vector]:
 
 
 def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
-    """What a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
+    """Return what a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
     if uncompressed(path).suffix.lower() not in (".json", ".jsonl"):
         return []
     fmt, rows = row.model.d_format, []
@@ -106,7 +106,8 @@ def from_properties(
     folders: Sequence[Path] = (),
     progress: Callable[[str], None] = lambda line: None,
 ) -> list[Vector]:
-    """The witnesses of properties; without names, of all that apply, and of the row against its claims.
+    """Return the witnesses of properties; without names, of all that apply, and of the row against its
+    claims.
 
     The hypotheses: both sides of each witness, the row and its claims. Without names, a property that
     does not apply, or turns out not to, is skipped, and ``progress`` is told why.
@@ -162,7 +163,9 @@ def _that_apply(
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
-    """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
+    """Return a witness on the whole instruction, other lanes zero; None where no result or no input shows
+    it.
+    """
     if not isinstance(finding.verdict, Distinguished):
         return None
     values = on_instruction(row.model, finding.question.formats, finding.verdict.values)
@@ -187,7 +190,7 @@ def _vector(asks: str, row: Row, words: tuple[int, ...], sides: Mapping[str, int
 
 
 def _readings(row: Row) -> list[Row]:
-    """The row, the accepted one of its instruction, and what else was claimed of it."""
+    """Return the row, the accepted one of its instruction, and what else was claimed of it."""
     if row.architecture not in ARCHITECTURES:
         return [row]
     name = row.instruction.partition("@")[0]
@@ -199,24 +202,28 @@ def _readings(row: Row) -> list[Row]:
 
 
 def row_data(model: Model, vector: Vector) -> dict[str, Any]:
-    """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
+    """Return a vector as a row of JSON: hexadecimal words, then :func:`members`."""
     return hex_words(model, vector.words) | members(model, vector)
 
 
 def hex_words(model: Model, words: Sequence[int]) -> dict[str, Any]:
-    """The inputs of a row by the names of a file: ``a``, ``b``, ``c`` and the scales, as hexadecimal text."""
+    """Return the inputs of a row by the names of a file: ``a``, ``b``, ``c`` and the scales, as hexadecimal
+    text.
+    """
     texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), words, strict=True)]
     return model.operands(texts).named
 
 
 def members(model: Model, vector: Vector) -> dict[str, Any]:
-    """What a row says besides its words: ``asks``, and ``predictions`` (hypothesis → word of D)."""
+    """Return what a row says besides its words: ``asks``, and ``predictions`` (hypothesis → word of D)."""
     predictions = {name: model.d_format.hex(word) for name, word in vector.predictions.items()}
     return {"asks": vector.asks, "predictions": predictions}
 
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
-    """One object with the rows, and the digests of the models that predict; :func:`.read_rows` reads it."""
+    """Return one object with the rows, and the digests of the models that predict; :func:`.read_rows` reads
+    it.
+    """
     rows = [row_data(row.model, vector) for vector in vectors]
     models = models_named([data["predictions"] for data in rows]) | {row.name: row.model.digest}
     lines = ",\n".join(json.dumps(data, ensure_ascii=False) for data in rows)
@@ -224,7 +231,7 @@ def as_json(row: Row, vectors: Sequence[Vector]) -> str:
 
 
 def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
-    """A line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
+    """Return a line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*row.model.input_names, "asks", "predictions"])

@@ -38,7 +38,7 @@ class Batches:
         self._talk: Conversation | None = None
 
     def __call__(self, rows: Words) -> Array:
-        """The program's words of D, shape (rows,). Raises :class:`.BoxFailed`."""
+        """Return the program's words of D, shape (rows,). Raises :class:`.BoxFailed`."""
         answers = [np.zeros(0, unsigned(self._model.d_format))]
         for first in range(0, len(rows.c), ROWS):
             answers.append(self._answers(rows.map(itemgetter(slice(first, first + ROWS)))))

@@ -53,7 +53,9 @@ def refute(faults: Sequence[Fault], options: SolvingOptions, clock: ReadingTime)
 
 
 def _verdict(group: Sequence[Fault], options: SolvingOptions, clock: ReadingTime) -> Verdict:
-    """Whether one of them can happen; first with more freedom than there is, which takes less to refute."""
+    """Return whether one of them can happen; first with more freedom than there is, which takes less to
+    refute.
+    """
     happens = any_of(fault.happens for fault in group)
     for goal in _freed(happens):
         verdict = _solving(replace(options, timeout=_SHORT), clock).settled(goal)
@@ -67,7 +69,9 @@ def _solving(options: SolvingOptions, clock: ReadingTime) -> Solving:
 
 
 def _happens(group: Sequence[Fault], values: Mapping[str, int]) -> TcsmtError:
-    """The error of the first fault that happens at an input, with the words of the input that matter."""
+    """Return the error of the first fault that happens at an input, with the words of the input that
+    matter.
+    """
     for fault in group:
         inputs = [node for node in operands_first([fault.happens]) if node.op == "var"]
         inputs_at = {str(variable.data): values.get(str(variable.data), 0) for variable in inputs}

@@ -51,7 +51,7 @@ class _Place:
 
     @property
     def whole(self) -> _Place:
-        """The variable, or all that the pointer leads to."""
+        """Return the variable, or all that the pointer leads to."""
         return _Place(self.base, self.behind, (), self.name)
 
 
@@ -125,7 +125,7 @@ class _Checking:
         return _Effects(outside(seen.reads), outside(seen.writes))
 
     def statement(self, node: CNode) -> _Effects:
-        """A statement or declaration, whose expressions are evaluated one after the other."""
+        """Return a statement or declaration, whose expressions are evaluated one after the other."""
         if node.is_expression:
             return self.value(node).settled
         effects = _together(map(self.statement, node.inner))
@@ -137,7 +137,7 @@ class _Checking:
         return effects
 
     def value(self, node: CNode) -> _Effects:
-        """What the evaluation of an expression does."""
+        """Return what the evaluation of an expression does."""
         kind, inner = node.kind, node.inner
         if kind in _UNEVALUATED:
             return _Effects()
@@ -202,7 +202,7 @@ class _Checking:
         return effects | _Effects(frozenset((_MEMORY,)), frozenset((_MEMORY,)))
 
     def _target(self, pointer: CNode) -> _Place:
-        """The whole object that a pointer leads into."""
+        """Return the whole object that a pointer leads into."""
         node = _plain(pointer)
         while node.cast == "BitCast" or (node.kind == "BinaryOperator" and node.opcode in ("+", "-")):
             node = _plain(next(part for part in node.inner if node.cast or "*" in part.type))
@@ -211,7 +211,7 @@ class _Checking:
         return self._pointed(node)[0]
 
     def object(self, node: CNode) -> tuple[_Place, _Effects]:
-        """Which object an expression stands for, and what it takes to know that."""
+        """Return which object an expression stands for, and what it takes to know that."""
         inner = node.inner
         if node.kind in ("ParenExpr", "ConstantExpr") or node.cast in ("NoOp", "LValueBitCast"):
             return self.object(inner[0])
@@ -239,7 +239,7 @@ class _Checking:
         return base.part(0), effects
 
     def _pointed(self, pointer: CNode) -> tuple[_Place, _Effects]:
-        """What a pointer leads to: something of its own where it is a variable."""
+        """Return what a pointer leads to: something of its own where it is a variable."""
         effects = self.value(pointer)
         plain = _plain(pointer)
         if plain.cast == "LValueToRValue" and (name := _plain(plain.inner[0])).kind == "DeclRefExpr":
@@ -314,20 +314,22 @@ def _together(parts: Iterable[_Effects]) -> _Effects:
 
 
 def _plain(node: CNode) -> CNode:
-    """An expression without parentheses."""
+    """Return an expression without parentheses."""
     while node.kind in ("ParenExpr", "ConstantExpr") or node.cast == "NoOp":
         node = node.inner[0]
     return node
 
 
 def _array(pointer: CNode) -> CNode | None:
-    """The array whose first element a pointer leads to, where it is an array's name or a part of one."""
+    """Return the array whose first element a pointer leads to, where it is an array's name or a part of
+    one.
+    """
     node = _plain(pointer)
     return node.inner[0] if node.cast == "ArrayToPointerDecay" else None
 
 
 def _number(index: CNode) -> int | None:
-    """The value of an index that is a number."""
+    """Return the value of an index that is a number."""
     node = _plain(index)
     while node.cast == "IntegralCast":
         node = _plain(node.inner[0])
@@ -335,7 +337,7 @@ def _number(index: CNode) -> int | None:
 
 
 def _addressed(function: CNode) -> set[str]:
-    """The variables that a pointer may lead to: their address is taken, or they are arrays."""
+    """Return the variables that a pointer may lead to: their address is taken, or they are arrays."""
     variables: set[str] = set()
     direct: set[CNode] = set()
     for node in function.walk():
@@ -356,7 +358,7 @@ def _parameters(function: CNode) -> list[str]:
 
 
 def _declared_in(function: CNode) -> frozenset[str]:
-    """The variables of a function that end with it."""
+    """Return the variables of a function that end with it."""
     return frozenset(
         str(node.data["id"])
         for node in function.walk()

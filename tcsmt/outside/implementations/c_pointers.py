@@ -87,13 +87,15 @@ def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
 
 
 def _written(node: CNode) -> str:
-    """A type as it is written, and what the names in it stand for."""
+    """Return a type as it is written, and what the names in it stand for."""
     kind = node.data.get("type", {})
     return f"{kind.get('qualType', '')} {kind.get('desugaredQualType', '')}"
 
 
 def _lacks_prototype(tree: CTree, call: CNode) -> bool:
-    """Whether a call passes arguments, or leaves some out, with no declaration of what the function takes."""
+    """Return whether a call passes arguments, or leaves some out, with no declaration of what the function
+    takes.
+    """
     if not call.inner[0].type.endswith("()"):
         return False
     name = next((str(part.declared.get("name", "")) for part in call.inner[0].walk() if part.declared), "")
@@ -105,7 +107,7 @@ def _lacks_prototype(tree: CTree, call: CNode) -> bool:
 
 
 def _is_variable_array(node: CNode) -> bool:
-    """Whether a declaration, or what sizeof measures, has an array whose size is computed."""
+    """Return whether a declaration, or what sizeof measures, has an array whose size is computed."""
     texts = (
         [_written(node)] if node.kind in ("VarDecl", "ParmVarDecl", "CStyleCastExpr", "TypedefDecl") else []
     )
@@ -144,7 +146,7 @@ def _check_restrict(tree: CTree, function: CNode) -> None:
 
 
 def _leads_to_pointer(tree: CTree, parameter: CNode) -> bool:
-    """Whether a parameter holds a pointer beside itself, or leads to one."""
+    """Return whether a parameter holds a pointer beside itself, or leads to one."""
     pointee = _pointee(parameter.type, tree.types)
     return _holds_pointer(tree, parameter.type if pointee is None else pointee[0])
 
@@ -195,7 +197,9 @@ def _refused(target: tuple[str, bool] | None, source: tuple[str, bool] | None) -
 
 
 def _pointee(text: str, types: Mapping[str, str]) -> tuple[str, bool] | None:
-    """What a pointer leads to, as C itself names it, and whether it is const; None: it is no pointer."""
+    """Return what a pointer leads to, as C itself names it, and whether it is const; None: it is no
+    pointer.
+    """
     text = _named(text, types)
     if not text.rstrip().endswith("*"):
         return None
@@ -210,7 +214,7 @@ def _pointee(text: str, types: Mapping[str, str]) -> tuple[str, bool] | None:
 
 
 def _holds_pointer(tree: CTree, text: str) -> bool:
-    """Whether an object of this type is or has a pointer, or may have one."""
+    """Return whether an object of this type is or has a pointer, or may have one."""
     text = _QUALIFIERS.sub(" ", re.sub(r"\[\d*\]", " ", text))
     text = " ".join(text.split())
     if "*" in text:
@@ -226,7 +230,7 @@ def _holds_pointer(tree: CTree, text: str) -> bool:
 
 
 def _named(text: str, types: Mapping[str, str]) -> str:
-    """A type without the qualifiers of the pointer itself, and without a name for all of it."""
+    """Return a type without the qualifiers of the pointer itself, and without a name for all of it."""
     while True:
         text = re.sub(r"(?<=\*)\s*((const|volatile|restrict)\s*)+$", "", text.strip())
         plain = " ".join(_QUALIFIERS.sub(" ", text).split())
@@ -236,13 +240,13 @@ def _named(text: str, types: Mapping[str, str]) -> str:
 
 
 def _unsigned(name: str) -> str:
-    """A type's name without its sign: objects of either are read alike."""
+    """Return a type's name without its sign: objects of either are read alike."""
     words = [word for word in name.split() if word not in ("unsigned", "signed")]
     return " ".join(words) or "int"
 
 
 def _in_union(tree: CTree, node: CNode) -> bool:
-    """Whether an object is a member of a union, or a part of one."""
+    """Return whether an object is a member of a union, or a part of one."""
     while node.inner and node.kind != "CallExpr":
         if str(node.data.get("referencedMemberDecl")) in tree.unions:
             return True

@@ -56,7 +56,7 @@ _OTHER = 4096
 
 @functools.cache
 def available() -> bool:
-    """Whether clang is installed."""
+    """Return whether clang is installed."""
     return shutil.which("clang") is not None
 
 
@@ -88,7 +88,7 @@ class CFunction:
 
     @property
     def btor2(self) -> str:
-        """What it computes: an input for each parameter, and an output.
+        """Return what it computes: an input for each parameter, and an output.
 
         Raises :class:`.TcsmtError`, with file and line, for what terms cannot say, and where a function has
         no meaning in C at some input.
@@ -147,7 +147,7 @@ class CFunction:
         raise TcsmtError(f"{self.file}: which function? Give --function NAME; there are: {names}")
 
     def _has_ports(self, function: Function) -> bool:
-        """Whether its parameters are the operands and nothing else."""
+        """Return whether its parameters are the operands and nothing else."""
         operands = (*"abcd", *(SCALES if self.scales else ()))
         names = {*operands, *(port.name for port in self.ports), *self.constants}
         return {name for name, _ in function.parameters} <= names
@@ -273,6 +273,6 @@ class _Reading:
 
 
 def _extended(word: Term, fmt: AnyFormat, width: int) -> Term:
-    """The word in a wider integer of C: a number for signed integers, else the bits."""
+    """Return the word in a wider integer of C: a number for signed integers, else the bits."""
     signed = isinstance(fmt, IntegerFormat) and fmt.signed
     return word.sext(width) if signed else word.zext(width)

@@ -28,7 +28,7 @@ class CNode:
 
     @property
     def name(self) -> str:
-        """The name that it declares, or that a member has."""
+        """Return the name that it declares, or that a member has."""
         return str(self.data.get("name", ""))
 
     @property
@@ -43,7 +43,7 @@ class CNode:
 
     @property
     def is_expression(self) -> bool:
-        """Whether it has a value or is an object."""
+        """Return whether it has a value or is an object."""
         return "valueCategory" in self.data
 
     @property
@@ -78,7 +78,9 @@ class CTree:
     records: dict[str, list[str]] = field(default_factory=dict)
 
     def called_from(self, name: str) -> list[CNode]:
-        """A function, and all that it calls, directly or through others, as far as they are in the file."""
+        """Return a function, and all that it calls, directly or through others, as far as they are in the
+        file.
+        """
         called: dict[str, CNode] = {}
         waiting = [name]
         while waiting:
@@ -94,7 +96,7 @@ class CTree:
 
 
 def read_tree(text: str) -> CTree:
-    """The tree that ``clang -Xclang -ast-dump=json`` prints. Raises :class:`.TcsmtError`."""
+    """Return the tree that ``clang -Xclang -ast-dump=json`` prints. Raises :class:`.TcsmtError`."""
     try:
         root = _Places().node(json.loads(text))
         tree, unions, labelled, wide = CTree(), set(), set(), set()
@@ -128,7 +130,9 @@ def read_tree(text: str) -> CTree:
 
 
 def _is_wide(member: CNode) -> bool:
-    """Whether it is a bit-field of a type that C leaves to the compiler, and which is wider than int."""
+    """Return whether it is a bit-field of a type that C leaves to the compiler, and which is wider than
+    int.
+    """
     kind = str(member.data.get("type", {}).get("desugaredQualType", member.type))
     return bool(member.data.get("isBitfield")) and "long" in kind
 

@@ -82,7 +82,7 @@ class Examination:
 
     @property
     def alike(self) -> list[str]:
-        """The hypotheses that give every answer in the audit, by name."""
+        """Return the hypotheses that give every answer in the audit, by name."""
         same = (self.audit.words == self.answers).all(axis=1)
         return [
             hypothesis.name
@@ -118,7 +118,7 @@ def check(
     asked = mismatches = 0
 
     def held(inputs: Words) -> Array:
-        """The answers to some rows, which are counted; the first that is wrong is made short."""
+        """Return the answers to some rows, which are counted; the first that is wrong is made short."""
         nonlocal first, asked, mismatches
         got, expected = implementation(inputs), run_words(model, inputs)
         asked += len(got)
@@ -164,7 +164,7 @@ def check(
 
 
 def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback = unseen) -> Examination:
-    """The same of answers that were recorded: nothing more can be asked.
+    """Return the same of answers that were recorded: nothing more can be asked.
 
     inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). The hypotheses are
     tried on the first rows, of so many that all of them go into memory. first: of the rows that differ, the
@@ -190,7 +190,9 @@ def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback
 def _changed(
     model: Model, implementation: Implementation, inputs: Words, answers: Array
 ) -> ShortMismatch | None:
-    """A row to which the implementation does not give the same answer again, of some from all places."""
+    """Return a row to which the implementation does not give the same answer again, of some from all
+    places.
+    """
     chosen = np.arange(0, len(answers), -(-len(answers) // _AGAIN))
     again = implementation(inputs.map(lambda words: words[chosen]))
     other = np.flatnonzero(again != answers[chosen])
@@ -222,7 +224,7 @@ def _first_row(model: Model, inputs: Words, got: Array, expected: Array) -> tupl
 
 
 def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> ShortMismatch:
-    """A mismatch that no single simplification makes shorter and still a mismatch."""
+    """Return a mismatch that no single simplification makes shorter and still a mismatch."""
 
     def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
         columns = {name: np.array([words[name] for words in tries], np.uint64) for name in model.input_names}

@@ -31,7 +31,8 @@ _UNKNOWN = re.compile(r",([a-z][a-z-]*)=")
 
 
 def design_side(text: str, options: DesignFiles | None = None, like: Model | None = None) -> NamedSide:
-    """The side of a design's file; its options are those of ``tcsmt design``, without dashes, after commas.
+    """Return the side of a design's file; its options are those of ``tcsmt design``, without dashes, after
+    commas.
 
     options: more of them, which those of the text precede. like: the model whose formats and k it has where
     neither states any. Raises :class:`.TcsmtError`.
@@ -57,7 +58,9 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
 
 
 def whole_options(options: str) -> str:
-    """A design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they name."""
+    """Return a design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they
+    name.
+    """
     return ",".join(map(_whole_option, _COMMA.split(options)))
 
 
@@ -69,7 +72,7 @@ def _whole_option(option: str) -> str:
 
 
 def _changes(design: DesignFiles, name: str, value: str) -> dict[str, Any]:
-    """The fields that an option changes."""
+    """Return the fields that an option changes."""
     if name in _NUMBERS:
         field, number = _NUMBERS[name]
         try:

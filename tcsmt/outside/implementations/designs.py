@@ -78,7 +78,7 @@ class DesignFiles:
         )
 
     def text(self, formats: Mapping[str, AnyFormat]) -> tuple[str, DeclaredPorts | None]:
-        """The design as BTOR2, and how its ports are declared, where SystemVerilog says it.
+        """Return the design as BTOR2, and how its ports are declared, where SystemVerilog says it.
 
         formats: of a, b, c and d. Raises :class:`.TcsmtError`.
         """
@@ -132,7 +132,7 @@ class DesignFiles:
         return max(1, k // self._lanes(text, declared, "scale_a", scale))
 
     def _lanes(self, text: str, declared: DeclaredPorts | None, operand: str, fmt: AnyFormat) -> int:
-        """How many words of an operand its ports hold."""
+        """Return how many words of an operand its ports hold."""
         ports = [port for port in map(Port.read, self.ports) if port.operand == operand]
         if any(port.lane is not None for port in ports):
             return 1 + max(port.lane or 0 for port in ports)
@@ -149,7 +149,7 @@ class DesignFiles:
     def _spelled(
         self, declared: DeclaredPorts | None, formats: Mapping[str, AnyFormat], k: int, block: int
     ) -> tuple[str, ...]:
-        """The ports, as bits of their vectors where their declarations decide which lane is where."""
+        """Return the ports, as bits of their vectors where their declarations decide which lane is where."""
         if declared is None:
             return tuple(self.ports)
         ports = [Port.read(text) for text in self.ports]
@@ -170,7 +170,7 @@ class DesignFiles:
 
 
 def read_design(design: DesignFiles) -> Row:
-    """The design as a row: ``design/NAME``, conjectured, its source the file.
+    """Return the design as a row: ``design/NAME``, conjectured, its source the file.
 
     Raises :class:`.TcsmtError`, with file and line where they are known.
     """
@@ -211,7 +211,7 @@ def read_design(design: DesignFiles) -> Row:
 
 
 def _settled(seconds: float, /, **parameters: Any) -> Circuit:
-    """The circuit; where its graph has undriven bits or don't-cares, proved not to depend on them.
+    """Return the circuit; where its graph has undriven bits or don't-cares, proved not to depend on them.
 
     Two solvers have to say so; then it does not matter what is put for them.
     """

@@ -34,12 +34,13 @@ class DeclaredPorts:
     types: Mapping[str, VerilogType]
 
     def width(self, port: Port) -> int | None:
-        """The bits that a port chooses; None where it names nothing that is declared."""
+        """Return the bits that a port chooses; None where it names nothing that is declared."""
         part = self._part(port)
         return None if part is None else part.type.width
 
     def spelled(self, port: Port, width: int, lanes: int) -> list[str]:
-        """A port's text as bits of its vector, one text for each lane, or the same text where that says it.
+        """Return a port's text as bits of its vector, one text for each lane, or the same text where that
+        says it.
 
         width: of a word. lanes: how many there are. Raises :class:`.TcsmtError` where the declaration does
         not decide it.
@@ -72,7 +73,7 @@ class DeclaredPorts:
         ]
 
     def _part(self, port: Port) -> PortPart | None:
-        """What a port chooses. Raises :class:`.TcsmtError` for what is not in its type."""
+        """Return what a port chooses. Raises :class:`.TcsmtError` for what is not in its type."""
         path, name = port.path, _name(port.path, self.widths)
         if not name or name not in self.types or self.types[name].width != self.widths[name]:
             return None
@@ -87,20 +88,22 @@ class DeclaredPorts:
 
 
 def _name(path: str, names: Iterable[str]) -> str:
-    """The longest name with which a path begins."""
+    """Return the longest name with which a path begins."""
     fitting = [name for name in names if path == name or path.startswith((f"{name}[", f"{name}."))]
     return max(fitting, key=len, default="")
 
 
 def _is_plain(kind: VerilogType) -> bool:
-    """Whether it is a scalar or a vector whose bits are counted down to 0."""
+    """Return whether it is a scalar or a vector whose bits are counted down to 0."""
     if isinstance(kind, VerilogArray):
         return _is_flat(kind) and isinstance(kind.element, VerilogBits)
     return isinstance(kind, VerilogBits)
 
 
 def _is_flat(kind: VerilogType) -> bool:
-    """Whether it is a packed array whose dimensions all count down to 0, with the bits of its vector."""
+    """Return whether it is a packed array whose dimensions all count down to 0, with the bits of its
+    vector.
+    """
     if not isinstance(kind, VerilogArray):
         return False
     inner = isinstance(kind.element, VerilogBits) or _is_flat(kind.element)
@@ -108,7 +111,9 @@ def _is_flat(kind: VerilogType) -> bool:
 
 
 def _words(part: PortPart, width: int, port: Port) -> list[PortPart]:
-    """The words in a part, by ascending index. Raises :class:`.TcsmtError` where there is no such order."""
+    """Return the words in a part, by ascending index. Raises :class:`.TcsmtError` where there is no such
+    order.
+    """
     kind = part.type
     if kind.width == width and kind.packed:
         return [part]

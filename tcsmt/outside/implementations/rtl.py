@@ -27,7 +27,7 @@ _CHILD = Path(__file__).parent / "yosys_child.py"
 
 
 def available() -> bool:
-    """Whether Yosys is installed: the extra ``rtl``."""
+    """Return whether Yosys is installed: the extra ``rtl``."""
     return find_spec("pyosys") is not None
 
 
@@ -50,7 +50,7 @@ def read_rtl(
     define: Sequence[str] = (),
     timeout: float = 300.0,
 ) -> RtlDesign:
-    """A design as far as its ``output`` depends on it; other outputs are left out.
+    """Return a design as far as its ``output`` depends on it; other outputs are left out.
 
     sources: in the order in which they are compiled. top: the module; "": the one that no other has.
     parameters: of that module. cut: registers, which keep their names; the output may be one of them.
@@ -96,7 +96,7 @@ def read_rtl(
 
 
 def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:
-    """The reply of Yosys, in a process of its own, to the request in a folder, and the syntax tree."""
+    """Return the reply of Yosys, in a process of its own, to the request in a folder, and the syntax tree."""
     files = (str(folder / name) for name in ("request", "reply", "btor2"))
     try:
         done = subprocess.run(
@@ -113,14 +113,16 @@ def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:
 
 
 def _path(path: Path) -> str:
-    """A file or folder as a word for Yosys's reader, which takes some names for patterns of several."""
+    """Return a file or folder as a word for Yosys's reader, which takes some names for patterns of
+    several.
+    """
     if re.search(r"[*?]|\.\.\.", str(path)):
         raise TcsmtError(f"{one_line(str(path))}: *, ? and ... in the name of a file of RTL are not allowed")
     return file_operand(path)
 
 
 def _error(log: str) -> str:
-    """What Yosys has said last, its own line of an error first."""
+    """Return what Yosys has said last, its own line of an error first."""
     errors = [line.strip() for line in log.splitlines() if "ERROR:" in line]
     placed = [line for line in errors if re.match(r".+?:\d+: ERROR:", line)]
     if placed:

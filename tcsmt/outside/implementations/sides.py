@@ -22,7 +22,7 @@ _PROGRAMS = (b"\x7fELF", b"#!")
 
 
 def is_design(text: str) -> bool:
-    """Whether a text is a file of a design or of C, by its suffix, perhaps with options."""
+    """Return whether a text is a file of a design or of C, by its suffix, perhaps with options."""
     return file_of(text).lower().endswith((*RTL, *BTOR2, *C))
 
 

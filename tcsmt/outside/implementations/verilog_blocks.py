@@ -45,12 +45,12 @@ class VerilogBlock:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The variables that it reads, by their addresses, in functions that it calls, too."""
+        """Return the variables that it reads, by their addresses, in functions that it calls, too."""
         return frozenset(use.variable for use in (*self.uses, *self.in_functions) if not use.changes)
 
     @cached_property
     def writes(self) -> frozenset[str]:
-        """The variables that it assigns, by their addresses."""
+        """Return the variables that it assigns, by their addresses."""
         return frozenset(use.variable for use in (*self.uses, *self.in_functions) if use.changes)
 
     @cached_property
@@ -77,7 +77,7 @@ class VerilogBlocks:
         self._scope("", self.tree.top)
 
     def leading_to(self, roots: Iterable[str]) -> list[VerilogBlock]:
-        """The blocks that some variables, by their addresses, depend on."""
+        """Return the blocks that some variables, by their addresses, depend on."""
         writers: dict[str, list[VerilogBlock]] = {}
         for block in self.blocks:
             for variable in block.writes:
@@ -162,7 +162,7 @@ class VerilogBlocks:
         )
 
     def _uses(self, node: Any) -> Iterator[Access]:
-        """What a statement or an expression reads and assigns itself."""
+        """Yield what a statement or an expression reads and assigns itself."""
         if isinstance(node, list):
             for part in node:
                 yield from self._uses(part)
@@ -189,14 +189,14 @@ class VerilogBlocks:
                     yield from self._uses(part)
 
     def _variable(self, node: VerilogNode) -> str:
-        """The variable that a name stands for, behind the ports of interfaces."""
+        """Return the variable that a name stands for, behind the ports of interfaces."""
         variable = address(node, "symbol")
         while "internalSymbol" in self.tree.named.get(variable, {}):
             variable = address(self.tree.named[variable], "internalSymbol")
         return variable
 
     def _assigned(self, target: VerilogNode, later: bool) -> Iterator[Access]:
-        """The variables that are assigned, and what chooses their parts."""
+        """Yield the variables that are assigned, and what chooses their parts."""
         kind = target["kind"]
         if kind in ("NamedValue", "HierarchicalValue"):
             yield Access(self._variable(target), True, later)
@@ -211,7 +211,9 @@ class VerilogBlocks:
                 yield from self._assigned(part, later)
 
     def called(self, node: VerilogNode, kind: str = "") -> Iterator[Access]:
-        """What the functions and tasks that are called, directly or by others, do outside of themselves."""
+        """Yield what the functions and tasks that are called, directly or by others, do outside of
+        themselves.
+        """
         for routine in self.routines(node):
             if kind and routine.get("subroutineKind") != kind:
                 continue
@@ -219,7 +221,7 @@ class VerilogBlocks:
             yield from (use for use in self._uses(routine.get("body")) if use.variable not in own)
 
     def routines(self, node: VerilogNode) -> list[VerilogNode]:
-        """The functions and tasks that are called."""
+        """Return the functions and tasks that are called."""
         found: dict[str, VerilogNode] = {}
         waiting = [node]
         while waiting:
@@ -243,12 +245,12 @@ def _events(block: VerilogBlock) -> set[str]:
 
 
 def address(node: VerilogNode, key: str = "addr") -> str:
-    """A node's address, or the one that another of its fields names."""
+    """Return a node's address, or the one that another of its fields names."""
     return str(node.get(key, "")).partition(" ")[0]
 
 
 def parts(node: Any) -> Iterator[VerilogNode]:
-    """A node and all nodes in it, in the order of the source."""
+    """Yield a node and all nodes in it, in the order of the source."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

@@ -42,21 +42,21 @@ def choice_fault(node: VerilogNode, tree: VerilogTree) -> str:
 
 
 def _width(node: VerilogNode, tree: VerilogTree) -> int:
-    """The bits of an expression, without those that an extension by zeros adds."""
+    """Return the bits of an expression, without those that an extension by zeros adds."""
     while node["kind"] == "Conversion" and _UNSIGNED.match(str(node["operand"]["type"])):
         node = node["operand"]
     return tree.type_of(node).width
 
 
 def _has_default(node: VerilogNode) -> bool:
-    """Whether a case or a chain of if has a branch for everything else."""
+    """Return whether a case or a chain of if has a branch for everything else."""
     while node.get("kind") == "Conditional" and "ifFalse" in node:
         node = node["ifFalse"]
     return "defaultCase" in node or node.get("kind") not in ("Conditional", "Case")
 
 
 def _covers(labels: Sequence[str], width: int) -> bool:
-    """Whether labels that exclude each other, or few of any kind, fit all words of so many bits."""
+    """Return whether labels that exclude each other, or few of any kind, fit all words of so many bits."""
     if not width or not labels:
         return bool(labels)
     halves = ([label[1:] for label in labels if label[0] in ("-", bit)] for bit in "01")
@@ -64,12 +64,14 @@ def _covers(labels: Sequence[str], width: int) -> bool:
 
 
 def _meet(first: str, second: str) -> bool:
-    """Whether there are bits that fit both."""
+    """Return whether there are bits that fit both."""
     return all("-" in (x, y) or x == y for x, y in zip(first, second, strict=True))
 
 
 def _labels(node: VerilogNode) -> tuple[list[str] | None, bool]:
-    """The constants of a case as bits, ``-`` for any, and whether it has a default; None: not constants."""
+    """Return the constants of a case as bits, ``-`` for any, and whether it has a default; None: not
+    constants.
+    """
     wild = {"WildcardXOrZ": "xz?", "WildcardJustZ": "z?"}.get(str(node.get("condition")), "")
     found: list[str] = []
     for item in node.get("items", ()):
@@ -85,7 +87,7 @@ def _labels(node: VerilogNode) -> tuple[list[str] | None, bool]:
 
 
 def _tests(node: VerilogNode) -> tuple[list[str] | None, bool]:
-    """The same of a chain of if whose conditions compare one expression with constants."""
+    """Return the same of a chain of if whose conditions compare one expression with constants."""
     found: list[str] = []
     subject: object = None
     now: VerilogNode | None = node
@@ -102,7 +104,7 @@ def _tests(node: VerilogNode) -> tuple[list[str] | None, bool]:
 
 
 def _bits(node: VerilogNode) -> str | None:
-    """The bits of a constant expression; None: it is none, or negative."""
+    """Return the bits of a constant expression; None: it is none, or negative."""
     constant, kind = str(node.get("constant", "")), str(node.get("type", ""))
     match = re.fullmatch(r"(\d+)'s?([bdh])([0-9a-fxz?_]+)", constant, re.IGNORECASE)
     if match is None:

@@ -106,7 +106,7 @@ class _Checking:
         self._check_races(needed)
 
     def error(self, block: VerilogBlock, what: str, variable: str = "") -> TcsmtError:
-        """An error about a block, or about a variable in it."""
+        """Return an error about a block, or about a variable in it."""
         near = [variable, *sorted(block.writes)]
         places = [self.sources.places.get(self.design.names.get(name, ""), "") for name in near]
         place = self.places.get(block, "") or next(filter(None, places), "")
@@ -318,18 +318,18 @@ class _Checking:
 
 
 def _is_name(event: VerilogNode) -> bool:
-    """Whether an event is that of a variable or a net, at any time."""
+    """Return whether an event is that of a variable or a net, at any time."""
     named = event["kind"] == "SignalEvent" and event["expr"]["kind"] == "NamedValue"
     return named and "iffCondition" not in event
 
 
 def _said(kind: str) -> str:
-    """A kind of slang's syntax tree in words."""
+    """Return a kind of slang's syntax tree in words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 
 def _own_variables(block: VerilogBlock) -> set[str]:
-    """The variables that only this block uses: loop variables, and those that are declared in it."""
+    """Return the variables that only this block uses: loop variables, and those that are declared in it."""
     loops = [part for part in parts(block.body) if part.get("kind") == "ForLoop"]
     started = {
         address(part["left"], "symbol")

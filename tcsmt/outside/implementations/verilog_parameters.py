@@ -35,7 +35,7 @@ def require_parameters(tree: VerilogTree, given: Mapping[str, str]) -> None:
 
 
 def _number(text: str) -> int | None:
-    """The value of an integer literal; None for what is none, or not known in all bits."""
+    """Return the value of an integer literal; None for what is none, or not known in all bits."""
     match = re.fullmatch(r"(-?)\s*(?:(\d+)?'(s?)([bodh]))?([0-9a-f_]+)", text.strip().lower())
     if match is None:
         return None

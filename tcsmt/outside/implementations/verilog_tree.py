@@ -19,7 +19,7 @@ _SCOPES = ("Instance", "GenerateBlock", "GenerateBlockArray")
 
 
 def tree_in(output: str) -> tuple[str, str]:
-    """The syntax tree in what Yosys has printed, and the rest."""
+    """Return the syntax tree in what Yosys has printed, and the rest."""
     lines = output.splitlines()
     if "{" not in lines:
         return "", output
@@ -36,12 +36,15 @@ class VerilogTree:
     named: dict[str, VerilogNode] = field(default_factory=dict)
 
     def type_of(self, node: VerilogNode) -> VerilogType:
-        """The type of a symbol or an expression. Raises :class:`.TcsmtError` for one without fixed bits."""
+        """Return the type of a symbol or an expression. Raises :class:`.TcsmtError` for one without fixed
+        bits.
+        """
         return read_type(str(node["type"]), self.named)
 
     @property
     def types(self) -> dict[str, VerilogType]:
-        """The types of the module's ports and of all variables and nets, by their names in the netlist.
+        """Return the types of the module's ports and of all variables and nets, by their names in the
+        netlist.
 
         What has no fixed number of bits is left out, and so is what lies in an array of instances.
         """
@@ -54,7 +57,7 @@ class VerilogTree:
         return found
 
     def variables(self) -> Iterator[tuple[str, VerilogNode]]:
-        """The variables and nets, with their names in the netlist."""
+        """Yield the variables and nets, with their names in the netlist."""
         yield from _variables("", self.top)
 
 
@@ -73,13 +76,13 @@ def _variables(prefix: str, scope: VerilogNode) -> Iterator[tuple[str, VerilogNo
 
 
 def members(scope: VerilogNode) -> list[VerilogNode]:
-    """The symbols in a scope, those of an instance's body."""
+    """Return the symbols in a scope, those of an instance's body."""
     body: VerilogNode = scope.get("body", {}) if scope["kind"] == "Instance" else scope
     return list(body.get("members", ()))
 
 
 def read_verilog_tree(text: str, top: str) -> VerilogTree:
-    """The tree of a text. top: the module's name. Raises :class:`.TcsmtError`."""
+    """Return the tree of a text. top: the module's name. Raises :class:`.TcsmtError`."""
     try:
         root = json.loads(text)
     except (ValueError, RecursionError):
@@ -102,7 +105,7 @@ def read_verilog_tree(text: str, top: str) -> VerilogTree:
 
 
 def _type_parameters(nodes: Iterable[VerilogNode]) -> dict[str, VerilogNode]:
-    """What type parameters stand for, by ``MODULE.NAME``: the tree has no address of theirs.
+    """Return what type parameters stand for, by ``MODULE.NAME``: the tree has no address of theirs.
 
     One that differs between instances is left out, and so is one that is only said to be itself.
     """

@@ -31,7 +31,7 @@ class VerilogBits:
 
     @property
     def packed(self) -> bool:
-        """Whether it is one vector."""
+        """Return whether it is one vector."""
         return True
 
 
@@ -46,7 +46,7 @@ class VerilogArray:
 
     @property
     def count(self) -> int:
-        """How many elements it has."""
+        """Return how many elements it has."""
         return abs(self.left - self.right) + 1
 
     @property
@@ -56,11 +56,11 @@ class VerilogArray:
 
     @property
     def descends(self) -> bool:
-        """Whether a higher index is more significant."""
+        """Return whether a higher index is more significant."""
         return self.left >= self.right
 
     def offset(self, index: int) -> int:
-        """The least significant bit of an element."""
+        """Return the least significant bit of an element."""
         return abs(index - self.right) * self.element.width
 
 
@@ -79,7 +79,7 @@ class VerilogRecord:
         return max(widths) if self.union else sum(widths)
 
     def offset(self, name: str) -> int:
-        """The least significant bit of a member."""
+        """Return the least significant bit of a member."""
         if self.union:
             return 0
         names = list(self.members)
@@ -99,11 +99,11 @@ class PortPart:
 
     @property
     def high(self) -> int:
-        """Its most significant bit."""
+        """Return its most significant bit."""
         return self.low + self.type.width - 1
 
     def element(self, index: int) -> PortPart:
-        """An element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
+        """Return an element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
         array = self._array(f"[{index}]")
         low, high = sorted((array.left, array.right))
         if not low <= index <= high:
@@ -126,14 +126,16 @@ class PortPart:
         return PortPart(cut, self.low + offset, f"{self.text}[{left}:{right}]")
 
     def member(self, name: str) -> PortPart:
-        """A member of a structure or a union. Raises :class:`.TcsmtError` for one that it does not have."""
+        """Return a member of a structure or a union. Raises :class:`.TcsmtError` for one that it does not
+        have.
+        """
         if not isinstance(self.type, VerilogRecord):
             raise TcsmtError(f"{self.text}.{name}: {self.text} is not a structure")
         choose(f"member of {self.text}", name, self.type.members)
         return PortPart(self.type.members[name], self.low + self.type.offset(name), f"{self.text}.{name}")
 
     def selected(self, selects: str) -> PortPart:
-        """What selects such as ``[2].x[7:0]`` choose. Raises :class:`.TcsmtError`."""
+        """Return what selects such as ``[2].x[7:0]`` choose. Raises :class:`.TcsmtError`."""
         part, rest = self, selects
         while rest:
             match = re.match(r"\.(\w+)|\[(-?\d+)\]|\[(-?\d+):(-?\d+)\]", rest)
@@ -156,7 +158,7 @@ class PortPart:
 
 
 def read_type(text: str, named: Mapping[str, Mapping[str, Any]]) -> VerilogType:
-    """The type that slang writes so. named: what defines types, by their addresses or names.
+    """Return the type that slang writes so. named: what defines types, by their addresses or names.
 
     Raises :class:`.TcsmtError` for a type that is not a fixed number of bits.
     """
@@ -185,7 +187,7 @@ class _Reader:
         return match
 
     def whole(self) -> VerilogType:
-        """A type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
+        """Return a type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
         found = self._dimensions(self._base(), packed=True)
         return self._dimensions(found, packed=False) if self.taken(r"\$") else found
 

@@ -123,17 +123,17 @@ def main(request: Path, reply: Path, written: Path) -> None:
 
 
 def leads(path: str, name: str) -> bool:
-    """Whether a path, of a name and perhaps of selects, begins with a name."""
+    """Return whether a path, of a name and perhaps of selects, begins with a name."""
     return path == name or path.startswith((f"{name}[", f"{name}."))
 
 
 def plain(name: Any) -> str:
-    """A name as the source has it."""
+    """Return a name as the source has it."""
     return str(name.str()).removeprefix("\\")
 
 
 def named(wire: Any) -> bool:
-    """Whether the source has given the name, and not Yosys."""
+    """Return whether the source has given the name, and not Yosys."""
     return bool(wire.name.str().startswith("\\"))
 
 
@@ -238,17 +238,17 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
 
 
 def key(bit: Any) -> tuple[str, int]:
-    """A bit of a wire, by the wire's name and its place there."""
+    """Return a bit of a wire, by the wire's name and its place there."""
     return bit.wire.name.str(), bit.offset
 
 
 def is_unnamed(bit: Any) -> bool:
-    """Whether it is of a wire that the source has no name for."""
+    """Return whether it is of a wire that the source has no name for."""
     return bool(bit.is_wire()) and bit.wire.name.str().startswith("$")
 
 
 def connections(module: Any) -> dict[tuple[str, int], Any]:
-    """What each bit of a wire is joined to."""
+    """Return what each bit of a wire is joined to."""
     return {
         key(to): bit
         for left, right in module.connections_
@@ -258,7 +258,7 @@ def connections(module: Any) -> dict[tuple[str, int], Any]:
 
 
 def combinational_drivers(module: Any) -> dict[tuple[str, int], Any]:
-    """The cell that drives each bit, but for flip-flops and latches."""
+    """Return the cell that drives each bit, but for flip-flops and latches."""
     drivers: dict[tuple[str, int], Any] = {}
     for cell in module.cells_.values():
         if not any(part in cell.type.str() for part in ("dff", "latch")):
@@ -269,7 +269,7 @@ def combinational_drivers(module: Any) -> dict[tuple[str, int], Any]:
 
 
 def latch(module: Any, bit: Any, where: str) -> Any:
-    """The bit of a latch that stands for what a variable's bit was before."""
+    """Return the bit of a latch that stands for what a variable's bit was before."""
     from pyosys import libyosys as ys
 
     wire = module.addWire(module.uniquify(ys.IdString("$before")), 1)
@@ -281,7 +281,7 @@ def latch(module: Any, bit: Any, where: str) -> Any:
 
 
 def registers(module: Any) -> list[str]:
-    """The wires that are registers."""
+    """Return the wires that are registers."""
     from pyosys import libyosys as ys
 
     names = []
@@ -308,7 +308,7 @@ def memories(module: Any) -> list[str]:
 
 
 def latches(module: Any) -> list[str]:
-    """What holds a value without a clock."""
+    """Return what holds a value without a clock."""
     from pyosys import libyosys as ys
 
     faults = []

@@ -53,7 +53,8 @@ class Description:
 
 
 def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:
-    """Every statement of a certificate; theorems: the kinds whose argument is code, as for the checker.
+    """Return every statement of a certificate; theorems: the kinds whose argument is code, as for the
+    checker.
 
     Raises :class:`.Malformed` for what cannot be read as a certificate.
     """

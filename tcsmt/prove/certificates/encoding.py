@@ -59,7 +59,7 @@ class TermReader:
         return self._terms[place]
 
     def all(self, places: object) -> list[Term]:
-        """The terms at these places."""
+        """Return the terms at these places."""
         return [self[place] for place in as_list(places)]
 
     def _term(self, entry: object) -> Term:
@@ -79,7 +79,7 @@ class TermReader:
         raise Malformed(f"not a term: {entry!r:.200}")
 
     def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
-        """The operation on its arguments, through the constructors that models use, too.
+        """Return the operation on its arguments, through the constructors that models use, too.
 
         Only operations of this table: a constant with arguments would be a node that is not shared.
         """
@@ -105,7 +105,7 @@ class TermReader:
 
 
 def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
-    """What an operation has besides its arguments."""
+    """Return what an operation has besides its arguments."""
     match data:
         case [int(high), int(low)] if op == "extract":
             return int(high), int(low)
@@ -121,12 +121,12 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 
 
 def digest_text(node: Term) -> str:
-    """How a node of the goal is named."""
+    """Return how a node of the goal is named."""
     return f"{node.digest & ((1 << 64) - 1):016x}"
 
 
 def read_proof(steps: object, terms: TermReader) -> Proof:
-    """The steps from plain data. Raises :class:`.Malformed` for what is none."""
+    """Return the steps from plain data. Raises :class:`.Malformed` for what is none."""
     return tuple(_step(step, terms) for step in as_list(steps))
 
 

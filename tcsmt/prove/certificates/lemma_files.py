@@ -46,12 +46,12 @@ class Lemma:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """Return what its files are called."""
         return hashlib.sha256(self.cnf.encode()).hexdigest()[:32]
 
     @property
     def smt2(self) -> str:
-        """The formula as a benchmark for SMT solvers."""
+        """Return the formula as a benchmark for SMT solvers."""
         info = [
             ("smt-lib-version", "2.6"),
             ("source", "|a lemma of a certificate of tcsmt|"),
@@ -63,7 +63,7 @@ class Lemma:
 
 
 def lemma_of(formula: Term) -> Lemma:
-    """The lemma that a formula has no solution, its variables renamed."""
+    """Return the lemma that a formula has no solution, its variables renamed."""
     inputs = [node for node in operands_first([formula]) if node.op == "var"]
     names = {node: var(f"x{number}", node.width) for number, node in enumerate(inputs)}
     (plain,) = substitute([formula], names)
@@ -81,7 +81,7 @@ class LemmaFiles:
     _left: int = _MOST_OF_ALL
 
     def check(self, formula: Term) -> str:
-        """The name of the lemma that refutes a formula; its files are checked.
+        """Return the name of the lemma that refutes a formula; its files are checked.
 
         Raises :class:`Missing` for no refutation, :class:`.InvalidProof` for a wrong one, and
         :class:`.TcsmtError` for files that cannot be read as these.

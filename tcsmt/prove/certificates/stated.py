@@ -45,14 +45,14 @@ class ModelStated:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Every parameter's value as text, by its name; the kind first."""
+        """Return every parameter's value as text, by its name; the kind first."""
         return {"kind": self.model.kind} | {
             name: _parameter(value) for name, value in _values(self.model).items()
         }
 
     @property
     def called(self) -> str:
-        """Which models of the statement it is."""
+        """Return which models of the statement it is."""
         texts = ranges(f"m{number}" for number in self.numbers)
         listed = ", ".join(text.replace("m", "") for text in texts)
         return f"{agreeing(len(self.numbers), 'model')} {listed}"
@@ -96,8 +96,8 @@ class Stated:
         return [one_line(line) for line in lines]
 
     def table(self) -> list[str]:
-        """The models' parameters beside each other, for people; those in which models differ are marked, and
-        those that are None or False in all are left out.
+        """Return the models' parameters beside each other, for people; those in which models differ are
+        marked, and those that are None or False in all are left out.
         """
         if not self.different:
             return []
@@ -113,7 +113,7 @@ class Stated:
 
 
 def stated(about: Statement | TheoremStatement) -> Stated:
-    """What a statement says; made from the objects that are checked."""
+    """Return what a statement says; made from the objects that are checked."""
     return of_theorem(about) if isinstance(about, TheoremStatement) else of_models(about, Names(about))
 
 
@@ -129,13 +129,15 @@ def of_theorem(about: TheoremStatement) -> Stated:
 
 
 def _models_of(theorem: Theorem, values: Mapping[str, Any]) -> list[Any]:
-    """The models, or in a record their files' names, in the order in which the statement names them."""
+    """Return the models, or in a record their files' names, in the order in which the statement names
+    them.
+    """
     named = [values[key] for key, kind in theorem.values.items() if kind in ("model", "models")]
     return [name for files in named for name in (files if isinstance(files, list) else [files])]
 
 
 def sentence(theorem: Theorem, values: Mapping[str, Any]) -> str:
-    """What a statement of a kind with these values says."""
+    """Return what a statement of a kind with these values says."""
     shown = {
         key: f"{values[key]} (about {float(values[key]):.6g})" if kind == "fraction" else values[key]
         for key, kind in theorem.values.items()
@@ -167,7 +169,7 @@ def _says(statement: Statement, names: Names) -> str:
 
 
 def _notes(statement: Statement) -> Iterator[str]:
-    """What is odd about the inputs of which something is said: there are none, or hardly any."""
+    """Yield what is odd about the inputs of which something is said: there are none, or hardly any."""
     domain = statement.domain
     if domain is None:
         if statement.goal.value == 0:
@@ -199,7 +201,7 @@ def _inputs(statement: Statement) -> str:
 
 
 def _formats(models: Iterable[Model]) -> Iterator[str]:
-    """The formats whose names do not say what they are."""
+    """Yield the formats whose names do not say what they are."""
     own: dict[AnyFormat, None] = {}
     for model in models:
         values = [getattr(model.parameters, parameter.name) for parameter in fields(model.table())]
@@ -209,12 +211,12 @@ def _formats(models: Iterable[Model]) -> Iterator[str]:
 
 
 def _files(statement: Statement) -> list[str]:
-    """The names of the models' files, call by call; of a statement without calls, none."""
+    """Return the names of the models' files, call by call; of a statement without calls, none."""
     return [call["model"] for call in statement.record["calls"]] if statement.calls else []
 
 
 def _different(named: Iterable[tuple[str, Model]]) -> tuple[ModelStated, ...]:
-    """The models by their files, each once."""
+    """Return the models by their files, each once."""
     numbers: dict[str, list[int]] = {}
     models: dict[str, Model] = {}
     for number, (file, model) in enumerate(named, 1):
@@ -238,7 +240,7 @@ def _models(statement: Statement, names: Names) -> list[tuple[str, str]]:
 
 
 def _operands(call: Call, statement: Statement, names: Names) -> str:
-    """What a model is applied to: the inputs in their order, or word by word."""
+    """Return what a model is applied to: the inputs in their order, or word by word."""
     words = call.operands.flat()
     inputs = {var(name, fmt.width): fmt for name, fmt in statement.formats.items()}
     if words == tuple(inputs) and [*inputs.values()] == [*call.model.input_formats.values()]:
@@ -262,7 +264,7 @@ def _in_full(model: Model) -> str:
 
 
 def _differing(model: Model, reference: Model) -> str:
-    """What differs from the first model, which is of the same kind."""
+    """Return what differs from the first model, which is of the same kind."""
     own = _values(model)
     changed = {name: value for name, value in own.items() if getattr(reference.parameters, name) != value}
     return f"as model 1, but {_listed(changed)}" if changed else "as model 1"
@@ -273,7 +275,7 @@ def _listed(values: Mapping[str, object]) -> str:
 
 
 def _parameter(value: object) -> str:
-    """A parameter's value; a whole circuit stands in the model's file."""
+    """Return a parameter's value; a whole circuit stands in the model's file."""
     if isinstance(value, str) and "\n" in value:
         return f"a text of {counted(len(value.splitlines()), 'line')}"
     return str(getattr(value, "name", value))
@@ -297,7 +299,7 @@ class Names:
                     taken.add(self.names.setdefault(stage.term, name))
 
     def of(self, term: Term) -> str:
-        """The term's name, or what it is if it is small."""
+        """Return the term's name, or what it is if it is small."""
         if len(operands_first([term], self.names)) > _LONGEST:
             return "a truth value" if term.width == 1 else f"a word of {term.width} bits"
         return self.whole(term)
@@ -324,7 +326,7 @@ class Names:
 
 
 def _text(node: Term, args: Sequence[str]) -> str:
-    """A node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
+    """Return a node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
     match node.op:
         case "var":
             return str(node.data)

@@ -87,7 +87,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
 
 
 def _call(entry: Mapping[str, Any], terms: TermReader, model_named: Callable[[str], Model]) -> Call:
-    """A model applied to terms. Its output is built here, by the model's own code; a file has none."""
+    """Return a model applied to terms. Its output is built here, by the model's own code; a file has none."""
     with_keys("a call", entry, ("model", "terms", "a", "b", "c"), ("scale_a", "scale_b"))
     terms.read(entry["terms"])
     words: dict[str, Any] = {
@@ -110,14 +110,14 @@ def _check_inputs(goal: Term, widths: Mapping[str, int], plain: Iterable[str]) -
 
 
 def _input(name: str) -> str:
-    """The name of an input, which looks like nothing else where it is shown."""
+    """Return the name of an input, which looks like nothing else where it is shown."""
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise Malformed(f"{name!r:.80} is not the name of an input: a letter, then letters, digits and _")
     return name
 
 
 def _format(name: str, stated: object, calls: Iterable[Call]) -> AnyFormat:
-    """The format of an input: that in which a model takes the word as it is.
+    """Return the format of an input: that in which a model takes the word as it is.
 
     A format of the file's own could make the domain about other numbers than the models compute with.
     """
@@ -148,7 +148,7 @@ def _numbered(calls: Sequence[Call], number: object) -> Call:
 
 
 def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
-    """The inputs by their names, which are those of a model and in their order: domains go by both."""
+    """Return the inputs by their names, which are those of a model and in their order: domains go by both."""
     lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
     rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}
     names: list[str] = []
@@ -161,7 +161,7 @@ def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
 
 
 def domain_of(record: Mapping[str, Any]) -> Domain:
-    """A domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
+    """Return a domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
     with_keys("the domain", record, [field.name for field in fields(Domain)])
     for field in fields(Domain):
         value = record[field.name]

@@ -39,14 +39,14 @@ class Theorem(ABC):
 
     @abstractmethod
     def check(self, values: Mapping[str, Any], files: LemmaFiles) -> Sequence[str]:
-        """The names of the lemmas that the argument for these values needs.
+        """Return the names of the lemmas that the argument for these values needs.
 
         Raises :class:`.InvalidProof` where it does not come to the statement, and :class:`.Malformed` where
         the values are not such as it takes.
         """
 
     def read(self, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """The values of a statement, domains and models among them. Raises :class:`.Malformed`."""
+        """Return the values of a statement, domains and models among them. Raises :class:`.Malformed`."""
         with_keys("the statement", record, ("about", "title", *self.values), self.start)
         _read("title", "text", record["title"], folder)
         values = {key: _read(key, kind, record[key], folder) for key, kind in self.values.items()}
@@ -69,7 +69,7 @@ NONE: Mapping[str, Theorem] = {}
 def theorem_statement(
     path: Path, record: Mapping[str, Any], theorems: Mapping[str, Theorem]
 ) -> TheoremStatement | None:
-    """The statement of a file, which is of one of these kinds; None where it is about models.
+    """Return the statement of a file, which is of one of these kinds; None where it is about models.
 
     Raises :class:`.Malformed` for another kind, and for other values than those of its kind.
     """
@@ -81,7 +81,7 @@ def theorem_statement(
 
 
 def theorem_of(record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Theorem:
-    """The kind of a statement. Raises :class:`.Malformed` where it is none of these."""
+    """Return the kind of a statement. Raises :class:`.Malformed` where it is none of these."""
     about = record["about"]
     if not isinstance(about, str) or about not in theorems:
         raise Malformed(f"a statement about {about!r:.80}: there is no check for it")
@@ -106,7 +106,7 @@ def _read(key: str, kind: str, value: Any, folder: Path) -> Any:
 
 
 def _is_fraction(text: str) -> bool:
-    """Whether it is a fraction of 0 or more, written as fractions are: there is one text for each."""
+    """Return whether it is a fraction of 0 or more, written as fractions are: there is one text for each."""
     try:
         return str(Fraction(text)) == text and Fraction(text) >= 0
     except (ValueError, ZeroDivisionError):

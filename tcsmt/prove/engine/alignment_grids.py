@@ -48,7 +48,7 @@ class Grids:
 
     @property
     def otherwise(self) -> Term:
-        """Whether they lie otherwise."""
+        """Return whether they lie otherwise."""
         gap, high = self.gap, self.high.top
         apart = gap.ne(0) & signed_word(self.limit).slt(signed(high))
         ranges = inside(high, high) & inside(self.low.top, self.low.top)
@@ -58,7 +58,9 @@ class Grids:
 def same_result(
     left: Block, right: Block, premise: Term, prove: Prove, satisfiable: Satisfiable
 ) -> Grids | None:
-    """How the grids lie if both results were proved to be one word where ``premise`` holds; else None."""
+    """Return how the grids lie if both results were proved to be one word where ``premise`` holds; else
+    None.
+    """
     if not _comparable(left, right):
         return None
     free = {
@@ -87,13 +89,14 @@ def same_result(
 
 
 def _comparable(left: Block, right: Block) -> bool:
-    """Whether both sums are sums of as many terms, exact, in words of one width and unit."""
+    """Return whether both sums are sums of as many terms, exact, in words of one width and unit."""
     shapes = {(block.sum.word.width, block.sum.fraction_bits, len(block.aligned)) for block in (left, right)}
     return len(shapes) == 1 and left.plain and right.plain
 
 
 def _grids(left: Block, right: Block, finite: Term, satisfiable: Satisfiable) -> Grids | None:
-    """How the grids seem to lie, by the solutions that solvers find: nothing rests on it until it is proved.
+    """Return how the grids seem to lie, by the solutions that solvers find: nothing rests on it until it is
+    proved.
 
     None where they may lie too far apart, or no solver says.
     """
@@ -136,16 +139,16 @@ class _Case:
 
     @property
     def below(self) -> Exponent:
-        """The smaller exponent."""
+        """Return the smaller exponent."""
         return self.top.plus(-self.distance)
 
     @property
     def given(self) -> Term:
-        """What holds in this case."""
+        """Return what holds in this case."""
         return self.known & inside(self.top, self.high.top) & inside(self.below, self.low.top)
 
     def shifted(self, prove: Prove) -> bool:
-        """Whether the sum on the finer grid was proved to be the other, shifted."""
+        """Return whether the sum on the finer grid was proved to be the other, shifted."""
         width = self.high.sum.word.width
         p, q = var("p", width), var("q", width)
         differ = ((p + q) << self.distance).ne((p << self.distance) + (q << self.distance))
@@ -161,7 +164,9 @@ class _Case:
         )
 
     def _unlike(self, x: Fixed, y: Fixed) -> Term:
-        """Whether an aligned term of the finer grid is not the coarser's, shifted, or loses bits of it."""
+        """Return whether an aligned term of the finer grid is not the coarser's, shifted, or loses bits of
+        it.
+        """
         (coarse,) = substitute([x.word], self.high.at(self.top))
         (fine,) = substitute([y.word], self.low.at(self.below))
         wide = max(coarse.width, fine.width)
@@ -170,7 +175,7 @@ class _Case:
         return self.given & lying & (lost(coarse, self.distance) | differ)
 
     def _total_lost(self) -> Term:
-        """Whether a sum of words with room for the shift has none."""
+        """Return whether a sum of words with room for the shift has none."""
         free = {
             x.word: var(f"term {number}", x.word.width - self.distance).sext(x.word.width)
             for number, x in enumerate(self.high.aligned)
@@ -179,7 +184,7 @@ class _Case:
         return lost(substitute([self.high.sum.word], free)[0], self.distance)
 
     def rounded(self, prove: Prove) -> bool:
-        """Whether equal sums were proved to give equal results."""
+        """Return whether equal sums were proved to give equal results."""
         width = self.high.sum.word.width
         total = var("sum", width - self.distance).sext(width)
         (result,) = substitute([self.high.result], {self.high.sum.word: total, **self.high.at(self.top)})
@@ -190,7 +195,9 @@ class _Case:
 
 
 def multiple(block: Block, last_bit: int, premise: Term, prove: Prove) -> Term | None:
-    """The fact that the block's result has no bit below 2^``last_bit``, if it was proved; else None."""
+    """Return the fact that the block's result has no bit below 2^``last_bit``, if it was proved; else
+    None.
+    """
     if not _bounded(block, premise, prove):
         return None
     top = Exponent(var("top", block.top.term.width), block.top.low, block.top.high)

@@ -28,7 +28,7 @@ class CountedAnswer:
 
     @property
     def holds(self) -> bool:
-        """Whether the goal was proved to have no solution."""
+        """Return whether the goal was proved to have no solution."""
         return self.answer.answer == "unsat"
 
 
@@ -51,7 +51,7 @@ class Lemmas:
     seconds: float = 0.0
 
     def ask(self, goal: Term, timeout: float) -> CountedAnswer:
-        """Whether the goal has a solution. Raises :class:`.Disagreement`."""
+        """Return whether the goal has a solution. Raises :class:`.Disagreement`."""
         if goal.value is not None:
             return CountedAnswer(self.solving.ask(goal))
         text = script(goal)
@@ -64,7 +64,9 @@ class Lemmas:
         return answer
 
     def look(self, goal: Term, timeout: float) -> Answer:
-        """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
+        """Return a solution of the goal, if solvers find one; that there is none is not confirmed, and no
+        proof.
+        """
         if goal.value is not None:
             return self.solving.ask(goal)
         text = script(goal)
@@ -90,7 +92,7 @@ class Lemmas:
         return counted
 
     def _earlier(self, name: str) -> CountedAnswer | None:
-        """What an earlier run has proved with a solver that would be asked now."""
+        """Return what an earlier run has proved with a solver that would be asked now."""
         options = self.solving.options
         if self.lasting and self.solving.dump is None:
             for solver in options.team:
@@ -112,7 +114,7 @@ def _file(script: str, solver: str) -> str:
 
 
 def _kept(script: str, solver: str, content: bytes) -> Answer | None:
-    """The answer in a file; None where that is no record of one."""
+    """Return the answer in a file; None where that is no record of one."""
     try:
         record = json.loads(content)
         version, seconds, confirmed = record["version"], float(record["seconds"]), record["confirmed"]

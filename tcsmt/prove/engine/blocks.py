@@ -68,17 +68,17 @@ class Block:
 
     @property
     def sources(self) -> list[Number]:
-        """The numbers that are aligned."""
+        """Return the numbers that are aligned."""
         return [x.source for x in self.aligned if isinstance(x.source, Number)]
 
     @property
     def special(self) -> Term:
-        """Whether a term is an infinity or a NaN."""
+        """Return whether a term is an infinity or a NaN."""
         return any_of(x.infinite | x.nan for x in self.sources)
 
     @property
     def plain(self) -> bool:
-        """Whether the sum is that of the aligned terms, with nothing cut off: the same node."""
+        """Return whether the sum is that of the aligned terms, with nothing cut off: the same node."""
         return accumulate(self.aligned, self.sum.word.width).word is self.sum.word
 
     def at(self, top: Exponent) -> dict[Term, Term]:
@@ -87,22 +87,24 @@ class Block:
 
     @property
     def above(self) -> Term:
-        """Whether a term that is not zero has an exponent above the largest one."""
+        """Return whether a term that is not zero has an exponent above the largest one."""
         return any_of(self.above_by(number) for number in range(len(self.sources)))
 
     def above_by(self, number: int) -> Term:
-        """Whether one of the terms has."""
+        """Return whether one of the terms has."""
         x = self.sources[number]
         return ~x.zero & signed(self.top).slt(signed(x.exponent))
 
     @property
     def zero_with_bits(self) -> Term:
-        """Whether a term that counts as zero has a significand that is not."""
+        """Return whether a term that counts as zero has a significand that is not."""
         return any_of(x.zero & x.significand.ne(0) for x in self.sources)
 
 
 def _sum_aligned_to(top: Stage, stages: Sequence[Stage]) -> Fixed | None:
-    """The sum of numbers that are aligned to the largest exponent; None where there is not just one."""
+    """Return the sum of numbers that are aligned to the largest exponent; None where there is not just
+    one.
+    """
     sums = [stage.value for stage in stages if isinstance(stage.value, Fixed) and stage.value.addends]
     aligned = [total for total in sums if total.exponent == top.value]
     if len(aligned) != 1 or not all(isinstance(x.source, Number) for x in aligned[0].addends):
@@ -111,37 +113,41 @@ def _sum_aligned_to(top: Stage, stages: Sequence[Stage]) -> Fixed | None:
 
 
 def lost(word: Term, places: int) -> Term:
-    """Whether a word has no room for a shift to the left by so many places."""
+    """Return whether a word has no room for a shift to the left by so many places."""
     return word[word.width - places - 1 : 0].sext(word.width).ne(word)
 
 
 def multiple_of(fmt: Format, word: Term, last_bit: int) -> Term:
-    """Whether the word is a multiple of 2^``last_bit``, an infinity or a NaN."""
+    """Return whether the word is a multiple of 2^``last_bit``, an infinity or a NaN."""
     x = decode(fmt, word)
     zeros = clear(x.exponent.plus(-x.fraction_bits), last_bit)
     return any_of([x.infinite, x.nan, cut_off(x.significand, zeros).eq(x.significand)])
 
 
 def clear(unit: Exponent, last_bit: int) -> Term:
-    """How many low bits a multiple of 2^``last_bit`` has zero, its unit being 2^``unit``: not below 0."""
+    """Return how many low bits a multiple of 2^``last_bit`` has zero, its unit being 2^``unit``: not below
+    0.
+    """
     count = signed_word(last_bit) - signed(unit)
     return count.at_least(0).word
 
 
 def cut_off(word: Term, count: Term) -> Term:
-    """The word with so many low bits zero."""
+    """Return the word with so many low bits zero."""
     wide = word.zext(max(word.width, count.width))
     distance = count.zext(wide.width)
     return ((wide >> distance) << distance)[word.width - 1 : 0]
 
 
 def below(x: Fixed, top: Exponent) -> Term:
-    """Whether an aligned term is finite, and not above the largest exponent; a zero's does not matter."""
+    """Return whether an aligned term is finite, and not above the largest exponent; a zero's does not
+    matter.
+    """
     source = checked_cast(x.source, Number)
     finite = ~source.infinite & ~source.nan
     return finite & (source.zero | signed(source.exponent).sle(signed(top)))
 
 
 def inside(x: Exponent, range_of: Exponent) -> Term:
-    """Whether the exponent lies where the other does."""
+    """Return whether the exponent lies where the other does."""
     return signed_word(range_of.low).sle(signed(x)) & signed(x).sle(signed_word(range_of.high))

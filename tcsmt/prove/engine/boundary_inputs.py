@@ -38,7 +38,7 @@ _TIES, _ADDED = 8, 40
 
 
 def search(question: Question) -> dict[str, int] | None:
-    """A short input at which the question's goal holds, made from one of the set; or None.
+    """Return a short input at which the question's goal holds, made from one of the set; or None.
 
     Several of the set are shortened, and the best of what they become is taken.
     """
@@ -94,7 +94,8 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
 
 
 def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
-    """Two products: one is half of the smallest number in c's format, the other each smaller power of two.
+    """Return two products: one is half of the smallest number in c's format, the other each smaller power of
+    two.
 
     Where the grid of the sum keeps the second, the first is no tie any more: this shows how far down
     the grid reaches where c is zero, which random words almost never do. No rows where nothing is
@@ -114,7 +115,9 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
 
 
 def _two_products(formats: Mapping[str, AnyFormat]) -> list[Format]:
-    """The formats of two products and of c; none where one is not of floating-point numbers with signs."""
+    """Return the formats of two products and of c; none where one is not of floating-point numbers with
+    signs.
+    """
     named = [formats.get(name) for name in ("a0", "b0", "a1", "b1", "c")]
     floats = [fmt for fmt in named if isinstance(fmt, Format)]
     return floats if len(floats) == len(named) and all(fmt.signed for fmt in floats[:4]) else []
@@ -225,7 +228,7 @@ def _columns(formats: Mapping[str, AnyFormat], inputs: list[dict[str, int]]) -> 
 
 
 def _smallest(fmt: Format) -> int:
-    """The exponent of the smallest positive number."""
+    """Return the exponent of the smallest positive number."""
     return fmt.e_min - fmt.fraction_bits
 
 
@@ -258,7 +261,9 @@ def _power(fmt: Format, exponent: int) -> int:
 
 
 def _middle(fmt: Format, centre: np.ndarray) -> np.ndarray:
-    """The exponent field that a centre stands for, which is the format's own: 0.5 is an exponent of zero."""
+    """Return the exponent field that a centre stands for, which is the format's own: 0.5 is an exponent of
+    zero.
+    """
     top = fmt.largest_finite_field
     return np.where(centre == 0.5, fmt.bias, np.rint(centre * top)).astype(np.int64)
 

@@ -49,12 +49,12 @@ class Values:
 
     @property
     def constant(self) -> bool:
-        """Whether it is the same on every row."""
+        """Return whether it is the same on every row."""
         return bool((self.unsigned == self.unsigned[0]).all())
 
     @property
     def zeros(self) -> int:
-        """How many low bits are zero on every row; 0 where all are."""
+        """Return how many low bits are zero on every row; 0 where all are."""
         together = 0
         if self.unsigned.dtype == object:
             for word in self.unsigned:
@@ -65,7 +65,7 @@ class Values:
 
 
 def values_of(nodes: Sequence[Term], rows: Mapping[str, Array]) -> dict[Term, Values]:
-    """The values of nodes on rows of inputs. rows: words (rows,) by the name of an input."""
+    """Return the values of nodes on rows of inputs. rows: words (rows,) by the name of an input."""
     columns = Program(nodes).run(rows)
     return {node: Values.of(node.width, words) for node, words in zip(nodes, columns, strict=True)}
 
@@ -123,7 +123,7 @@ class CandidateEqualities:
 
 
 def _sized(word: Term, width: int, *, signed: bool) -> Term:
-    """A word with another number of bits."""
+    """Return a word with another number of bits."""
     while word.op in ("sext", "zext") and word.args[0].width >= width:
         word = word.args[0]
     if word.width >= width:

@@ -135,7 +135,7 @@ class Certificates:
         return name
 
     def _refuted(self, lemma: Lemma) -> str:
-        """A refutation of the lemma's clauses that is right."""
+        """Return a refutation of the lemma's clauses that is right."""
         lrat, clauses = refutation(lemma.cnf, self.options), lemma.clauses.clauses
         try:
             check_refutation(clauses, lrat.splitlines())
@@ -172,7 +172,8 @@ def require_sat_solver(options: SolvingOptions) -> None:
 
 
 def certificates_of(options: SolvingOptions) -> Certificates | None:
-    """The folder that the options name, if any; each lemma has :data:`LIMIT` seconds, or a query's if more.
+    """Return the folder that the options name, if any; each lemma has :data:`LIMIT` seconds, or a query's if
+    more.
 
     Raises :class:`.TcsmtError` as :func:`require_sat_solver`.
     """

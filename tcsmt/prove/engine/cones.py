@@ -17,7 +17,7 @@ class Cones:
     below: dict[Term, int] = field(default_factory=dict)
 
     def of(self, node: Term) -> int:
-        """A bit for each node below."""
+        """Return a bit for each node below."""
         for operand in operands_first([node], self.below):
             bits = 1 << len(self.below)
             for arg in operand.args:
@@ -26,7 +26,7 @@ class Cones:
         return self.below[node]
 
     def edge(self, *roots: Term) -> list[Term]:
-        """The nodes below all the roots that something uses which is not, in the order of a walk.
+        """Return the nodes below all the roots that something uses which is not, in the order of a walk.
 
         What only extends a word, or adds a constant, is left to the word: it says where that lies.
         """

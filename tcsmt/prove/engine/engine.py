@@ -66,7 +66,7 @@ class Decision:
 
     @property
     def sure(self) -> bool:
-        """Whether it is a proof for which no solver stands alone."""
+        """Return whether it is a proof for which no solver stands alone."""
         return isinstance(self.verdict, Equivalent) and self.verdict.sure
 
 
@@ -80,7 +80,7 @@ def compare_models(
     lanes: int | None = None,
     lemmas: Lemmas | None = None,
 ) -> Decision:
-    """Two models, by their names, on a domain: see :func:`question_of_models`.
+    """Return two models, by their names, on a domain: see :func:`question_of_models`.
 
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
     Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
@@ -122,7 +122,7 @@ def question_of_models(
 
 
 def finite_part(question: Question) -> Question:
-    """A question of :func:`question_of_models`, for finite inputs only."""
+    """Return a question of :func:`question_of_models`, for finite inputs only."""
     finite = replace(present(question.inputs), finite=True)
     return difference_of_sides(
         question.title, question.sides, question.formats, finite, lanes=(), also=question.also
@@ -130,12 +130,12 @@ def finite_part(question: Question) -> Question:
 
 
 def finding_of(decision: Decision) -> Finding:
-    """The decision as a finding, which knows how a witness is shown."""
+    """Return the decision as a finding, which knows how a witness is shown."""
     return Finding(decision.question, decision.verdict, certified=decision.certified)
 
 
 def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -> Decision:
-    """The verdict on a question, and how it was reached.
+    """Return the verdict on a question, and how it was reached.
 
     Raises :class:`.TcsmtError` where the domain holds no input at all.
     """
@@ -190,7 +190,7 @@ class _Deciding:
         return self._by_cases() if self.question.cases else self._in_turn()
 
     def _by_cases(self) -> Decision:
-        """Each case by itself, and last that none of them holds."""
+        """Return each case by itself, and last that none of them holds."""
         cases = self.question.cases
         proofs: list[Proof] = []
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
@@ -203,7 +203,7 @@ class _Deciding:
         return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
     def _in_turn(self) -> Decision:
-        """Each way in turn, until one finds a witness or leaves nothing to ask."""
+        """Return each way in turn, until one finds a witness or leaves nothing to ask."""
         ways = [self._at_boundaries, self._shallow, self._smaller, self._deep, self._whole]
         if self.proving.solving.dump is not None:  # only solvers are asked, with the shortest scripts first
             ways[:3] = [self._smaller, self._shallow]
@@ -230,7 +230,7 @@ class _Deciding:
         return self._by_stages(deep=True)
 
     def _by_stages(self, *, deep: bool) -> Replayed | None:
-        """What is left to ask once the second model's stages are merged with the first's."""
+        """Return what is left to ask once the second model's stages are merged with the first's."""
         if self.stages is None:
             return None
         left, _ = self.question.sides
@@ -238,7 +238,7 @@ class _Deciding:
         return self.stages.witness
 
     def _whole(self) -> Replayed | None:
-        """What is left, in one query."""
+        """Return what is left, in one query."""
         lemma = self.proving.lemmas.ask(self.rest, self.proving.limit)
         if lemma.holds:
             self.proving.proved("result", "nothing free", lemma)
@@ -247,7 +247,9 @@ class _Deciding:
         return replayed(self.question, lemma.answer)
 
     def _noted(self, tries: Iterable[Mapping[Term, Term]]) -> Iterator[Mapping[Term, Term]]:
-        """What is put for some inputs, in turn; where scripts are kept, their stages keep their names."""
+        """Yield what is put for some inputs, in turn; where scripts are kept, their stages keep their
+        names.
+        """
         dump = self.proving.solving.dump
         for replaced in tries:
             with dump.where(replaced) if dump is not None else nullcontext():
@@ -265,7 +267,7 @@ class _Deciding:
         return Decision(self.question, witness(self.question, replay, self.seconds))
 
     def _proved(self, last: Step = _REFUTED) -> Decision:
-        """The proof that the steps are, closed by the last one."""
+        """Return the proof that the steps are, closed by the last one."""
         steps = self.proving.steps
         if not steps:  # a stranger's graph, put together as the other one is
             steps.append(ProofStep(what="result", how="both models are the same graph"))
@@ -274,12 +276,16 @@ class _Deciding:
 
 
 def _merging(proving: Proving) -> StageByStage | Sweeping:
-    """How two graphs are merged: by their stages, or word by word where one is a circuit, which has none."""
+    """Return how two graphs are merged: by their stages, or word by word where one is a circuit, which has
+    none.
+    """
     if any(isinstance(side.model, Circuit) for side in proving.question.sides):
         return Sweeping(proving)
     return StageByStage(proving)
 
 
 def _zeros_lie_in(question: Question) -> bool:
-    """Whether the simplest input lies in the domain: every word 0, which is a finite number in any format."""
+    """Return whether the simplest input lies in the domain: every word 0, which is a finite number in any
+    format.
+    """
     return bool(evaluate([question.domain], dict.fromkeys(question.formats, 0))[0])

@@ -71,7 +71,7 @@ class InputClasses:
 
     @property
     def size(self) -> int:
-        """How many classes there are."""
+        """Return how many classes there are."""
         return int(self.words.shape[1])
 
 
@@ -103,7 +103,7 @@ class Enumeration:
 
     @property
     def said(self) -> str:
-        """The classes of each group and the values of the innermost word, as a product."""
+        """Return the classes of each group and the values of the innermost word, as a product."""
         sizes = [
             f"{group.size} of {' '.join(str(variable.data) for variable in group.variables)}"
             for group in self.groups
@@ -112,12 +112,12 @@ class Enumeration:
 
     @property
     def outer(self) -> list[Term]:
-        """The variables of points."""
+        """Return the variables of points."""
         return [variable for group in self.groups for variable in group.variables]
 
     @cached_property
     def script(self) -> str:
-        """The digest of the script that has no solution where nothing is found."""
+        """Return the digest of the script that has no solution where nothing is found."""
         return digest(script(self.question.goal))
 
     def run(self, kept: Checkpoint | None = None, jobs: int = 1, seen: ProgressCallback = unseen) -> Answer:
@@ -154,13 +154,13 @@ class Enumeration:
         return Answer("unsat", solver, version, seconds=spent, script=self.script, confirmed=confirmed)
 
     def _look(self, kernels: _Kernels, start: int) -> dict[str, int] | None:
-        """An input among some points."""
+        """Return an input among some points."""
         points = self._points(start, min(start + _PORTION, self.points))
         bad = kernels.holding(points)
         return None if bad is None else self._found(points[:, bad])
 
     def _points(self, start: int, stop: int) -> Array:
-        """The words of points; the last group's change first."""
+        """Return the words of points; the last group's change first."""
         quotient, columns = np.arange(start, stop), []
         for group in reversed(self.groups):
             quotient, place = np.divmod(quotient, group.size)
@@ -169,7 +169,7 @@ class Enumeration:
         return np.ascontiguousarray(np.concatenate([empty, *reversed(columns)]))
 
     def _found(self, point: Array) -> dict[str, int]:
-        """The first input of a point at which the goal holds."""
+        """Return the first input of a point at which the goal holds."""
         size = 1 << self.inner.width
         columns = {
             str(variable.data): np.full(size, word) for variable, word in zip(self.outer, point, strict=True)
@@ -186,7 +186,7 @@ class Enumeration:
         }
 
     def _innermost(self) -> tuple[dict[str, Term], Term]:
-        """What is put for the input that is run innermost, and the word that changes there."""
+        """Return what is put for the input that is run innermost, and the word that changes there."""
         used = {str(variable.data) for variable in variables([self.question.goal])}
         names = [name for name in self.question.formats if name in used]
         if not names:
@@ -201,7 +201,9 @@ class Enumeration:
         return {name: var(f"{name}[{fmt.width - 1}:{bits}]", fmt.width - bits).concat(low)}, low
 
     def _together(self) -> Iterator[tuple[Term, ...]]:
-        """The variables, but for the innermost: both factors of a lane, where they are narrow enough."""
+        """Yield the variables, but for the innermost: both factors of a lane, where they are narrow
+        enough.
+        """
         free = [variable for variable in variables(self.roots) if variable is not self.inner]
         for variable in free:
             if variable.width > _WIDEST:
@@ -251,7 +253,9 @@ class Enumeration:
         return np.asarray(holds.reshape(count, size).any(axis=1))
 
     def _seen_of(self, together: tuple[Term, ...]) -> list[Term]:
-        """What the rest of the graph sees of some variables: words of them alone that other words need."""
+        """Return what the rest of the graph sees of some variables: words of them alone that other words
+        need.
+        """
         nodes = operands_first(self.roots)
         own, outside = set(together), set()
         seen: dict[Term, None] = dict.fromkeys(root for root in self.roots if root in own)
@@ -272,7 +276,7 @@ _Code = Callable[[Array], Array]
 
 
 def _nothing(points: Array) -> Array:
-    """The code of points at which the goal is 0 whatever the innermost word is."""
+    """Return the code of points at which the goal is 0 whatever the innermost word is."""
     return np.zeros((0, points.shape[1]), dtype=np.uint32)
 
 
@@ -294,14 +298,14 @@ class _Kernels:
 
     @cached_property
     def key(self) -> LlvmWords:
-        """A point's sort: its truth values, the first one in the lowest bit."""
+        """Return a point's sort: its truth values, the first one in the lowest bit."""
         whole = self.bits[0]
         for bit in self.bits[1:]:
             whole = bit.concat(whole)
         return LlvmWords(whole, self.outer)
 
     def holding(self, points: Array) -> int | None:
-        """The first point, in some order, with a row at which the goal holds. Raises InternalError."""
+        """Return the first point, in some order, with a row at which the goal holds. Raises InternalError."""
         run = [(places, code(points[:, places])) for places, code in self._sorted(points)]
         if not run:
             return None
@@ -338,7 +342,7 @@ class _Kernels:
             yield np.concatenate(rest), general
 
     def _code(self, key: int, rows: int) -> _Code | None:
-        """A sort's own code, if it is frequent."""
+        """Return a sort's own code, if it is frequent."""
         with self.lock:
             self.seen[key] += rows
             if key not in self.own and self.seen[key] > _FREQUENT:
@@ -364,17 +368,17 @@ class _Kernels:
 
 
 def _parts(word: Term) -> list[Term]:
-    """A word in parts of up to 32 bits."""
+    """Return a word in parts of up to 32 bits."""
     return [word[min(low + 32, word.width) - 1 : low] for low in range(0, word.width, 32)]
 
 
 def _sized(word: Term, width: int) -> Term:
-    """A word with zeros before it, or its lowest bits."""
+    """Return a word with zeros before it, or its lowest bits."""
     return word[width - 1 : 0] if width < word.width else word.zext(width)
 
 
 def _first_of_each(seen: Sequence[Term], together: Sequence[Term], words: Array) -> Array:
-    """The places of the first words of each class: those for which all that is seen is the same."""
+    """Return the places of the first words of each class: those for which all that is seen is the same."""
     if not seen:
         return np.zeros(1, dtype=np.intp)
     limbs = [limb for word in fitted(seen, lambda macro: False) for limb in word]

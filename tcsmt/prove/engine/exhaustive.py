@@ -74,7 +74,9 @@ def compare_exhaustively(
 
 
 def _but_for_the_others(proving: Proving, finite: Question) -> Question | Decision:
-    """What is to be run: the finite inputs, where solvers can say that no others differ; or an answer."""
+    """Return what is to be run: the finite inputs, where solvers can say that no others differ; or an
+    answer.
+    """
     question = proving.question
     if finite is question:
         return finite

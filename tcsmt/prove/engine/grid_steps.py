@@ -38,7 +38,7 @@ class Known:
         return (Close((*sorted(facts, key=lambda fact: fact.digest), *using), nodes),)
 
     def fact(self, says: Term, using: Sequence[Term], *free: Term) -> Fact:
-        """A fact that is shown in this way."""
+        """Return a fact that is shown in this way."""
         return Fact(says, self.refuted(~says, using, *free))
 
 
@@ -47,7 +47,7 @@ def _variable(terms: Sequence[Term]) -> tuple[Term, ...]:
 
 
 def same_steps(node: Term, left: Block, right: Block, grids: Grids, known: Known) -> Step:
-    """The step that replaces ``node``, the right block's result, by the left one's."""
+    """Return the step that replaces ``node``, the right block's result, by the left one's."""
     special = left.special | right.special
     high, low = grids.high, grids.low
     words = (left.sum.word, right.sum.word, left.top.term, right.top.term)
@@ -65,7 +65,7 @@ def same_steps(node: Term, left: Block, right: Block, grids: Grids, known: Known
 
 
 def multiple_steps(block: Block, last_bit: int, known: Known) -> Step:
-    """The step that makes it a fact that the block's result is a multiple of 2^``last_bit``."""
+    """Return the step that makes it a fact that the block's result is a multiple of 2^``last_bit``."""
     top, special = block.top, block.special
     zeros = clear(top.plus(-block.sum.fraction_bits), last_bit)
     multiples = [cut_off(x.word, zeros).eq(x.word) for x in block.aligned]
@@ -111,16 +111,16 @@ class _Case:
 
     @property
     def top(self) -> Exponent:
-        """The larger exponent."""
+        """Return the larger exponent."""
         return self.grids.high.top
 
     @property
     def lower(self) -> Exponent:
-        """The smaller exponent, said by the larger one."""
+        """Return the smaller exponent, said by the larger one."""
         return self.top.plus(-self.distance)
 
     def now(self, term: Term) -> Term:
-        """The term with the smaller exponent said by the larger one."""
+        """Return the term with the smaller exponent said by the larger one."""
         return substitute([term], self.grids.low.at(self.lower))[0]
 
     def steps(self) -> Iterator[Step]:
@@ -151,7 +151,7 @@ class _Case:
         return [inside(self.top, self.top), inside(self.lower, self.grids.low.top), *limit]
 
     def _places(self, *tops: Term) -> Iterator[Step]:
-        """What follows for the exponents from the case and from what holds in all cases."""
+        """Yield what follows for the exponents from the case and from what holds in all cases."""
         low = self.grids.low
         facts = [self.gap, ~self.grids.otherwise]
         yield Equal(low.top.term, self.now(low.top.term), _only(facts, *tops))
@@ -162,14 +162,16 @@ class _Case:
             yield Fact(below(y, self.lower), _only(using, *tops, number.exponent.term))
 
     def _unlike(self, x: Fixed, y: Fixed) -> Term:
-        """Whether an aligned term of the finer grid is not the coarser's, shifted, or loses bits of it."""
+        """Return whether an aligned term of the finer grid is not the coarser's, shifted, or loses bits of
+        it.
+        """
         coarse, fine = x.word, self.now(y.word)
         wide = max(coarse.width, fine.width)
         differ = (coarse.sext(wide) << self.distance).ne(fine.sext(wide))
         return lost(coarse, self.distance) | differ
 
     def _narrow(self) -> tuple[Term, ...]:
-        """The bits of the coarser grid's terms that are left when there is room for the shift."""
+        """Return the bits of the coarser grid's terms that are left when there is room for the shift."""
         words = [x.word[x.word.width - self.distance - 1 : 0] for x in self.grids.high.aligned]
         return _variable(words)
 

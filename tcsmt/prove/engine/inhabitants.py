@@ -67,7 +67,8 @@ class Inhabitant:
 
 
 def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> Inhabitant:
-    """An input of which a statement about models says something. options: of the solver that may be asked.
+    """Return an input of which a statement about models says something. options: of the solver that may be
+    asked.
 
     Of a statement that no input satisfies several conditions: one that satisfies all but one of them.
     """
@@ -94,7 +95,7 @@ def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> I
 
 
 def inhabitant_of_domain(domain: Domain, formats: Mapping[str, AnyFormat]) -> Inhabitant:
-    """A word in the domain of each operand, by its name."""
+    """Return a word in the domain of each operand, by its name."""
     kinds = {name: samples(domain, name, fmt) for name, fmt in formats.items()}
     if not all(kinds.values()):
         return Inhabitant(None, "the domain: an operand has no word in it")
@@ -129,7 +130,9 @@ def _words(fmt: AnyFormat | None, width: int) -> list[int]:
 
 
 def _plain(kinds: Mapping[str, Sequence[int]], formats: Mapping[str, AnyFormat]) -> dict[str, int]:
-    """One product of words near 1, the others zero: short, and its result is no zero, where that can be."""
+    """Return one product of words near 1, the others zero: short, and its result is no zero, where that can
+    be.
+    """
     first = {"a0", "b0"} | {name for name in kinds if name[0] == "s"}
 
     def apart(name: str, word: int) -> tuple[bool, Fraction]:
@@ -162,7 +165,9 @@ def _input(
     holds: Callable[[Mapping[str, int]], bool],
     solving: Solving,
 ) -> tuple[dict[str, int] | None, str]:
-    """An input at which the goal holds, which is evaluated; or None, and who says that there is none."""
+    """Return an input at which the goal holds, which is evaluated; or None, and who says that there is
+    none.
+    """
     for values in (plain, *tries):
         if holds(values):
             return values, ""

@@ -58,7 +58,7 @@ class LimbWords:
 
     @classmethod
     def like(cls, wide: Term, other: Term) -> LimbWords | None:
-        """A graph in the words of another one, if those are a machine's and its own are wider.
+        """Return a graph in the words of another one, if those are a machine's and its own are wider.
 
         wide: its result, without macros.
         """
@@ -75,7 +75,9 @@ class LimbWords:
         )
 
     def widened(self, node: Term, proving: Proving) -> bool:
-        """Whether the graph is proved to be the wide one, which replaces a node that was proved to be it."""
+        """Return whether the graph is proved to be the wide one, which replaces a node that was proved to be
+        it.
+        """
         root, proved = self.root, []
         for words, result in self.passes:
             steps = _replaced(root, words, result, proving)
@@ -96,7 +98,7 @@ class LimbWords:
 def _replaced(
     root: Term, words: _Words, result: Term, proving: Proving
 ) -> list[tuple[Equal, CountedAnswer]] | None:
-    """The steps that replace each word by what it is, if the root is the result then; else None."""
+    """Return the steps that replace each word by what it is, if the root is the result then; else None."""
     now: dict[Term, Term] = {}
     steps: list[tuple[Equal, CountedAnswer]] = []
     for node in operands_first([root]):
@@ -160,7 +162,7 @@ class _InLimbs:
             self.sums[word] = [known]
 
     def _product(self, node: Term, args: Sequence[Term], factored: Sequence[Term]) -> Term:
-        """A product as the sum of its digits' products, each of which is a limb."""
+        """Return a product as the sum of its digits' products, each of which is a limb."""
         half, width = self.limb // 2, node.width
         places = [(low, min(low + half, width) - 1) for low in range(0, width, half)]
         own = [digits(self.parts[arg], self.limb) for arg in node.args]
@@ -187,14 +189,14 @@ class _InLimbs:
 
 
 def _moves(node: Term) -> bool:
-    """Whether a word's bits are other words' bits, or 0: then its limbs may be theirs."""
+    """Return whether a word's bits are other words' bits, or 0: then its limbs may be theirs."""
     return node.op in ("zext", "sext", "concat", "extract") or (
         node.op in ("shl", "lshr") and node.args[1].value is not None
     )
 
 
 def _sources(words: Iterable[Term]) -> list[Term]:
-    """The words, or what they are moved from."""
+    """Return the words, or what they are moved from."""
     found: dict[Term, None] = {}
     pending = list(words)
     while pending:
@@ -207,7 +209,7 @@ def _sources(words: Iterable[Term]) -> list[Term]:
 
 
 def _cut(whole: Term, words: Limbs) -> Iterator[Term]:
-    """The bits of a word that its limbs hold."""
+    """Yield the bits of a word that its limbs hold."""
     low = 0
     for word in words:
         yield whole[low + word.width - 1 : low]

@@ -66,21 +66,21 @@ class SolvingOptions:
 
     @property
     def team(self) -> tuple[str, ...]:
-        """The solvers that are started."""
+        """Return the solvers that are started."""
         if self.solver == "portfolio":
             return SOLVERS
         return SOLVERS[:1] if self.solver == "auto" else (self.solver,)
 
     @property
     def certificates(self) -> Path | None:
-        """The folder for certificates."""
+        """Return the folder for certificates."""
         return None if self.certificate is None else Path(self.certificate)
 
     def takes(self, *, sure: bool) -> bool:
-        """Whether an earlier run's proof counts; sure: no solver alone stands for it."""
+        """Return whether an earlier run's proof counts; sure: no solver alone stands for it."""
         reuse = not self.confirm if self.reuse is None else self.reuse
         return reuse and (sure or not self.confirm)
 
     def confirming(self, default: bool) -> SolvingOptions:
-        """The same, where ``confirm`` is left to the call, with the call's default."""
+        """Return the same, where ``confirm`` is left to the call, with the call's default."""
         return self if self.confirm is not None else replace(self, confirm=default)

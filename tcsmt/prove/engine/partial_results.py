@@ -22,7 +22,9 @@ _FEWEST = 3
 
 
 def maximum(node: Term) -> Term | None:
-    """The maximum that a choice of the larger word is, of words without their extensions; else None."""
+    """Return the maximum that a choice of the larger word is, of words without their extensions; else
+    None.
+    """
     if node.op != "ite" or node.args[0].op != "ult":
         return None
     condition, then, otherwise = node.args
@@ -34,7 +36,8 @@ def maximum(node: Term) -> Term | None:
 
 
 def extended_number(node: Term) -> Term | None:
-    """The number above its least one that a word with its sign inverted is: half of an extension; else None.
+    """Return the number above its least one that a word with its sign inverted is: half of an extension; else
+    None.
 
     What the other half subtracts is often one with other constants by now.
     """
@@ -61,7 +64,9 @@ class PartialSums:
                     self.by_addend.setdefault(addend, []).append(node)
 
     def of(self, node: Term) -> Term | None:
-        """What a word may be, if it is a sum of some addends of one of this graph's sums; else None."""
+        """Return what a word may be, if it is a sum of some addends of one of this graph's sums; else
+        None.
+        """
         core = _core(node)
         if core.op != "add":
             return None

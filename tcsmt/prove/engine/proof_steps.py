@@ -33,7 +33,7 @@ class ProofStep(Answered):
     earlier: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """The step as plain data."""
+        """Return the step as plain data."""
         return {**vars(self), "seconds": round(self.seconds, 4)}
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class ProofStep(Answered):
 
     @property
     def proof(self) -> Equivalent:
-        """The step as a proof by itself."""
+        """Return the step as a proof by itself."""
         return Equivalent(
             stage=self.what,
             scripts=(self.script,) if self.script else (),

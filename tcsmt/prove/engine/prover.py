@@ -17,5 +17,7 @@ _ROOMS = ("language", "matrix_units/arithmetic", "matrix_units/models", "prove")
 
 
 def prover(*more: str) -> str:
-    """The digest of the sources on which proofs rest; ``more``: rooms that have proofs of their own."""
+    """Return the digest of the sources on which proofs rest; ``more``: rooms that have proofs of their
+    own.
+    """
     return digest_of_sources(*_ROOMS, *more)

@@ -27,7 +27,7 @@ class Ranges:
     proved: dict[Term, Term] = field(default_factory=dict)
 
     def of(self, words: Iterable[Term]) -> list[Term]:
-        """The facts that there are about words, which are steps of the proof now."""
+        """Return the facts that there are about words, which are steps of the proof now."""
         facts = [self._of(word) for word in words]
         return [fact for fact in facts if fact is not TRUE]
 

@@ -31,7 +31,7 @@ class Satisfiable(NotRefuted):
 
 
 def refutation(cnf: str, options: SolvingOptions) -> str:
-    """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
+    """Return a refutation of a DIMACS file's clauses in the LRAT format, trimmed.
 
     Raises :class:`NotRefuted` where the solver finds none in the time and memory of the options, and
     :class:`.TcsmtError` where there is no room for the clauses.
@@ -112,7 +112,7 @@ def trimmed(lines: Iterable[str], count: int) -> list[str]:
 
 
 def strict(lrat: str, clauses: Iterable[Clause]) -> str:
-    """The refutation without hints that say nothing new.
+    """Return the refutation without hints that say nothing new.
 
     CaDiCaL gives such a hint now and then, to a clause that is true already, and strict checkers refuse it.
     Raises :class:`NotRefuted` for a text that is not a refutation.
@@ -131,7 +131,9 @@ def strict(lrat: str, clauses: Iterable[Clause]) -> str:
 
 
 def _telling(clause: Clause, hints: Iterable[int], clause_of: Mapping[int, Clause]) -> list[int]:
-    """The hints without those whose clause is true already, and those after the clause that is false."""
+    """Return the hints without those whose clause is true already, and those after the clause that is
+    false.
+    """
     false, kept = set(clause), []
     for hint in hints:
         open_literals = [literal for literal in clause_of.get(hint, ()) if literal not in false]
@@ -145,5 +147,5 @@ def _telling(clause: Clause, hints: Iterable[int], clause_of: Mapping[int, Claus
 
 
 def available() -> bool:
-    """Whether the SAT solver is installed."""
+    """Return whether the SAT solver is installed."""
     return find_spec("pysolvers") is not None

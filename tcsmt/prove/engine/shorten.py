@@ -29,7 +29,7 @@ _PART = 32
 
 
 def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
-    """A witness of ``goal`` that no single simplification makes shorter."""
+    """Return a witness of ``goal`` that no single simplification makes shorter."""
     program = Program([goal])
 
     def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
@@ -47,7 +47,7 @@ def shorten_where(
     formats: Mapping[str, AnyFormat],
     values: Mapping[str, int],
 ) -> dict[str, int]:
-    """The same where ``holds`` says of each of several inputs whether it is a witness."""
+    """Return the same where ``holds`` says of each of several inputs whether it is a witness."""
     best = dict(values)
     ranks: dict[str, dict[int, int]] = {name: {} for name in formats}
 
@@ -58,7 +58,7 @@ def shorten_where(
         return known[word]
 
     def gain(change: Mapping[str, int]) -> int:
-        """What a change costs more: below zero where it makes the witness simpler."""
+        """Return what a change costs more: below zero where it makes the witness simpler."""
         return sum(
             of(name, word) - of(name, best[name]) for name, word in change.items() if word != best[name]
         )
@@ -77,7 +77,7 @@ def shorten_where(
 def _first(
     holds: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]], tries: Sequence[dict[str, int]]
 ) -> dict[str, int] | None:
-    """The first of these that is a witness."""
+    """Return the first of these that is a witness."""
     for start in range(0, len(tries), _BATCH):
         batch = tries[start : start + _BATCH]
         for candidate, ok in zip(batch, holds(batch), strict=True):
@@ -87,15 +87,15 @@ def _first(
 
 
 def cost(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Cost:
-    """How far a witness is from the simplest one."""
+    """Return how far a witness is from the simplest one."""
     costs = [_cost(fmt, values[name]) for name, fmt in formats.items()]
     lanes, bits, distance, signs = (sum(part) for part in zip((0, 0, 0, 0), *costs, strict=True))
     return lanes, bits, distance, signs
 
 
 def _cost(fmt: AnyFormat, word: int) -> Cost:
-    """What one input adds. A block scale (the only unsigned floating-point input) is no lane; its distance
-    from 1 counts more.
+    """Return what one input adds. A block scale (the only unsigned floating-point input) is no lane; its
+    distance from 1 counts more.
     """
     if isinstance(fmt, IntegerFormat):
         return integer_cost(fmt, word)
@@ -110,7 +110,9 @@ def _cost(fmt: AnyFormat, word: int) -> Cost:
 
 
 def _ranked(cost: Cost) -> int:
-    """One number for a cost: sums and differences of these compare as those of costs do, part by part."""
+    """Return one number for a cost: sums and differences of these compare as those of costs do, part by
+    part.
+    """
     rank = 0
     for part in cost:
         rank = (rank << _PART) + part
@@ -160,7 +162,7 @@ def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterato
 def _rescaled(
     formats: Mapping[str, AnyFormat], values: Mapping[str, int], steps: Mapping[str, int]
 ) -> Iterator[dict[str, int]]:
-    """The change that multiplies words by powers of two, if all of them have such a word."""
+    """Yield the change that multiplies words by powers of two, if all of them have such a word."""
     scaled = {name: _scaled(formats[name], values[name], step) for name, step in steps.items()}
     words = {name: word for name, word in scaled.items() if word is not None}
     if len(words) == len(scaled):
@@ -168,7 +170,7 @@ def _rescaled(
 
 
 def _nearest_to_one(fmt: Format) -> int:
-    """The word of 1, or of the normal power of two nearest to it where the format has no 1."""
+    """Return the word of 1, or of the normal power of two nearest to it where the format has no 1."""
     field = min(max(fmt.bias, int(fmt.has_subnormals)), fmt.largest_finite_field)
     return field << (fmt.fraction_bits + fmt.ignored_low_bits)
 
@@ -196,7 +198,7 @@ def _simpler_words(fmt: AnyFormat, word: int) -> Iterator[int]:
 
 
 def _scaled(fmt: AnyFormat, word: int, step: int) -> int | None:
-    """The word times 2^step, zero as it is; None where the result is no normal number."""
+    """Return the word times 2^step, zero as it is; None where the result is no normal number."""
     if isinstance(fmt, IntegerFormat):
         return scaled_integer(fmt, word, step)
     fmt = float_format(fmt)

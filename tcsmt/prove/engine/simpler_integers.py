@@ -10,7 +10,9 @@ __all__ = ["integer_cost", "scaled_integer", "simpler_integers"]
 
 
 def integer_cost(fmt: IntegerFormat, word: int) -> tuple[int, int, int, int]:
-    """Whether it is not zero, its bits from the first to the last one set, its leading bit, its sign."""
+    """Return whether it is not zero, its bits from the first to the last one set, its leading bit, its
+    sign.
+    """
     count = fmt.count(word)
     if not count:
         return 0, 0, 0, 0
@@ -32,7 +34,7 @@ def simpler_integers(fmt: IntegerFormat, word: int) -> Iterator[int]:
 
 
 def scaled_integer(fmt: IntegerFormat, word: int, step: int) -> int | None:
-    """The word of the number times 2^step; None where the format does not have that number."""
+    """Return the word of the number times 2^step; None where the format does not have that number."""
     count = fmt.count(word)
     scaled = count << step if step >= 0 else count >> -step
     exact = step >= 0 or scaled << -step == count

@@ -44,12 +44,12 @@ class Solving:
 
     @property
     def confirm(self) -> bool:
-        """Whether a proof counts only if another solver confirms it."""
+        """Return whether a proof counts only if another solver confirms it."""
         return bool(self.options.confirm)
 
     @property
     def scripts(self) -> tuple[Path, ...]:
-        """The files of the scripts, so far."""
+        """Return the files of the scripts, so far."""
         return () if self.dump is None else tuple(self.dump.written)
 
     def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
@@ -91,8 +91,8 @@ class Solving:
         )
 
     def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
-        """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees and
-        the goal has no lemma in a certificate.
+        """Return what an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver
+        agrees and the goal has no lemma in a certificate.
         """
         try:
             if goal.value is None:
@@ -104,8 +104,8 @@ class Solving:
         return proof_of(stage, answer, spent)
 
     def _refuted(self, goal: Term, answer: Answer) -> Answer | None:
-        """The answer, confirmed by the goal's lemma in a certificate, whose refutation was checked: it rests
-        neither on the solver nor on how that reads the script. None where there is no lemma.
+        """Return the answer, confirmed by the goal's lemma in a certificate, whose refutation was checked: it
+        rests neither on the solver nor on how that reads the script. None where there is no lemma.
 
         Raises :class:`Disagreement` where the goal's clauses have a solution.
         """
@@ -120,8 +120,8 @@ class Solving:
         return replace(answer, confirmed="a refutation by CaDiCaL, which was checked")
 
     def checked(self, text: str, answer: Answer) -> Answer:
-        """The answer to a script as it counts: with ``confirm``, an ``unsat`` that no other solver confirms
-        is unknown, and the reason says what they answered instead.
+        """Return the answer to a script as it counts: with ``confirm``, an ``unsat`` that no other solver
+        confirms is unknown, and the reason says what they answered instead.
 
         Raises :class:`Disagreement` where another one has a model.
         """
@@ -146,7 +146,7 @@ class Solving:
 
 
 def proof_of(stage: str, answer: Answer, seconds: float) -> Equivalent:
-    """What an ``unsat`` that counts (:meth:`Solving.checked`) proves at a stage."""
+    """Return what an ``unsat`` that counts (:meth:`Solving.checked`) proves at a stage."""
     return Equivalent(
         stage=stage,
         scripts=(answer.script,) if answer.script else (),

@@ -52,7 +52,7 @@ class StageByStage:
         self.multiples: dict[Term, Term] = {}
 
     def run(self, deep: bool) -> Term:
-        """The second model's output in terms of the first's graph; ``deep``: with more time."""
+        """Return the second model's output in terms of the first's graph; ``deep``: with more time."""
         self.deep = deep
         left, right = (side.trace for side in self.proving.question.sides)
         for ours, theirs in _blocks(left.stages, right.stages):
@@ -65,7 +65,7 @@ class StageByStage:
         return substitute([term], self.merged)[0]
 
     def _block(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
-        """Whether the block's result was proved equal (and merged), directly or by cases."""
+        """Return whether the block's result was proved equal (and merged), directly or by cases."""
         there = {stage.place: stage for stage in theirs}
         pairs = [(stage, there[stage.place]) for stage in ours if stage.place in there]
         if not pairs:
@@ -128,7 +128,7 @@ class StageByStage:
         return self._seen(theirs[-1].term) is ours[-1].term
 
     def _same(self, left: Stage, right: Stage, assuming: Term = TRUE) -> bool:
-        """Whether a stage's values are proved equal; they are merged then."""
+        """Return whether a stage's values are proved equal; they are merged then."""
         theirs = self._seen(right.term)
         paired = _paired(left, right, theirs)
         if paired is None:
@@ -161,7 +161,9 @@ class StageByStage:
     def _by_zeros(
         self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
     ) -> bool:
-        """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
+        """Return two cases: every term of the fused sum is zero; or some is not, and has the largest
+        exponent.
+        """
         last, terms = pairs[-1], list(dict.fromkeys(_terms(ours)))
         significands = [term.significand for term in _terms(ours)]
         if not terms or [self._seen(term.significand) for term in _terms(theirs)] != significands:
@@ -234,7 +236,9 @@ def _dumped(
 
 
 def _derived(ours: Term, node: Term, theirs: Term, paired: _Pair, refuted: Close) -> list[Step]:
-    """The steps that replace a node, once its value ``theirs`` is proved ours, of maybe another width."""
+    """Return the steps that replace a node, once its value ``theirs`` is proved ours, of maybe another
+    width.
+    """
     if paired.replacement is ours:
         return [Equal(node, ours, (refuted,))]
     same = ~paired.differ
@@ -253,7 +257,9 @@ class _Pair:
 
 
 def _paired(left: Stage, right: Stage, theirs: Term) -> _Pair | None:
-    """How to compare two values of one kind, of maybe different widths; None: they cannot be equal words."""
+    """Return how to compare two values of one kind, of maybe different widths; None: they cannot be equal
+    words.
+    """
     ours = left.term
     match left.value, right.value:
         case (Exponent() as x, Exponent() as y):
@@ -290,8 +296,8 @@ def attempts(
     shares: bool = False,
     dumped: Callable[[dict[Term, Term]], AbstractContextManager[None]] | None = None,
 ) -> Iterator[tuple[str, dict[Term, Term], CountedAnswer]]:
-    """Whether two words can differ, asked with fewer and fewer words free: what is free, in words and as
-    replacements, and what solvers say.
+    """Yield whether two words can differ, asked with fewer and fewer words free: what is free, in words and
+    as replacements, and what solvers say.
 
     With words free, more inputs are allowed than there are: if none of them differs, no input does. Only the
     last attempt, with nothing free, is about the inputs of the domain.
@@ -313,7 +319,7 @@ def attempts(
 def _levels(
     differ: Term, shared: set[Term], roots: Sequence[Term]
 ) -> Iterator[tuple[str, dict[Term, Term], float]]:
-    """What is made free on each level, in words and as replacements, and its share of the time."""
+    """Yield what is made free on each level, in words and as replacements, and its share of the time."""
     yield "with all that both sides share free", freed_words(_edge(roots, shared)), 1 / 8
     products = [t for t in operands_first([differ]) if t.op == "mul" and t in shared]
     if products:
@@ -322,7 +328,7 @@ def _levels(
 
 
 def _anonymous(goal: Term) -> Term:
-    """The goal with inputs renamed in order, so that equal questions about several lanes are one."""
+    """Return the goal with inputs renamed in order, so that equal questions about several lanes are one."""
     inputs = [t for t in operands_first([goal]) if t.op == "var"]
     return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(inputs)})[0]
 
@@ -346,17 +352,17 @@ _RANGES = ("zext", "sext", "concat")
 
 
 def says_range(node: Term) -> bool:
-    """Whether a node only extends a word or adds a constant to one."""
+    """Return whether a node only extends a word or adds a constant to one."""
     return node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)
 
 
 def freed_words(nodes: Iterable[Term]) -> dict[Term, Term]:
-    """A free word to put for each node, named by its place: the same for what is alike elsewhere."""
+    """Return a free word to put for each node, named by its place: the same for what is alike elsewhere."""
     return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
 
 
 def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
-    """The numbers that are aligned in a block: products and c."""
+    """Yield the numbers that are aligned in a block: products and c."""
     for stage in stages:
         if stage.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C):
             source = checked_cast(stage.value, Fixed).source
@@ -372,6 +378,6 @@ def _prefix(block: Where) -> str:
 def _blocks(
     ours: Sequence[Stage], theirs: Sequence[Stage]
 ) -> Iterator[tuple[Sequence[Stage], Sequence[Stage]]]:
-    """The stages of each fused sum of a chain."""
+    """Yield the stages of each fused sum of a chain."""
     for block in dict.fromkeys(stage.block for stage in ours):
         yield tuple(s for s in ours if s.block == block), tuple(s for s in theirs if s.block == block)

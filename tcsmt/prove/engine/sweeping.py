@@ -82,7 +82,7 @@ class Sweeping:
         self.tried: set[tuple[Term, Term]] = set()
 
     def run(self, deep: bool) -> Term:
-        """The second output in terms of the first's graph; ``deep``: with more time."""
+        """Return the second output in terms of the first's graph; ``deep``: with more time."""
         each, together = _DEEP if deep else _SHALLOW
         limit = self.proving.limit
         end = spent() + together * limit  # of a processor: the clock would count others'
@@ -103,7 +103,7 @@ class Sweeping:
         return self.left if result is self.expanded else result
 
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
-        """Each word of the second graph that is worth a query, and what it is now."""
+        """Yield each word of the second graph that is worth a query, and what it is now."""
         nodes = operands_first([self.base])
         right = [node for node in operands_first([self.right]) if node not in self.own]
         values = values_of([*nodes, *right], self._rows())
@@ -130,7 +130,7 @@ class Sweeping:
         return {name: words[kept] for name, words in drawn.items()}
 
     def _stepwise(self, node: Term, theirs: Term, limit: float) -> Term:
-        """The word as operations of the first graph on two words, as far as that is proved."""
+        """Return the word as operations of the first graph on two words, as far as that is proved."""
         steps = (maximum, extended_number, self.sums.of)
         while any(
             (ours := step(theirs)) is not None
@@ -144,7 +144,7 @@ class Sweeping:
     def _equal_locally(
         self, node: Term, theirs: Term, ours: Term, limit: float, *, ranges: bool = False
     ) -> bool:
-        """Whether two words are proved equal with all that they share free; they are merged then.
+        """Return whether two words are proved equal with all that they share free; they are merged then.
 
         ranges: what is free is also taken to lie where it does.
         """
@@ -155,7 +155,7 @@ class Sweeping:
         return bool(facts) and self._refuted(node, theirs, ours, Close(facts, free), limit)
 
     def _equal(self, node: Term, theirs: Term, ours: Term, limit: float, deep: bool) -> bool:
-        """Whether two words are proved equal with less free, or nothing; they are merged then."""
+        """Return whether two words are proved equal with less free, or nothing; they are merged then."""
         if ((node, ours) in self.tried and not deep) or self._seen_to_differ(theirs, ours):
             return False
         self.tried.add((node, ours))
@@ -175,7 +175,7 @@ class Sweeping:
         return any(left != right for left, right in (evaluate([theirs, ours], at) for at in self.differing))
 
     def _refuted(self, node: Term, theirs: Term, ours: Term, close: Close, limit: float) -> bool:
-        """Whether the last step proves that two words do not differ; they are merged then."""
+        """Return whether the last step proves that two words do not differ; they are merged then."""
         differ = all_of([*close.using, theirs.ne(ours)])
         (goal,) = substitute([differ], freed_words(close.free))
         if _solved(goal):
@@ -197,7 +197,7 @@ class Sweeping:
 
 
 def _solved(goal: Term) -> bool:
-    """Whether some words, most of them at the ends of their ranges, are a solution."""
+    """Return whether some words, most of them at the ends of their ranges, are a solution."""
     free, rng = variables([goal]), Random(17)
     for _ in range(_TRIES):
         drawn = {}

@@ -25,7 +25,7 @@ class Replayed(NamedTuple):
 def replayed(
     question: Question, answer: Answer, replaced: Mapping[Term, Term] | None = None
 ) -> Replayed | None:
-    """The input of a solver's model; None where it gives none, or the goal does not hold there.
+    """Return the input of a solver's model; None where it gives none, or the goal does not hold there.
 
     replaced: what was put for some inputs, a constant or another input. What neither says is 0.
     """
@@ -40,7 +40,7 @@ def replayed(
 def narrowed(
     question: Question, tries: Iterable[Mapping[Term, Term]], look: Callable[[Term], Answer]
 ) -> Replayed | None:
-    """An input in the first of some smaller sets in which ``look`` finds one that replays.
+    """Return an input in the first of some smaller sets in which ``look`` finds one that replays.
 
     tries: what to put for some inputs. look: a solver's answer to "is there an input at which this is 1?".
     """
@@ -53,7 +53,7 @@ def narrowed(
 
 
 def witness(question: Question, replay: Replayed, seconds: float) -> Distinguished:
-    """The verdict, with a short input that is made from the one that was found."""
+    """Return the verdict, with a short input that is made from the one that was found."""
     short = shorten(question.goal, question.formats, replay.values)
     return Distinguished(
         values=short, solver=replay.answer.solver, version=replay.answer.version, seconds=seconds

@@ -16,7 +16,7 @@ __all__ = ["TermWriter", "named", "written_proof", "written_statement"]
 
 
 def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
-    """The statement that a question has the answer no; ``name_of``: what a model's file is called."""
+    """Return the statement that a question has the answer no; ``name_of``: what a model's file is called."""
     calls = [call for side in question.sides for call in side.trace.calls]
     entries: dict[Term, list[Any]] = {}
     terms = TermWriter(entries)
@@ -78,7 +78,7 @@ class TermWriter:
         return [self.place(term) for term in terms]
 
     def _missing(self, term: Term) -> list[Term]:
-        """What has to be written for a term, arguments first."""
+        """Return what has to be written for a term, arguments first."""
         order: list[Term] = []
         seen = set(self._places)
         stack = [(term, False)]
@@ -95,12 +95,12 @@ class TermWriter:
 
 
 def named(roots: Iterable[Term]) -> dict[Term, list[Any]]:
-    """The nodes of graphs that a reader has already, by their digests."""
+    """Return the nodes of graphs that a reader has already, by their digests."""
     return {node: ["node", digest_text(node)] for node in operands_first(roots) if node.args}
 
 
 def written_proof(proof: Proof, terms: TermWriter) -> list[dict[str, Any]]:
-    """The steps as plain data."""
+    """Return the steps as plain data."""
     return [_written(step, terms) for step in proof]
 
 

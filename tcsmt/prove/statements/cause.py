@@ -97,7 +97,8 @@ _NONE = {
 
 
 def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
-    """One sentence on why two sides give different results on an input; empty where nothing can be said.
+    """Return one sentence on why two sides give different results on an input; empty where nothing can be
+    said.
 
     values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if
     the first model with the second one's value gives the second one's result. Otherwise it says in which
@@ -122,7 +123,9 @@ def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
 
 
 def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) -> int | None:
-    """The model's result with changed parameters; None where they contradict the others or the input."""
+    """Return the model's result with changed parameters; None where they contradict the others or the
+    input.
+    """
     try:
         changed = model.varied(**changes)
     except TcsmtError:

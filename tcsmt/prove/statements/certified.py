@@ -34,17 +34,19 @@ class Certified:
 
 
 def certificate_json(certified: Certified | None) -> dict[str, Any]:
-    """What a result's data say of it; nothing where none was asked for."""
+    """Return what a result's data say of it; nothing where none was asked for."""
     return {} if certified is None else {"certificate": certified.as_json()}
 
 
 def certificate_lines(certified: Certified | None) -> list[str]:
-    """The same for people."""
+    """Return the same for people."""
     return [] if certified is None else [str(certified)]
 
 
 def has_certificate(record: Mapping[str, Any], folder: Path | None) -> bool:
-    """Whether a record of a verdict has the certificate that it should have; folder: None if none is due."""
+    """Return whether a record of a verdict has the certificate that it should have; folder: None if none is
+    due.
+    """
     if folder is None or record.get("verdict") != "equivalent":
         return True
     file = (record.get("certificate") or {}).get("file")

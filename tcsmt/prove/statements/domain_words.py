@@ -14,7 +14,7 @@ __all__ = ["covers", "samples"]
 
 
 def covers(wide: Domain, narrow: Domain, formats: Mapping[str, AnyFormat]) -> bool:
-    """Whether every input of ``narrow`` surely lies in ``wide``; formats: of the inputs, by name.
+    """Return whether every input of ``narrow`` surely lies in ``wide``; formats: of the inputs, by name.
 
     Every part of a domain is about one input. So it is decided input by input, block scales among them, and
     each part that restricts an input in ``wide`` must do so in ``narrow``. No is not a proof: a domain

@@ -47,35 +47,37 @@ class StageValue:
 
     @property
     def name(self) -> str:
-        """The stage's name."""
+        """Return the stage's name."""
         return self.stage.name
 
     def differs(self, other: StageValue) -> bool:
-        """Whether the values differ, however they are written; of words of one format, whether those do."""
+        """Return whether the values differ, however they are written; of words of one format, whether those
+        do.
+        """
         if self.word is not None and other.word is not None and self.word[0] == other.word[0]:
             return self.word != other.word
         return self.value != other.value
 
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
-    """Every stage of the trace where the input variables have these words."""
+    """Return every stage of the trace where the input variables have these words."""
     word_of = known_words(trace, values)
     return [_step(stage, word_of) for stage in trace.stages]
 
 
 def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
-    """The word of every term that a stage's value is made of."""
+    """Return the word of every term that a stage's value is made of."""
     wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *terms_of_value(s.value))))
     return dict(zip(wanted, evaluate(wanted, values), strict=True))
 
 
 def exponent_value(x: Exponent, word_of: Mapping[Term, int]) -> int:
-    """The exponent."""
+    """Return the exponent."""
     return word_of[x.term] + x.low
 
 
 def number_value(x: Number, word_of: Mapping[Term, int]) -> Fraction:
-    """The exact value of a finite number."""
+    """Return the exact value of a finite number."""
     magnitude = word_of[x.significand] * Fraction(2) ** (
         exponent_value(x.exponent, word_of) - x.fraction_bits
     )
@@ -83,7 +85,7 @@ def number_value(x: Number, word_of: Mapping[Term, int]) -> Fraction:
 
 
 def fixed_value(x: Fixed, word_of: Mapping[Term, int]) -> Fraction:
-    """The exact value of a fixed-point word."""
+    """Return the exact value of a fixed-point word."""
     word = word_of[x.word]
     if word >> (x.word.width - 1):
         word -= 1 << x.word.width
@@ -91,7 +93,7 @@ def fixed_value(x: Fixed, word_of: Mapping[Term, int]) -> Fraction:
 
 
 def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[StageValue, StageValue] | None:
-    """The first stages that correspond, in order, and hold different values; None where no two do.
+    """Return the first stages that correspond, in order, and hold different values; None where no two do.
 
     Stages correspond where block, kind and lane agree. Where no such pair differs, and where the units sum
     other blocks, those correspond that hold the same product, or c, of the dot product; last, the results do.
@@ -105,7 +107,7 @@ def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[S
 
 
 def term_of(stage: Stage) -> tuple[Kind, frozenset[Term]] | None:
-    """The kind of stage, and the inputs of the product (or c) that it holds; None of another stage."""
+    """Return the kind of stage, and the inputs of the product (or c) that it holds; None of another stage."""
     number = stage.value.source if isinstance(stage.value, Fixed) else stage.value
     if not isinstance(number, Number):
         return None
@@ -124,7 +126,7 @@ def _first(
 
 
 def terms_of_value(value: object) -> Iterator[Term]:
-    """The terms that a stage's value is made of; of a word none, which is the stage's own term."""
+    """Yield the terms that a stage's value is made of; of a word none, which is the stage's own term."""
     match value:
         case Number() as x:
             yield from (x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan)
@@ -178,12 +180,12 @@ def _number(x: Number, word_of: Mapping[Term, int]) -> tuple[str, Fraction | int
 
 
 def signed_text(value: Fraction) -> str:
-    """A dyadic value as ``-1.25·2^-3``."""
+    """Return a dyadic value as ``-1.25·2^-3``."""
     return ("-" if value < 0 else "") + power_text(abs(value))
 
 
 def short_text(value: Fraction) -> str:
-    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
+    """Return the exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
     text = signed_text(value)
     if len(text) <= LONGEST_DECIMAL:
         return text
@@ -195,7 +197,7 @@ def short_text(value: Fraction) -> str:
 
 
 def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
-    """Every stage of a model on one row of words, in the order of its inputs' names."""
+    """Return every stage of a model on one row of words, in the order of its inputs' names."""
     words = [int(word) for word in row]
     values = dict(zip(model.input_names, words, strict=True))
     values_of_stages = steps(model.trace, values)

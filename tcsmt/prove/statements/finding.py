@@ -33,7 +33,7 @@ class Finding:
     certified: Certified | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as plain data (documented in the reference, "JSON")."""
+        """Return the finding as plain data (documented in the reference, "JSON")."""
         data: dict[str, Any] = {"question": self.question.title, "domain": self.question.domain_text}
         data |= self.verdict.as_json()
         if isinstance(self.verdict, Distinguished):
@@ -45,19 +45,21 @@ class Finding:
         return data
 
     def inputs(self) -> dict[str, dict[str, str]]:
-        """Each input of the witness: word and exact value."""
+        """Return each input of the witness: word and exact value."""
         formats, values = self.question.formats, checked_cast(self.verdict, Distinguished).values
         return {name: shown(formats[name], word) for name, word in values.items()}
 
     def results(self) -> list[dict[str, str]]:
-        """What each side computes on the witness."""
+        """Return what each side computes on the witness."""
         values = checked_cast(self.verdict, Distinguished).values
         words = evaluate([side.trace.output for side in self.question.sides], values)
         sides = zip(self.question.sides, words, strict=True)
         return [{"side": side.label, **shown(side.format, word)} for side, word in sides]
 
     def first_difference(self) -> dict[str, str] | None:
-        """The first stage at which two sides hold different values, and both values by the sides' labels."""
+        """Return the first stage at which two sides hold different values, and both values by the sides'
+        labels.
+        """
         if not isinstance(self.verdict, Distinguished) or len(self.question.sides) != 2:
             return None
         values = self.verdict.values
@@ -92,7 +94,9 @@ class Finding:
                 return "\n".join([title, f"  DISTINGUISHED by {by}", *self.witness_lines()])
 
     def witness_lines(self) -> list[str]:
-        """The witness for people: inputs that are not zero, both results, the first difference, the cause."""
+        """Return the witness for people: inputs that are not zero, both results, the first difference, the
+        cause.
+        """
         lines = []
         inputs = self.inputs()
         zeros = [n for n, v in inputs.items() if int(v["word"], 16) == 0]
@@ -115,7 +119,7 @@ class Finding:
 
 
 def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
-    """A word in hexadecimal, its exact value and its decimal value."""
+    """Return a word in hexadecimal, its exact value and its decimal value."""
     exact = fmt.describe(word)
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
     rounded = finite and exact != "-0" and not isinstance(fmt, IntegerFormat)  # whose values are in digits
@@ -124,5 +128,5 @@ def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
 
 
 def witness_of(record: Mapping[str, Any]) -> dict[str, int]:
-    """The words of the inputs that a record of a finding has."""
+    """Return the words of the inputs that a record of a finding has."""
     return {name: int(value["word"], 16) for name, value in record["inputs"].items()}

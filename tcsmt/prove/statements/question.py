@@ -37,7 +37,7 @@ class Side:
 
     @property
     def format(self) -> AnyFormat:
-        """The format of its result."""
+        """Return the format of its result."""
         return self.model.d_format
 
 
@@ -75,18 +75,18 @@ class Question:
 
     @property
     def about_outputs(self) -> bool:
-        """Whether it is the question: do the results of two sides differ somewhere in the domain?"""
+        """Return whether it is the question: do the results of two sides differ somewhere in the domain?"""
         return len(self.sides) == 2 and self.goal is _differ(self.domain, self.sides)
 
     def assuming(self, case: Term) -> Question:
-        """The question where the case holds."""
+        """Return the question where the case holds."""
         domain = self.domain & case
         goal = _differ(domain, self.sides) if self.about_outputs else self.goal & case
         return replace(self, goal=goal, domain=domain, cases=(), inputs=None, also=())
 
     def smaller(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs, so that there are fewer of them: all lanes of one kind (``ones``,
-        ``alike``), then few lanes (``lanes``).
+        """Yield what to put for some inputs, so that there are fewer of them: all lanes of one kind
+        (``ones``, ``alike``), then few lanes (``lanes``).
         """
         lanes = self._lane_variables()
         if self.ones:
@@ -109,7 +109,7 @@ def _differ(domain: Term, sides: Sequence[Side]) -> Term:
 
 
 def _with_nans_merged(side: Side) -> Trace:
-    """The side with one word for all NaN results."""
+    """Return the side with one word for all NaN results."""
     return replace(side.trace, output=with_nans_merged(side.format, side.trace.output))
 
 
@@ -159,7 +159,7 @@ def check_scales(left: tuple[str, Model], right: tuple[str, Model]) -> None:
 
 
 def not_comparable(left: tuple[str, Model], right: tuple[str, Model], why: str) -> TcsmtError:
-    """The error of two models, by their names, that have no inputs or results in common."""
+    """Return the error of two models, by their names, that have no inputs or results in common."""
     return TcsmtError(f"cannot compare {left[0]} with {right[0]}: {why}")
 
 

@@ -30,7 +30,7 @@ class SharedInputs:
 
     @property
     def widened(self) -> str:
-        """Which operands were converted, for people; empty where none was."""
+        """Return which operands were converted, for people; empty where none was."""
         converted: dict[tuple[str, str, str], list[str]] = {}
         for side in self.sides:
             for operand, wide in side.model.operand_formats.named.items():
@@ -57,14 +57,16 @@ class Chain:
     exact: bool
 
     def on(self, x: Terms) -> Trace:
-        """The chain on k lanes of words."""
+        """Return the chain on k lanes of words."""
         if self.exact:
             return self.model.trace if x == self.model.trace.operands else self.model.apply(x)
         return _repeated(self.instruction, x)
 
 
 def chain(name: str, model: Model, k: int) -> Chain:
-    """The unit of that name over k products. Raises :class:`.TcsmtError` if a kernel could not chain it."""
+    """Return the unit of that name over k products. Raises :class:`.TcsmtError` if a kernel could not chain
+    it.
+    """
     if k == model.k:
         return Chain(model, k, model, exact=True)
     if k % model.k or k > 1024:
@@ -81,7 +83,7 @@ def chain(name: str, model: Model, k: int) -> Chain:
 
 
 def _blocks(model: Model) -> dict[str, Any]:
-    """The change that keeps a sum of all products what it is in one instruction."""
+    """Return the change that keeps a sum of all products what it is in one instruction."""
     blocks = isinstance(model, IeeeDotAdd) and isinstance(model.sum, (Trees, ExactSums))
     return {"n_fma": model.k} if blocks and model.parameters.n_fma is None else {}
 
@@ -108,7 +110,7 @@ def _repeated(model: Model, x: Terms) -> Trace:
 def shared(
     left: tuple[str, Model], right: tuple[str, Model], k: int | None = None, *, finite: bool = False
 ) -> SharedInputs:
-    """Both models, by their names, on the same words: each operand in the narrower of its two formats.
+    """Return both models, by their names, on the same words: each operand in the narrower of its two formats.
 
     k: length of the dot product; None: the shortest to which both can be chained. finite: only finite
     numbers are asked about, so that a format of finite numbers alone can be the wider one.
@@ -158,14 +160,14 @@ def _narrower(first: AnyFormat, second: AnyFormat, finite: bool) -> AnyFormat | 
 
 
 def _same_fields(first: AnyFormat, second: AnyFormat) -> bool:
-    """Whether two formats' words are made alike, whatever their special values."""
+    """Return whether two formats' words are made alike, whatever their special values."""
     if isinstance(first, Format) and isinstance(second, Format):
         return first == second or replace(first, name=second.name, specials=second.specials) == second
     return first == second
 
 
 def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
-    """The chain on words of these formats, converted to its own."""
+    """Return the chain on words of these formats, converted to its own."""
 
     def widened(operand: str, part: Any) -> Any:
         wide = chain.instruction.operand_formats.named[operand]
@@ -180,7 +182,7 @@ def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
 def words_given_to(
     side: Side, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
-    """The words that a side's model takes for shared inputs of these formats, by name.
+    """Return the words that a side's model takes for shared inputs of these formats, by name.
 
     None where the side is more than its model, so that a picture of the model would show something else.
     """
@@ -197,5 +199,5 @@ def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:
 
 
 def _first(operand: str) -> str:
-    """The name of an operand's first word."""
+    """Return the name of an operand's first word."""
     return "c" if operand == "c" else operand.replace("scale_", "s") + "0"

@@ -87,7 +87,7 @@ class Equivalent(Answered):
 
     @property
     def sure(self) -> bool:
-        """Whether it does not rest on one solver alone."""
+        """Return whether it does not rest on one solver alone."""
         return bool(self.confirmed) or not self.scripts
 
     @property
@@ -122,18 +122,18 @@ def reason_of(verdict: Verdict) -> str:
 
 
 def in_a_word(verdict: Verdict) -> str:
-    """The verdict for a ``repr``: one word, and why it is unknown."""
+    """Return the verdict for a ``repr``: one word, and why it is unknown."""
     reason = reason_of(verdict)
     return type(verdict).__name__.lower() + (f" ({reason})" if reason else "")
 
 
 def exit_of(verdict: Verdict) -> Exit:
-    """What a command exits with: 0 for a proof, 1 for an input, 3 for neither."""
+    """Return what a command exits with: 0 for a proof, 1 for an input, 3 for neither."""
     return Exit.of(truth(verdict, proved=True))
 
 
 def truth(verdict: Verdict, *, proved: bool) -> bool | None:
-    """Whether a statement holds: a proof makes it ``proved``, an input the opposite; None: unknown."""
+    """Return whether a statement holds: a proof makes it ``proved``, an input the opposite; None: unknown."""
     return None if isinstance(verdict, Unknown) else isinstance(verdict, Equivalent) is proved
 
 
@@ -152,7 +152,7 @@ def said_by(record: Mapping[str, Any]) -> str:
 
 
 def verdict_text(verdict: Verdict, present: str, absent: str) -> str:
-    """The verdict in one line, with what a witness and a proof are called."""
+    """Return the verdict in one line, with what a witness and a proof are called."""
     match verdict:
         case Distinguished():
             return f"{present}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
@@ -164,7 +164,7 @@ def verdict_text(verdict: Verdict, present: str, absent: str) -> str:
 
 
 def record_text(record: Mapping[str, Any], witness: str) -> str:
-    """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
+    """Return a recorded verdict on a lemma, with what a witness against it is called, and who says so."""
     match record["verdict"]:
         case "equivalent":
             return f"proved by {said_by(record)}"
@@ -174,7 +174,7 @@ def record_text(record: Mapping[str, Any], witness: str) -> str:
 
 
 def sure(record: Mapping[str, Any]) -> bool:
-    """Whether no solver stands alone for the proof that a record of an earlier run has."""
+    """Return whether no solver stands alone for the proof that a record of an earlier run has."""
     return bool(record["confirmed"]) or not record["scripts"]
 
 

@@ -52,7 +52,9 @@ class ChainForm:
 
 
 def chain_form(model: Model) -> ChainForm | None:
-    """The form of a model, or None where it is no chain of such operations, or one that processors have."""
+    """Return the form of a model, or None where it is no chain of such operations, or one that processors
+    have.
+    """
     if not isinstance(model, IeeeDotAdd) or model.by_words or not isinstance(model.sum, (FusedChain, Chains)):
         return None
     formats = model.c_format, model.sum_format, model.d_format
@@ -67,7 +69,7 @@ def chain_form(model: Model) -> ChainForm | None:
 
 
 def is_nan(word: Term) -> Term:
-    """Whether a word of binary32 is a NaN."""
+    """Return whether a word of binary32 is a NaN."""
     return ~_size(word).ult(_WIDE.infinity_word + 1)
 
 

@@ -54,7 +54,7 @@ class DotForm:
 
 
 def dot_form(model: Model) -> DotForm | None:
-    """The form of a model of one block, or None where a sum or an exponent does not fit."""
+    """Return the form of a model of one block, or None where a sum or an exponent does not fit."""
     if not isinstance(model, DotThenAdd) or model.n_fma != model.k or not model.alignment.truncates:
         return None
     a, b = model.a_format, model.b_format
@@ -77,7 +77,7 @@ def dot_form(model: Model) -> DotForm | None:
 
 
 def number_word(model: DotThenAdd) -> Term:
-    """The word of a model's result, if that is neither a NaN nor an infinity."""
+    """Return the word of a model's result, if that is neither a NaN nor an infinity."""
     _, _, no_nan = model.trace.output.args
     _, _, number = no_nan.args
     return number

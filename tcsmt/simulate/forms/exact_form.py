@@ -71,11 +71,13 @@ class ExactNumbers:
 
     @property
     def place(self) -> int:
-        """A word of place and the exponent of the term's last place, together."""
+        """Return a word of place and the exponent of the term's last place, together."""
         return 2 * (BIAS + 1 + _OFFSET) - self.fraction_bits
 
     def unsure(self, sizes: Term, places: Term) -> Term:
-        """Whether terms lie too far apart, or are too large or small. sizes, places: the largest words."""
+        """Return whether terms lie too far apart, or are too large or small. sizes, places: the largest
+        words.
+        """
         unsure = ~(sizes + places).ult(self.spread + 1)
         for word, limit in ((sizes, self.limit), (places, self.depth)):
             if limit is not None:
@@ -108,7 +110,7 @@ class AddendOfSum:
 
     @classmethod
     def of(cls, n: ExactNumbers, word: Term, fmt: Format) -> AddendOfSum:
-        """A word of binary32 or binary16."""
+        """Return a word of binary32 or binary16."""
         field, empty = word[fmt.sign_bit - 1 : fmt.fraction_bits], word[fmt.sign_bit - 1 : 0].eq(0)
         normal = (field - 1).ult((1 << fmt.exponent_bits) - 2)
         size = field.zext(_GRID) + (2 * (_OFFSET + BIAS) - 1 - fmt.bias)
@@ -151,12 +153,12 @@ class WordStep:
 
     @property
     def words(self) -> list[Term]:
-        """What it is made of."""
+        """Return what it is made of."""
         return [self.one] if self.other is None else [self.one, self.other]
 
     @property
     def unsure(self) -> Term:
-        """Whether the word says nothing: which one a NaN is, an addition leaves open."""
+        """Return whether the word says nothing: which one a NaN is, an addition leaves open."""
         return any_of(~is_finite(word, self.format) for word in self.words)
 
 
@@ -171,7 +173,7 @@ class ExactForm:
 
 
 def exact_form(model: Model) -> ExactForm | None:
-    """The form of a model, or None where it has no exact sums, or others than binary64 holds."""
+    """Return the form of a model, or None where it has no exact sums, or others than binary64 holds."""
     if not isinstance(model, IeeeDotAdd) or not isinstance(model.sum, ExactSums):
         return None
     a, b = float_format(model.a_format), float_format(model.b_format)
@@ -190,7 +192,7 @@ def exact_form(model: Model) -> ExactForm | None:
 
 
 def lanes_of_sums(model: IeeeDotAdd, formats: tuple[Format, Format]) -> list[LaneOfSum]:
-    """The products of a model, in the order in which it sums them. formats: of both factors."""
+    """Return the products of a model, in the order in which it sums them. formats: of both factors."""
     lanes, words = model.order or range(model.k), model.trace
     return [_lane(model.product_exponent, formats, (words.a[lane], words.b[lane])) for lane in lanes]
 
@@ -206,7 +208,7 @@ def _lane(exponent: int, formats: tuple[Format, Format], inputs: tuple[Term, Ter
 
 
 def is_finite(word: Term, fmt: Format) -> Term:
-    """Whether a word of binary32 or binary16 is neither a NaN nor an infinity."""
+    """Return whether a word of binary32 or binary16 is neither a NaN nor an infinity."""
     return word[fmt.sign_bit - 1 : 0].ult(fmt.infinity_word)
 
 
@@ -276,13 +278,15 @@ class _FormSteps:
 
 
 def odd_last_bit(number: Term) -> Term:
-    """A number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them was."""
+    """Return a number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them
+    was.
+    """
     lost = const((1 << (_DOUBLE.fraction_bits - FRACTION)) - 1, number.width)
     return (number | (number & lost) + lost) & ~lost
 
 
 def _common_bits(words: Sequence[Term]) -> Term:
-    """The bits that all words have."""
+    """Return the bits that all words have."""
     result = words[0]
     for word in words[1:]:
         result &= word
@@ -294,8 +298,8 @@ def _field(factor: Term) -> Term:
 
 
 def _size(fmt: Format, word: Term, factor: Term) -> Term:
-    """A word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of what is
-    no number, or below binary32's smallest normal one.
+    """Return a word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of
+    what is no number, or below binary32's smallest normal one.
     """
     number = dp.decode(fmt, word)
     special = number.nan | number.infinite
@@ -306,6 +310,6 @@ def _size(fmt: Format, word: Term, factor: Term) -> Term:
 
 
 def _place(fmt: Format, word: Term, factor: Term) -> Term:
-    """A word that falls as an operand's exponent grows; 0 of a zero."""
+    """Return a word that falls as an operand's exponent grows; 0 of a zero."""
     falling = const(2 * BIAS + 1 + _OFFSET, _WORD) - _field(factor)
     return dp.decode(fmt, word).zero.ite(const(0, _WORD), falling)

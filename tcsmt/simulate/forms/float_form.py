@@ -93,7 +93,7 @@ class LastAdditionForm:
 
 
 def last_addition_form(model: FusedDotAdd) -> LastAdditionForm | None:
-    """The form of a model's last addition, or None where it has none, or no form."""
+    """Return the form of a model's last addition, or None where it has none, or no form."""
     fmt, total = model.d_format, model.sum
     usual = isinstance(total, CLast) and total.c_rounding.ties_to_even and model.c_format == fmt
     if not usual or not (fmt == WIDE or _is_narrow(fmt)):
@@ -107,7 +107,7 @@ def last_addition_form(model: FusedDotAdd) -> LastAdditionForm | None:
 
 
 def float_form(model: Model) -> FloatForm | None:
-    """The form of a model, or None where there is none (yet); :func:`obstacle` says why."""
+    """Return the form of a model, or None where there is none (yet); :func:`obstacle` says why."""
     if not isinstance(model, FusedDotAdd) or _obstacle(model):
         return None
     numbers = _numbers(model, *model.factor_formats)
@@ -144,12 +144,12 @@ def _obstacle(model: FusedDotAdd) -> str:
 
 
 def _is_power(scale: Format) -> bool:
-    """Whether every scale is a power of two, or a NaN."""
+    """Return whether every scale is a power of two, or a NaN."""
     return not scale.signed and scale.fraction_bits == 0 and scale.specials is Specials.NAN_ONLY
 
 
 def _is_narrow(fmt: Format) -> bool:
-    """Whether sums of a form can be rounded to a format: binary32's layout, with fewer bits."""
+    """Return whether sums of a form can be rounded to a format: binary32's layout, with fewer bits."""
     usual = fmt.specials is Specials.IEEE and fmt.bias == (1 << (fmt.exponent_bits - 1)) - 1
     whole = fmt.signed and not fmt.ignored_low_bits and not fmt.ignored_high_bits
     fewer = fmt.fraction_bits < _SHORT and fmt.exponent_bits < WIDE.exponent_bits
@@ -255,7 +255,7 @@ def _form(model: FusedDotAdd, numbers: _Numbers) -> FloatForm:
 
 
 def _scale_words(model: FusedDotAdd) -> list[list[Term]]:
-    """The exponent words of each lane's scales: their exponents' fields."""
+    """Return the exponent words of each lane's scales: their exponents' fields."""
     terms, words, fmt = model.sum.terms, model.trace.operands, model.scale_format
     if fmt is None or not isinstance(terms, ScaledProducts):
         return [[] for _ in range(model.k)]
@@ -278,7 +278,7 @@ def _scaled(scales: Sequence[Term], n: GridNumbers, fmt: Format, top: Term) -> T
 
 
 def _lost(whole: Term, one: Term, other: Term) -> Term:
-    """A word of which the first bit is 1 where the sum of two does not fit."""
+    """Return a word of which the first bit is 1 where the sum of two does not fit."""
     return (one ^ whole) & (other ^ whole)
 
 
@@ -287,7 +287,7 @@ def _size(word: Term) -> Term:
 
 
 def _truncated(whole: Term) -> Term:
-    """An integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
+    """Return an integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
 
     What lies 24 places or more below the leading bit is lost. The first of these bits is cleared where it
     is 1, as the leading bit, 24 places lower, is there; so what is lost is less than a half.
@@ -298,7 +298,7 @@ def _truncated(whole: Term) -> Term:
 
 
 def _with_sticky(whole: Term) -> Term:
-    """An integer as a binary32 number that is rounded to few bits as the integer would be.
+    """Return an integer as a binary32 number that is rounded to few bits as the integer would be.
 
     Of a large one, the last bits are lost; the one above is 1 where one of them is.
     """
@@ -310,7 +310,7 @@ def _with_sticky(whole: Term) -> Term:
 
 
 def _narrowed(number: Term, fmt: Format) -> Term:
-    """A number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
+    """Return a number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
     size, lost = number[WIDTH - 2 : 0].zext(WIDTH), FRACTION - fmt.fraction_bits
     above = (size >> lost) & 1
     normal = (size + above + ((1 << (lost - 1)) - 1) - ((BIAS - fmt.bias) << FRACTION)) >> lost

@@ -38,7 +38,7 @@ class GroupOfForm:
 
     @property
     def values(self) -> dict[Term, Term]:
-        """The model's terms, and what stands for them."""
+        """Return the model's terms, and what stands for them."""
         width = self.model_sum.width
         word = self.sum.sext(max(width, _WIDTH))[width - 1 : 0]
         return {self.model_sum: word, self.model_zero: self.zero}
@@ -58,7 +58,7 @@ class GroupForm:
 
 
 def group_form(model: Model) -> GroupForm | None:
-    """The form of a model, or None where it has no such groups, or they do not fit."""
+    """Return the form of a model, or None where it has no such groups, or they do not fit."""
     if not isinstance(model, FusedDotAdd) or not isinstance(model.sum.terms, ScaledGroups):
         return None
     if not isinstance(model.sum, OneGrid):  # c that leads is compared with each product: nothing is saved
@@ -84,7 +84,7 @@ def group_form(model: Model) -> GroupForm | None:
 
 
 def _is_integer(fmt: Format) -> bool:
-    """Whether every word is a number with a sign, subnormal ones at the lower end."""
+    """Return whether every word is a number with a sign, subnormal ones at the lower end."""
     whole = fmt.signed and fmt.has_subnormals and not fmt.ignored_bits
     return whole and fmt.specials is Specials.NONE
 
@@ -95,7 +95,7 @@ def _largest(fmt: Format) -> int:
 
 
 def _integer(fmt: Format, word: Term) -> Term:
-    """A number in units of the smallest one.
+    """Return a number in units of the smallest one.
 
     With every exponent from the second on, what the magnitude's word counts is twice as much.
     """

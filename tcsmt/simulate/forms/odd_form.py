@@ -62,7 +62,7 @@ class OddForm:
 
 
 def odd_form(model: Model) -> OddForm | None:
-    """The form of a model, or None where it has no such sums, of two products and of words."""
+    """Return the form of a model, or None where it has no such sums, of two products and of words."""
     if not isinstance(model, IeeeDotAdd) or not isinstance(model.sum, Trees) or model.block != 2:
         return None
     products = model.sum.products
@@ -80,13 +80,15 @@ def odd_form(model: Model) -> OddForm | None:
 
 
 def is_usual(word: Term) -> Term:
-    """Whether a word of binary32 is zero, or a normal number."""
+    """Return whether a word of binary32 is zero, or a normal number."""
     size, smallest = word[WIDE.sign_bit - 1 : 0], 1 << FRACTION
     return size.eq(0) | (size - smallest).ult(WIDE.infinity_word - smallest)
 
 
 def are_near(x: Term, y: Term) -> Term:
-    """Whether two normal numbers of binary32 lie so near that binary64 has their sum; one may be zero."""
+    """Return whether two normal numbers of binary32 lie so near that binary64 has their sum; one may be
+    zero.
+    """
     one, other = (word[WIDE.sign_bit - 1 : 0].zext(WIDE.width) for word in (x, y))
     most = _APART << FRACTION
     return one.eq(0) | other.eq(0) | (one - other + most).ult(2 * most + 1)

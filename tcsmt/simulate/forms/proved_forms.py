@@ -66,7 +66,9 @@ def digests_of_last(form: LastAdditionForm) -> tuple[str, str]:
 
 @cache
 def proved_form(model: Model) -> FloatForm | GroupForm | None:
-    """The form of a model that is proved to give the model's words wherever its guard is 0; else None."""
+    """Return the form of a model that is proved to give the model's words wherever its guard is 0; else
+    None.
+    """
     form = float_form(model) or group_form(model)
     proved = form is not None and digests(model, form.result, form.guard) in _proved()
     return form if proved else None
@@ -94,7 +96,7 @@ class ProvedBlock:
 
     @property
     def factor_formats(self) -> tuple[Format, Format]:
-        """The formats of what is multiplied, a's side and b's."""
+        """Return the formats of what is multiplied, a's side and b's."""
         if isinstance(self.model, FusedDotAdd):
             return self.model.factor_formats
         return float_format(self.model.a_format), float_format(self.model.b_format)
@@ -102,8 +104,8 @@ class ProvedBlock:
 
 @cache
 def proved_block(model: Model) -> ProvedBlock | None:
-    """The proved form of the sum that a model is, or that it chains, or of its IEEE operations; None where
-    there is none.
+    """Return the proved form of the sum that a model is, or that it chains, or of its IEEE operations; None
+    where there is none.
     """
     if isinstance(model, IeeeDotAdd):
         return _proved_operations(model)
@@ -141,12 +143,12 @@ def _proved_dot(model: DotThenAdd) -> ProvedBlock | None:
 
 
 def dot_block(model: DotThenAdd) -> DotThenAdd:
-    """The unit of one of the sums that a unit chains, or that it is."""
+    """Return the unit of one of the sums that a unit chains, or that it is."""
     return model if model.n_fma == model.k else model.varied(k=model.n_fma)
 
 
 def fused_block(model: Model) -> FusedDotAdd | None:
-    """The unit of one of the fused sums that a unit chains, or that it is; None of other units."""
+    """Return the unit of one of the fused sums that a unit chains, or that it is; None of other units."""
     if not isinstance(model, FusedDotAdd):
         return None
     changes: dict[str, Any] = {}
@@ -160,7 +162,7 @@ def fused_block(model: Model) -> FusedDotAdd | None:
 def _with_last_addition(
     model: FusedDotAdd, block: FusedDotAdd, form: FloatForm | GroupForm
 ) -> ComposedForm | None:
-    """The forms of a model's blocks, from +0 on, and of its last addition, if that is proved."""
+    """Return the forms of a model's blocks, from +0 on, and of its last addition, if that is proved."""
     last, zero = last_addition_form(model), const(0, model.d_format.width)
     if last is None or digests_of_last(last) not in _proved():
         return None
@@ -177,7 +179,7 @@ def _with_last_addition(
 
 
 def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start: Term | None = None) -> Term:
-    """A block's graph on the model's lanes of each of some blocks, each result the next one's c."""
+    """Return a block's graph on the model's lanes of each of some blocks, each result the next one's c."""
     word = model.trace.c if start is None else start
     for lanes in blocks:
         (word,) = substitute([block.trace.output], _of_block(block, model, lanes, word))
@@ -185,7 +187,7 @@ def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start:
 
 
 def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict[Term, Term]:
-    """The inputs of a block, which has some of a model's lanes."""
+    """Return the inputs of a block, which has some of a model's lanes."""
     own, words = block.trace, model.trace
     values = {own.c: c}
     for number, lane in enumerate(lanes):
@@ -224,7 +226,8 @@ def _why_not(model: Model) -> str:
 
 @cache
 def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
-    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
+    """Return a unit with the same results but for the words of NaNs, which the processor's own instructions
+    give.
 
     None where there is no such unit, or it is not proved. Which NaN of several operands is the result takes
     hundreds of operations more than the result itself: they are worth doing only where the result is a NaN.

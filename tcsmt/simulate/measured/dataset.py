@@ -41,7 +41,7 @@ class Formats(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> Formats:
-        """A model's formats."""
+        """Return a model's formats."""
         return cls(model.a_format, model.b_format, model.c_format, model.d_format)
 
 
@@ -101,7 +101,7 @@ class DataSet:
 
 
 def words_of(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
-    """The arrays a, b, c, d (and scales, where the model has them) of rows as JSON has them.
+    """Return the arrays a, b, c, d (and scales, where the model has them) of rows as JSON has them.
 
     where: the file and key, for errors. Raises :class:`.TcsmtError`, which names the row and the word.
     """
@@ -139,7 +139,7 @@ class _Texts:
     of_scales: bool = False
 
     def word(self, place: str, fmt: AnyFormat, text: object) -> int:
-        """A word of the format."""
+        """Return a word of the format."""
         if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
             raise TcsmtError(f"{self.where}{place}: {text!r} is not a hexadecimal word")
         if int(text, 16) >> fmt.width:

@@ -150,7 +150,7 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
 
 
 def explaining_row(dataset: DataSet) -> Row:
-    """The row that should explain a data set.
+    """Return the row that should explain a data set.
 
     The unit that its file names, or else the model file, instruction or sequence that its interface is.
     Otherwise, of the architecture's accepted rows with these formats: the one that lists the data set as
@@ -189,7 +189,7 @@ def explaining_row(dataset: DataSet) -> Row:
 
 
 def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
-    """Every data set under the given files and folders, one at a time.
+    """Yield every data set under the given files and folders, one at a time.
 
     A folder: the files of its ``manifest.json``; else published text files up to three folders
     below it (the repository, ``model_validation``, a GPU's folder or a format's); else its *.json.
@@ -206,7 +206,7 @@ def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
 
 
 def find_predictions(paths: Iterable[Path]) -> Iterator[Prediction]:
-    """Every prediction in the given files, and in the JSON files of the given folders."""
+    """Yield every prediction in the given files, and in the JSON files of the given folders."""
     for path in paths:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
             if has_predictions(file):
@@ -266,7 +266,7 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
 
 
 def _npz_file(path: Path, model: str) -> DataSet:
-    """What a manifest beside the file describes; else rows of a model that the file names."""
+    """Return what a manifest beside the file describes; else rows of a model that the file names."""
     manifest = path.with_name("manifest.json")
     entries = _manifest(manifest) if manifest.exists() else []
     names = [entry["file"] for entry in entries]
@@ -291,7 +291,7 @@ _NAMELESS = (
 
 
 def _own_rows(path: Path, model: str) -> DataSet:
-    """A CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
+    """Return a CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
     if not model:
         raise TcsmtError(f"{path}: {_NAMELESS}")
     with _at(path):
@@ -320,7 +320,7 @@ def _text(where: str, record: Mapping[str, Any], name: str, default: str | None 
 
 
 def _facts(where: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a DataSet that are no arrays."""
+    """Return the fields of a DataSet that are no arrays."""
     names = [_text(where, record, f"{side}_format") for side in "abcd"]
     with _at(where):
         formats = Formats(*map(format_named, names))
@@ -394,7 +394,9 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 
 
 def _json_files(path: Path) -> Iterator[DataSet]:
-    """One data set, or those of each unit in a file that holds several; none in a file of predictions."""
+    """Yield one data set, or those of each unit in a file that holds several; none in a file of
+    predictions.
+    """
     if is_unit_file(path):
         yield from unit_datasets(path)
     elif not has_predictions(path):
@@ -433,7 +435,7 @@ def _json_file(path: Path) -> DataSet:
 
 
 def _published_output(path: Path) -> re.Match[str] | None:
-    """A match, with the output format, of a ``d_GPU_FORMAT.txt`` in a folder of that GPU."""
+    """Return a match, with the output format, of a ``d_GPU_FORMAT.txt`` in a folder of that GPU."""
     gpu = path.resolve().parent.parent.name
     return re.fullmatch(rf"d_{re.escape(gpu)}_(.+)\.txt", path.name, re.IGNORECASE)
 
@@ -524,7 +526,7 @@ def _column(path: Path, fmt: AnyFormat) -> Array:
 
 
 def _narrowed(path: Path, fmt: AnyFormat, words: Array) -> Array:
-    """The format's words of binary32 words, if it holds every value (NaNs stay NaNs)."""
+    """Return the format's words of binary32 words, if it holds every value (NaNs stay NaNs)."""
     words = words.astype(np.uint32)
     values = words.view(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -32,7 +32,7 @@ _PROVENANCE = ("evidence", "simulator")
 
 
 def mvmul_datasets(path: Path) -> Iterator[DataSet]:
-    """A data set for each instruction of the file, in the order in which it has them.
+    """Yield a data set for each instruction of the file, in the order in which it has them.
 
     Raises :class:`.TcsmtError`, with the place, for what is not such a file.
     """
@@ -73,7 +73,7 @@ def mvmul_datasets(path: Path) -> Iterator[DataSet]:
 
 
 def _unit(where: str, row: dict[str, Any]) -> tuple[str, str]:
-    """The architecture and the instruction of a row, which the catalogue has."""
+    """Return the architecture and the instruction of a row, which the catalogue has."""
     names = []
     for key in ("src", "dst"):
         text = row.get(key)
@@ -92,7 +92,7 @@ def _unit(where: str, row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _words(where: str, row: dict[str, Any], name: str, fmt: Format, k: int) -> list[int]:
-    """An operand's words; c and d are one."""
+    """Return an operand's words; c and d are one."""
     single = name in ("c", "d")
     values = [row.get(name)] if single else row.get(name)
     if not isinstance(values, list) or len(values) != (1 if single else k):
@@ -102,7 +102,7 @@ def _words(where: str, row: dict[str, Any], name: str, fmt: Format, k: int) -> l
 
 
 def _word(where: str, text: object, fmt: Format, fraction_bits: int) -> int:
-    """A register's word as one of the format: what it has no place for must be zero."""
+    """Return a register's word as one of the format: what it has no place for must be zero."""
     try:
         register = int(text, 16) if isinstance(text, str) else -1
     except ValueError:

@@ -62,7 +62,7 @@ Told = Callable[[str], None]
 
 
 def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: str | None = None) -> Words:
-    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv, .npz, .hex or .mem.
+    """Return the rows of a file for a model, by its suffix: .json, .jsonl, .csv, .npz, .hex or .mem.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
     one of them on each line. CSV:
@@ -94,7 +94,7 @@ def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str =
 
 
 def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "") -> bytes:
-    """The content of such a file. Raises :class:`.TcsmtError` for other suffixes.
+    """Return the content of such a file. Raises :class:`.TcsmtError` for other suffixes.
 
     inputs: words as :func:`read_rows` returns them. d: words of shape (rows,). name: of the unit.
     """
@@ -102,7 +102,7 @@ def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "
 
 
 def model_named_in(path: Path) -> str:
-    """The model that a file of :func:`write_rows`, but of JSON, says its results are of; empty: none.
+    """Return the model that a file of :func:`write_rows`, but of JSON, says its results are of; empty: none.
 
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """
@@ -118,7 +118,8 @@ def model_named_in(path: Path) -> str:
 
 
 def read_results(path: Path, model: Model) -> Array:
-    """The results (d) of a file, not of JSON, that :func:`read_rows` reads, as words: hexadecimal in text.
+    """Return the results (d) of a file, not of JSON, that :func:`read_rows` reads, as words: hexadecimal in
+    text.
 
     Returns an array of shape (rows,) and of ``unsigned(model.d_format)``. Raises :class:`.TcsmtError`.
     """
@@ -145,12 +146,12 @@ def read_results(path: Path, model: Model) -> Array:
 
 
 def line_of_row(path: Path, row: int) -> int:
-    """The line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
+    """Return the line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
     return next(islice(_csv_lines(path), row, None))[0]
 
 
 def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
+    """Yield each row of a CSV file by its columns' names, with its line; blank rows are left out."""
     try:
         reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
         header = [name.strip() for name in next(reader, [])]
@@ -167,7 +168,7 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def read_json(path: Path, **options: Any) -> Any:
-    """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
+    """Return a JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -187,7 +188,7 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
 
 
 def read_npz(path: Path) -> dict[str, Array]:
-    """The arrays of an .npz file, by name, of any shapes and numeric dtypes. Raises TcsmtError."""
+    """Return the arrays of an .npz file, by name, of any shapes and numeric dtypes. Raises TcsmtError."""
     content = io.BytesIO(read_bytes(path))
     try:
         loaded = np.load(content, allow_pickle=False)
@@ -206,7 +207,7 @@ def read_npz(path: Path) -> dict[str, Array]:
 
 
 def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
-    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones.
+    """Return the arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones.
 
     Arrays have any shape and numeric dtype.
     """
@@ -214,7 +215,7 @@ def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> 
 
 
 def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
-    """The array, if of that shape (None: any length). Raises TcsmtError."""
+    """Return the array, if of that shape (None: any length). Raises TcsmtError."""
     same = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(n not in (None, m) for m, n in same):
         names = zip(shape, ("rows", "k"), strict=False)
@@ -268,7 +269,7 @@ _word = lru_cache(maxsize=1 << 16)(partial(to_word, all_digits=False))
 def word_at(
     where: str, fmt: AnyFormat, value: object, rounded: Told | None = None, rounding: Rounding | None = None
 ) -> int:
-    """The word that a value of a file stands for. Raises TcsmtError, with the place.
+    """Return the word that a value of a file stands for. Raises TcsmtError, with the place.
 
     rounded, rounding: as in :func:`.to_word`, told with the place.
     """
@@ -292,7 +293,7 @@ def word_at(
 
 
 def rows_of_json(path: Path) -> list[Any]:
-    """The rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
+    """Return the rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
     options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
     if uncompressed(path).suffix.lower() == ".jsonl":
         return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]

@@ -23,17 +23,19 @@ _PROVENANCE = ("target", "capture_software", "cpu", "emulator", "simulator", "me
 
 
 def is_unit_file(path: Path) -> bool:
-    """Whether the file's name is one of those that are known to hold rows of several units."""
+    """Return whether the file's name is one of those that are known to hold rows of several units."""
     return path.suffix == ".json" and (path.stem in SELECTIONS or path.stem in MVMUL_FILES)
 
 
 def has_predictions(path: Path) -> bool:
-    """Whether the file's name is one of those that are known to hold predictions."""
+    """Return whether the file's name is one of those that are known to hold predictions."""
     return path.suffix == ".json" and path.stem in PREDICTIONS
 
 
 def unit_datasets(path: Path) -> Iterator[DataSet]:
-    """The rows of each unit. Raises :class:`.TcsmtError`, also where none is of a unit that is expected."""
+    """Yield the rows of each unit. Raises :class:`.TcsmtError`, also where none is of a unit that is
+    expected.
+    """
     if path.stem in MVMUL_FILES:
         yield from mvmul_datasets(path)
         return
@@ -56,7 +58,7 @@ def unit_datasets(path: Path) -> Iterator[DataSet]:
 
 
 def _device(data: Mapping[str, Any], result: str) -> str:
-    """The device's name; of a file of several, that whose name is in the key of the results."""
+    """Return the device's name; of a file of several, that whose name is in the key of the results."""
     gpu = data.get("gpu", "")
     if isinstance(gpu, dict):
         return next((str(name) for target, name in gpu.items() if target in result), "")
@@ -82,7 +84,7 @@ class Prediction:
 
     @property
     def differs(self) -> bool:
-        """Whether the model gives another word."""
+        """Return whether the model gives another word."""
         return self.ours is not None and self.ours != self.expected
 
     def as_json(self) -> dict[str, Any]:
@@ -100,7 +102,7 @@ class Prediction:
 
 
 def predictions(path: Path) -> Iterator[Prediction]:
-    """Each reading of each row. Raises :class:`.TcsmtError`."""
+    """Yield each reading of each row. Raises :class:`.TcsmtError`."""
     about = PREDICTIONS[path.stem]
     for number, row in enumerate(_read(path)["rows"]):
         where = f"{path}: rows[{number}]"

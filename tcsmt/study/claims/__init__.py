@@ -67,11 +67,11 @@ class PublishedClaim:
 
     @property
     def row(self) -> Row:
-        """The unit's catalogue row."""
+        """Return the unit's catalogue row."""
         return row_named(self.unit)
 
     def model(self, *, holds: bool) -> Model:
-        """The unit where the statement holds, or where it does not."""
+        """Return the unit where the statement holds, or where it does not."""
         if self.reading and holds:
             return row_named(f"{self.unit}@{self.reading}").model
         parameters = self.claimed if holds else self.otherwise
@@ -144,7 +144,7 @@ class Judgement:
 
 
 def published() -> list[PublishedClaim]:
-    """Every claim of the data file."""
+    """Return every claim of the data file."""
     table = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))
     return [PublishedClaim(name=name, **facts) for name, facts in table.items()]
 
@@ -198,7 +198,9 @@ def _about_tests(claim: PublishedClaim, solving: Solving) -> Judgement:
 
 
 def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> Judgement:
-    """Whether sums of up to ``k`` products are exact: by proof, or by an input with no more products."""
+    """Return whether sums of up to ``k`` products are exact: by proof, or by an input with no more
+    products.
+    """
     chain = StepwiseProof(solving)
     subject: Subject = UnitSubject(ExactUnit(chain, claim.row.model))
     if claim.algorithm:
@@ -215,7 +217,7 @@ def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> 
 
 
 def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
-    """Whether some finite input tells the hypotheses apart: on one fused sum, where both are one."""
+    """Return whether some finite input tells the hypotheses apart: on one fused sum, where both are one."""
     holds, fails = claim.model(holds=True), claim.model(holds=False)
     changed = claim.claimed.keys() | claim.otherwise.keys()
     first, second = one_block(holds), one_block(fails)
@@ -229,7 +231,7 @@ def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
 
 
 def _one_product(model: Model) -> Term:
-    """Whether the operands of every lane but the first are zero."""
+    """Return whether the operands of every lane but the first are zero."""
     lanes = model.trace
     return all_of(word.eq(0) for word in (*lanes.a[1:], *lanes.b[1:]))
 

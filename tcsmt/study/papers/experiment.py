@@ -51,7 +51,7 @@ class Experiment:
     foot: Callable[[Sequence[Any]], Iterable[str]] = _nothing
 
     def text(self, result: Any) -> Iterator[str]:
-        """What is printed of a result, or of parts as they come."""
+        """Yield what is printed of a result, or of parts as they come."""
         if self.head:
             yield self.head
         printed: list[Any] = []
@@ -93,14 +93,16 @@ _MODULES = {
 
 
 def paper_named(text: str) -> tuple[str, Paper]:
-    """A paper and its name as it is spelt here. Raises :class:`.TcsmtError`, which lists the names."""
+    """Return a paper and its name as it is spelt here. Raises :class:`.TcsmtError`, which lists the names."""
     name = choose("paper", text, _MODULES)
     paper: Paper = import_module(f"tcsmt.study.papers.{_MODULES[name]}").PAPER
     return name, paper
 
 
 def concluded(judged: Callable[[Run], Iterable[Mapping[str, Any]]]) -> Experiment:
-    """What is ``published`` in a ``section`` beside ``ours``, and whether it ``agrees`` (None: undecided)."""
+    """Return what is ``published`` in a ``section`` beside ``ours``, and whether it ``agrees`` (None:
+    undecided).
+    """
     return Experiment("conclusions", judged, _judged_lines, "\npublished, and ours", _count_lines)
 
 

@@ -34,7 +34,7 @@ _TERM = re.compile(r"([+-]?)(?:(?:(\d+(?:\.\d+)?)\*)?2\^(?:\((-?\d+)-u\)|(-?\d+)
 
 
 def value(text: str, u: int) -> Fraction:
-    """The value of an expression of the data file, with u extra alignment bits."""
+    """Return the value of an expression of the data file, with u extra alignment bits."""
     total, place = Fraction(0), 0
     text = text.replace(" ", "")
     while place < len(text):
@@ -50,7 +50,7 @@ def value(text: str, u: int) -> Fraction:
 
 
 def run_tests() -> Iterator[dict[str, Any]]:
-    """Every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
+    """Yield every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
     for test in _tests():
         results = {gpu: _on(gpu, test) for gpu in UNITS}
         results_of_gpus = {
@@ -68,7 +68,7 @@ def run_tests() -> Iterator[dict[str, Any]]:
 
 
 def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
-    """The tests that a model can run: what each asks, and the words of its inputs.
+    """Return the tests that a model can run: what each asks, and the words of its inputs.
 
     Constants are those for the model's own extra alignment bits, as the paper has them for each GPU;
     lanes from 4 on are zero. Raises :class:`.TcsmtError` where no test fits.

@@ -129,7 +129,7 @@ def _fp8() -> Iterator[_Test]:
 
 
 def feature_tests() -> list[dict[str, Any]]:
-    """Each printed vector on each unit that it was run on: what the paper saw, and our d."""
+    """Return each printed vector on each unit that it was run on: what the paper saw, and our d."""
     records = []
     for test in _tests():
         results = {}
@@ -163,7 +163,7 @@ def _shown(value: Fraction) -> str:
 
 
 def table_two() -> list[dict[str, Any]]:
-    """Each row of Table II, and what the probes detect in our models of its instructions."""
+    """Return each row of Table II, and what the probes detect in our models of its instructions."""
     data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
     records = []
     for row in data["table2"]:
@@ -176,7 +176,7 @@ def table_two() -> list[dict[str, Any]]:
 
 
 def features(box: BlackBox) -> dict[str, Any]:
-    """The table's columns, from the answers of a black box. Raises :class:`.OutOfReach`."""
+    """Return the table's columns, from the answers of a black box. Raises :class:`.OutOfReach`."""
     tree = summation_tree(box)
     seen = profile(box)
     own = tree.fused()
@@ -200,7 +200,7 @@ def features(box: BlackBox) -> dict[str, Any]:
 
 
 def custom_models() -> dict[str, FusedDotAdd]:
-    """The two custom models: 8 products, FP16 to FP32; K = 16, as in FTTN's tests."""
+    """Return the two custom models: 8 products, FP16 to FP32; K = 16, as in FTTN's tests."""
     base = row_named(A100).model
     base = checked_cast(base, FusedDotAdd)
     return {
@@ -249,7 +249,7 @@ def _true(model: Model) -> dict[str, str]:
 
 
 def fttn(box: BlackBox) -> dict[str, str]:
-    """What FTTN's vectors and their rules conclude of a unit with FP16 operands and FP32 results."""
+    """Return what FTTN's vectors and their rules conclude of a unit with FP16 operands and FP32 results."""
     asked = fttn_addends(box.k)
     results = zip(asked, box.ask(list(asked.values())), strict=True)
     values = {name: box.d_format.value(word) for name, word in results}
@@ -304,7 +304,7 @@ def fttn_vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
-    """Every vector, by what it asks: products by their number, c is number k.
+    """Return every vector, by what it asks: products by their number, c is number k.
 
     Rounding: 2 and 3/4 of its last place, of both signs, from products and from c. Bits: what is left of
     a difference. N_FMA: 1 and two halves of its last place.
@@ -326,7 +326,7 @@ def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
 
 
 def _fttn_rounding(values: Mapping[str, Fraction]) -> str:
-    """The verdicts of four vectors intersect."""
+    """Return the verdicts of four vectors intersect."""
     modes = {"RD", "RZ", "RU", "RN"}
     for d in (values[f"rounding {number}"] for number in range(1, 5)):
         if d > 0:

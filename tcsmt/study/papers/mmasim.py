@@ -71,7 +71,7 @@ def _chained(name: str, blocks: int) -> str:
 
 
 def families() -> Iterator[dict[str, Any]]:
-    """Each family that the text names: our rows, and where algorithm, F or last rounding differ.
+    """Yield each family that the text names: our rows, and where algorithm, F or last rounding differ.
 
     Then our rows that the text does not speak of.
     """
@@ -94,7 +94,7 @@ def families() -> Iterator[dict[str, Any]]:
 
 
 def _compared(family: dict[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """What the paper says of a family beside its rows here."""
+    """Return what the paper says of a family beside its rows here."""
     different = [row.name for row in rows if algorithm_of(row.model) != family["algorithm"]]
     seen: dict[str, set[str]] = {"F": set(), "final": set()}
     for row in rows:
@@ -137,7 +137,7 @@ def _detected(row: Row) -> dict[str, str]:
 
 
 def _floating() -> list[Row]:
-    """The rows that the paper is about: not those of integers."""
+    """Return the rows that the paper is about: not those of integers."""
     return [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]
 
 
@@ -152,7 +152,7 @@ def detected(model: Model) -> dict[str, Any]:
 
 
 def representatives() -> Iterator[tuple[Row, list[str]]]:
-    """One row of each distinct arithmetic of operands of one format, and the names of all its rows."""
+    """Yield one row of each distinct arithmetic of operands of one format, and the names of all its rows."""
     owners: dict[Model, list[Row]] = {}
     for row in _floating():
         model = row.model
@@ -166,7 +166,9 @@ def representatives() -> Iterator[tuple[Row, list[str]]]:
 
 
 def cancellation() -> list[dict[str, Any]]:
-    """The vector of section IV-C on one row of each arithmetic; c is the nearest number of its format."""
+    """Return the vector of section IV-C on one row of each arithmetic; c is the nearest number of its
+    format.
+    """
     records = []
     for row, names in representatives():
         box = black_box(row.model)
@@ -373,7 +375,7 @@ Judged = tuple[str, str, bool]
 
 
 def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the paper concludes, what our numbers say, and whether they agree.
+    """Yield what the paper concludes, what our numbers say, and whether they agree.
 
     data: results of the functions above, by their names.
     """
@@ -390,7 +392,7 @@ def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _cancelled(units: list[dict[str, Any]]) -> Iterator[Judged]:
-    """What is left of a small c beside two large products that cancel."""
+    """Yield what is left of a small c beside two large products that cancel."""
     cdna3 = [u for u in units if re.search(r"cdna3/.*_(b?f16|xf32)$", u["unit"])]
     values = sorted({u["value"] for u in cdna3})
     yield (
@@ -426,7 +428,7 @@ def _biased(units: list[dict[str, Any]]) -> Iterator[Judged]:
 
 
 def _fp8_bits(units: list[dict[str, Any]]) -> Iterator[Judged]:
-    """How many fraction bits sums of FP8 products keep."""
+    """Yield how many fraction bits sums of FP8 products keep."""
     for name, prefix, wanted in (
         ("Hopper (wgmma)", "hopper/wgmma", 13),
         ("Ada", "ada/", 13),
@@ -439,7 +441,7 @@ def _fp8_bits(units: list[dict[str, Any]]) -> Iterator[Judged]:
 
 
 def _accumulated(data: dict[str, Any]) -> Iterator[Judged]:
-    """How errors of FP8 grow with K."""
+    """Yield how errors of FP8 grow with K."""
     errors = {u["label"]: u["error"][-1] for u in data["units"]}
     low, high = errors["Hopper wgmma e4m3 (F = 13)"], errors["Blackwell tcgen05 e4m3 (F = 25)"]
     half, length = errors["Hopper mma f16, the same numbers"], data["K"][-1]
@@ -475,7 +477,7 @@ def _flushed(cases: list[dict[str, Any]]) -> Iterator[Judged]:
 
 
 def _in_families(families: list[dict[str, Any]]) -> Iterator[Judged]:
-    """The text's families beside our rows."""
+    """Yield the text's families beside our rows."""
     named = [family for family in families if family["section"]]
     differs = [name for family in named for name in family["differs"]]
     rows = sum(family["rows"] for family in named)
@@ -531,7 +533,7 @@ def plot_accumulation(path: Path, data: dict[str, Any]) -> None:
 
 
 def _detected_parts() -> Iterator[dict[str, Any]]:
-    """What the probes detect in each distinct arithmetic."""
+    """Yield what the probes detect in each distinct arithmetic."""
     for row, names in representatives():
         yield {"unit": row.name, "rows": names, **detected(row.model)}
 

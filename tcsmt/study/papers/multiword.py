@@ -74,7 +74,7 @@ class Panel:
 
     @cached_property
     def units(self) -> dict[str, Model]:
-        """The units of the panel; the H100's and H200's models are the B200's (fp8: by mma.sync).
+        """Return the units of the panel; the H100's and H200's models are the B200's (fp8: by mma.sync).
 
         "B200 RN" with fp8 is one sum of 32 products, as the digits of the published data say (our
         tcgen05 row), while "B200" is the interleaved mma.sync. "B200, F = 23" is ours, to test why
@@ -102,7 +102,7 @@ class Panel:
 
 
 def digests() -> dict[str, str]:
-    """The digest of each unit of each panel."""
+    """Return the digest of each unit of each panel."""
     return {f"{p.name}, {label}": unit.digest for p in PANELS for label, unit in p.units.items()}
 
 
@@ -148,7 +148,7 @@ def multiply(
 
 
 def experiment_inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
-    """A (10, n) and B (n, 10) of the experiment, float64, in the order of MATLAB's draws."""
+    """Return a (10, n) and B (n, 10) of the experiment, float64, in the order of MATLAB's draws."""
 
     def uniform(rows: int, columns: int) -> Array:
         return rng.random_sample((columns, rows)).T
@@ -164,7 +164,7 @@ def figure_seven(
     panels: Sequence[Panel] = PANELS,
     seed: int = 1,
 ) -> Iterator[dict[str, Any]]:
-    """Every panel's point at every n up to the largest: the relative norm-wise error of each unit.
+    """Yield every panel's point at every n up to the largest: the relative norm-wise error of each unit.
 
     With truncated words, as published; where published numbers are kept here, with nearest words too.
     ``before``: points of an earlier run, which are not computed again. The random numbers of a panel
@@ -197,12 +197,12 @@ def figure_seven(
 
 
 def norm(x: Array) -> float:
-    """The infinity norm of a matrix (M, N)."""
+    """Return the infinity norm of a matrix (M, N)."""
     return float(np.linalg.norm(x, np.inf))
 
 
 def published() -> dict[str, Any]:
-    """The published numbers: ``n``, and for each panel and unit the errors at these n."""
+    """Return the published numbers: ``n``, and for each panel and unit the errors at these n."""
     data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
     figure: dict[str, Any] = data["figure7"]
     return figure
@@ -213,7 +213,7 @@ def _errors(points: Sequence[Mapping[str, Any]], panel: str) -> dict[int, dict[s
 
 
 def conclusions(points: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What V-B says of Fig. 7 beside our points; ``agrees`` is None below n = 10^6."""
+    """Yield what V-B says of Fig. 7 beside our points; ``agrees`` is None below n = 10^6."""
     figure = _Figure(points)
     for published, (ours, agrees) in (
         ("single word: all models match except when n comes close to 10^6", figure.single_words()),
@@ -244,19 +244,19 @@ class _Figure:
 
     @property
     def last(self) -> int:
-        """The largest n."""
+        """Return the largest n."""
         return max((point["n"] for point in self.points), default=0)
 
     def _holds(self, statement: bool) -> bool | None:
         return statement if self.last == LENGTHS[-1] else None
 
     def _ratios(self, over: str, under: str, panels: Sequence[str]) -> dict[str, float]:
-        """How many times one unit's error is another's, at the largest n."""
+        """Return how many times one unit's error is another's, at the largest n."""
         errors = {panel: _errors(self.points, panel)[self.last] for panel in panels}
         return {panel: error[over] / error[under] for panel, error in errors.items()}
 
     def single_words(self) -> tuple[str, bool | None]:
-        """How far the units' errors are apart with one word."""
+        """Return how far the units' errors are apart with one word."""
         spread = {
             panel: {
                 n: max(e.values()) / min(e.values()) for n, e in _errors(self.points, panel).items() if n > 20
@@ -269,32 +269,32 @@ class _Figure:
         return ours, self._holds(early < 1.25 < late)
 
     def lead_of_the_v100(self) -> tuple[str, bool | None]:
-        """The B200's error in the V100's."""
+        """Return the B200's error in the V100's."""
         ratios = self._ratios("B200", "V100", ("f16 2", "f16 3"))
         ours = ", ".join(f"{panel}: {ratio:.0f} times" for panel, ratio in ratios.items())
         return f"{ours} at n = {self.last}", self._holds(all(30 < ratio < 300 for ratio in ratios.values()))
 
     def rounding_to_nearest(self) -> tuple[str, bool | None]:
-        """The B200's error in that of the same unit with rounding to nearest."""
+        """Return the B200's error in that of the same unit with rounding to nearest."""
         ratios = self._ratios("B200", "B200 RN", ("f16 2", "f16 3", "bf16 2", "bf16 3"))
         ours = ", ".join(f"{panel}: {ratio:.0f} times" for panel, ratio in ratios.items())
         return ours, self._holds(all(ratio > 10 for ratio in ratios.values()))
 
     def thirteen_bits(self) -> tuple[str, bool | None]:
-        """The L40S's error in the B200's."""
+        """Return the L40S's error in the B200's."""
         ratios = self._ratios("L40S", "B200", ("e5m2 1", "e5m2 4", "e5m2 6"))
         ours = ", ".join(f"{panel}: {ratio:.3g} times the B200's error" for panel, ratio in ratios.items())
         return ours, self._holds(ratios["e5m2 4"] > 10 and ratios["e5m2 6"] > 10)
 
     def without_extra_bits(self) -> tuple[str, bool | None]:
-        """The error of a B200 with F = 23 in the V100's."""
+        """Return the error of a B200 with F = 23 in the V100's."""
         ratios = self._ratios("B200, F = 23", "V100", ("f16 2", "f16 3"))
         times = ", ".join(f"{ratio:.2f} times the V100's error ({panel})" for panel, ratio in ratios.items())
         ours = f"the B200 without extra bits (F = 23) has {times}"
         return ours, self._holds(all(0.5 < ratio < 2 for ratio in ratios.values()))
 
     def digits(self) -> tuple[str, bool]:
-        """How many of the published numbers are ours to the last digit, and which are far off."""
+        """Return how many of the published numbers are ours to the last digit, and which are far off."""
         theirs = published()
         equal, compared, far = 0, 0, []
         for panel, units in theirs["published"].items():
@@ -315,7 +315,7 @@ class _Figure:
         return [point[key][unit] for point in here for key in ("errors", "nearest_words")]
 
     def words_to_nearest(self) -> str:
-        """What words that are rounded to nearest gain."""
+        """Return what words that are rounded to nearest gain."""
         gains = [
             (p["errors"]["B200 RN"] / p["nearest_words"]["B200 RN"], p["panel"], p["n"])
             for p in self.points
@@ -329,7 +329,7 @@ class _Figure:
 
 
 def _nearest_trend(points: Sequence[Mapping[str, Any]], last: int) -> str:
-    """The V100's lead, with words to nearest."""
+    """Return the V100's lead, with words to nearest."""
     errors = {p["panel"]: p.get("nearest_words", {}) for p in points if p["n"] == last}
     ratios = [
         f"{errors[panel]['B200'] / errors[panel]['V100']:.0f} times ({panel})"

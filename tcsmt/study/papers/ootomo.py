@@ -66,7 +66,7 @@ class SweepRecords:
     def error(
         self, distribution: str, algorithm: str, unit: str, variant: str = "", k: int = 0
     ) -> float | None:
-        """The residual on the unit whose label names it; None where it was not swept."""
+        """Return the residual on the unit whose label names it; None where it was not swept."""
         units = self.records.get((distribution, k or self.longest, algorithm), {})
         for label, errors in units.items():
             plain, _, rest = label.partition(", RNE" if variant == "RNE" else ", all RNE")
@@ -78,13 +78,13 @@ class SweepRecords:
     def line(
         self, distribution: str, algorithm: str, unit: str, variant: str = ""
     ) -> Iterator[tuple[int, float | None]]:
-        """The residual at every K."""
+        """Yield the residual at every K."""
         for k in self.lengths:
             yield k, self.error(distribution, algorithm, unit, variant, k)
 
 
 def conclusions(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
-    """What the slides say of what was swept, beside the sweep's figures, and what else these show.
+    """Yield what the slides say of what was swept, beside the sweep's figures, and what else these show.
 
     ``agrees``: None where nothing was said. Nothing is said of algorithms and units that were not swept.
     """
@@ -103,7 +103,7 @@ def conclusions(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
 
 
 def split_conclusions() -> list[dict[str, Any]]:
-    """What the slides say of the splits, which needs no sweep."""
+    """Return what the slides say of the splits, which needs no sweep."""
     return [_mantissa(), _underflow()]
 
 
@@ -305,7 +305,7 @@ def _promotion(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
 
 
 def last_bit_conclusion(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the slides conclude from :func:`last_bit`'s experiment."""
+    """Return what the slides conclude from :func:`last_bit`'s experiment."""
     residuals = record["residuals"]
     markidis, cleared = residuals["Markidis"], residuals["SGEMM, last bit cleared"]
     return _said(
@@ -318,7 +318,7 @@ def last_bit_conclusion(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def residual_product_conclusion(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What :func:`residual_product` says of the slides' claim."""
+    """Return what :func:`residual_product` says of the slides' claim."""
     proved = all(record["answer"] == "proved" for record in records)
     units = [record for record in records if "unit" in record]
     differ = [record for record in units if record["without"] != record["exact"] == record["with"]]
@@ -443,7 +443,7 @@ def _titled(draw: _Draw, sweep: SweepRecords, title: str, figure: Any) -> None:
 
 
 def _shown_against_k(sweep: SweepRecords) -> list[str]:
-    """The units of which a panel shows anything."""
+    """Return the units of which a panel shows anything."""
     return [
         unit
         for unit in _UNITS
@@ -460,7 +460,7 @@ def _shown_by_type(sweep: SweepRecords) -> list[str]:
 
 
 def _shown_bias(sweep: SweepRecords) -> list[tuple[str, str]]:
-    """The algorithms and distributions."""
+    """Return the algorithms and distributions."""
     return [pair for pair in _BIASED if _with_quantiles(sweep, *pair)]
 
 
@@ -470,7 +470,7 @@ def _with_quantiles(sweep: SweepRecords, name: str, distribution: str) -> dict[s
 
 
 def _shown_by_rounding(sweep: SweepRecords) -> list[tuple[str, str]]:
-    """The distributions and units."""
+    """Return the distributions and units."""
     return [
         (distribution, unit)
         for distribution in _ROUNDING_DISTRIBUTIONS
@@ -661,7 +661,7 @@ def _residual_lines(lemma: Record) -> Iterator[str]:
 
 
 def _concluded(run: Run) -> list[dict[str, Any]]:
-    """What needs no sweep, and then what a sweep's records say of the other published statements."""
+    """Return what needs no sweep, and then what a sweep's records say of the other published statements."""
     splits = split_conclusions()
     swept = [judged for judged in conclusions(_swept(run)) if judged not in splits and judged["published"]]
     asked = [
@@ -672,7 +672,7 @@ def _concluded(run: Run) -> list[dict[str, Any]]:
 
 
 def _swept(run: Run) -> list[Record]:
-    """The records that ``accuracy sweep --output`` left in the folder, where it has run."""
+    """Return the records that ``accuracy sweep --output`` left in the folder, where it has run."""
     if run.folder is None:
         run.say("the conclusions about a sweep need --output FOLDER, with sweep.json in it")
         return []

@@ -40,7 +40,7 @@ def _units() -> dict[str, FusedDotAdd]:
 
 
 def one_at_a_time() -> dict[str, FusedDotAdd]:
-    """Both units and every variant by one parameter, by labels such as ``B200, fraction_bits = 23``.
+    """Return both units and every variant by one parameter, by labels such as ``B200, fraction_bits = 23``.
 
     The instruction's K is no parameter of the arithmetic: it grows with n_fma where it must.
     """
@@ -59,7 +59,7 @@ def one_at_a_time() -> dict[str, FusedDotAdd]:
 
 
 def content() -> str:
-    """What the errors are about: every variant's graph, and how they are measured."""
+    """Return what the errors are about: every variant's graph, and how they are measured."""
     digests = [f"{label} {model.digest}" for label, model in one_at_a_time().items()]
     return digest_of_texts([*digests, digest_of_sources("study/papers/variants", "study/papers/multiword")])
 
@@ -99,7 +99,7 @@ def points(
 
 
 def conclusions(records: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What each parameter does to the error at the largest n, with two words."""
+    """Yield what each parameter does to the error at the largest n, with two words."""
     last = max((p["n"] for p in records), default=0)
     here = {p["signs"]: p for p in records if (p["n"], p["words"]) == (last, 2)}
     if set(here) != set(SIGNS):

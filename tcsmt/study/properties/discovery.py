@@ -35,7 +35,7 @@ class Property:
 
     @cached_property
     def title(self) -> str:
-        """The first line of the module's docstring; nothing of the module is run for it."""
+        """Return the first line of the module's docstring; nothing of the module is run for it."""
         try:
             text = ast.get_docstring(ast.parse(self.path.read_text(encoding="utf-8"))) or ""
         except (SyntaxError, UnicodeDecodeError) as error:
@@ -44,7 +44,7 @@ class Property:
 
 
 def shipped() -> Path:
-    """The folder of the shipped modules: inside the installed package, or beside it in a checkout."""
+    """Return the folder of the shipped modules: inside the installed package, or beside it in a checkout."""
     package = Path(str(resources.files("tcsmt")))
     folders = package / "properties", package.parent / "properties"
     for folder in folders:
@@ -55,7 +55,7 @@ def shipped() -> Path:
 
 
 def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
-    """Every property by name; a module in a later folder replaces one of the same name."""
+    """Return every property by name; a module in a later folder replaces one of the same name."""
     result: dict[str, Property] = {}
     for folder in (shipped(), *folders):
         if not folder.is_dir():
@@ -67,7 +67,7 @@ def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
 
 
 def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
-    """The property of that name. Raises :class:`.TcsmtError`."""
+    """Return the property of that name. Raises :class:`.TcsmtError`."""
     shipped_and_own = properties(folders)
     if name not in shipped_and_own:
         raise UnknownName("property", name, shipped_and_own, "tcsmt properties")
@@ -103,7 +103,7 @@ class LoadedProperty:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the literature claims."""
+        """Return what the literature claims."""
         return tuple(getattr(self.module, "CLAIMS", ()))
 
     def objection(self, row: Row) -> str:
@@ -156,7 +156,7 @@ def choose_row(prop: LoadedProperty, rows: Sequence[Row]) -> Row:
 
 
 def _is_of(error: BaseException, path: Path) -> bool:
-    """Whether a file's own line raised an error."""
+    """Return whether a file's own line raised an error."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -54,17 +54,17 @@ class IeeeLemmas:
 
     @property
     def numbers(self) -> range:
-        """The exponents of the format's finite numbers, normalised."""
+        """Return the exponents of the format's finite numbers, normalised."""
         return range(self.format.e_min - self.format.fraction_bits, self.format.bias + 1)
 
     @property
     def products(self) -> range:
-        """The exponents of products, each the sum of its factors': the significand lies in [1, 4)."""
+        """Return the exponents of products, each the sum of its factors': the significand lies in [1, 4)."""
         return range(2 * self.numbers[0], 2 * self.numbers[-1] + 1)
 
     @property
     def differences(self) -> range:
-        """How much larger a product's exponent can be than a number's."""
+        """Return how much larger a product's exponent can be than a number's."""
         return range(self.products[0] - self.numbers[-1], self.products[-1] - self.numbers[0] + 1)
 
     @property
@@ -121,7 +121,7 @@ class IeeeLemmas:
         return ieee.exact_product(self._decoded("x"), self._decoded("y"))
 
     def _wide(self, precision: int) -> Format:
-        """A format of which products and sums use an eighth of the exponents, on either side of 0."""
+        """Return a format of which products and sums use an eighth of the exponents, on either side of 0."""
         most = max(-self.numbers[0], self.numbers[-1])
         bits = most.bit_length() + 3
         return Format(
@@ -171,14 +171,14 @@ class IeeeLemmas:
             yield f"product, exponents {signs}", script
 
     def _possible(self, product: Number) -> Term:
-        """Whether significand and exponent are such as products of numbers have."""
+        """Return whether significand and exponent are such as products of numbers have."""
         top = product.significand.width - 1
         return (product.significand[top] | product.significand[top - 1]) & _within(
             product.exponent, self.products
         )
 
     def _widened(self) -> tuple[str, str]:
-        """A product's word in the format of sums."""
+        """Return a product's word in the format of sums."""
         free = _free(self._product, "p")
         narrow, wide = self.product_format, self.sum_format
         words = [_word_of(free, fmt) for fmt in (narrow, wide)]
@@ -204,7 +204,9 @@ class IeeeLemmas:
         return "ours, z = 0", self._rounds(cut, _word_of(free, self.sum_format), possible)
 
     def _terms(self, difference: int) -> tuple[Number, Number, Term, Term]:
-        """A product, an addend, their exponents so far apart; whether there are such; their exact sum."""
+        """Return a product, an addend, their exponents so far apart; whether there are such; their exact
+        sum.
+        """
         product = _free(self._product, "p")
         addend = _free(normalise_number(self._decoded("z")), "z")
         bits, low = addend.exponent.term.width, product.exponent.low - addend.exponent.low - difference
@@ -219,7 +221,7 @@ class IeeeLemmas:
         return product, addend, possible, self._exact(product, addend, difference)
 
     def _exact(self, product: Number, addend: Number, difference: int) -> Term:
-        """The sum's word, +0 where it is zero: shifted by constants and added."""
+        """Return the sum's word, +0 where it is zero: shifted by constants and added."""
         wide = self.sum_format
         low = min(-product.fraction_bits, -difference - addend.fraction_bits)
         shifts = (-product.fraction_bits - low, -difference - addend.fraction_bits - low)
@@ -255,7 +257,7 @@ class IeeeLemmas:
         return f"ours, difference {difference}", self._rounds(cut, exact, possible)
 
     def _rounds(self, ours: Sequence[Term], exact: Term, possible: Term) -> str:
-        """Whether each mode's result can be something else than the wide word, rounded."""
+        """Return whether each mode's result can be something else than the wide word, rounded."""
         wide = self.sum_format
         minus = const(1 << wide.sign_bit, wide.width)
         differ = []
@@ -278,7 +280,7 @@ class IeeeLemmas:
 
 
 def _free(x: Number, name: str) -> Number:
-    """A finite number of the same shape, everything about it free, that is not zero."""
+    """Return a finite number of the same shape, everything about it free, that is not zero."""
     return replace(
         x,
         sign=var(f"{name}.sign", 1),
@@ -295,14 +297,16 @@ def _nodes(x: Number) -> list[Term]:
 
 
 def _cut(roots: Sequence[Term], numbers: Mapping[Number, Number]) -> list[Term]:
-    """The roots with the nodes of some numbers replaced by those of others of the same shape."""
+    """Return the roots with the nodes of some numbers replaced by those of others of the same shape."""
     return substitute(
         roots, {a: b for x, y in numbers.items() for a, b in zip(_nodes(x), _nodes(y), strict=True)}
     )
 
 
 def _alike(x: Number, free: Number) -> Term:
-    """Whether a number is finite, not zero, and of the free one's sign: for nodes that a cut did not meet."""
+    """Return whether a number is finite, not zero, and of the free one's sign: for nodes that a cut did not
+    meet.
+    """
     return ~(x.zero | x.infinite | x.nan) & x.sign.eq(free.sign)
 
 
@@ -312,13 +316,15 @@ def _cut_number(x: Number, numbers: Mapping[Number, Number]) -> Number:
 
 
 def _within(exponent: Exponent, values: range) -> Term:
-    """Whether the exponent is one of these, which follow one another."""
+    """Return whether the exponent is one of these, which follow one another."""
     counted = exponent.term.zext(32)
     return ~counted.ult(max(0, values[0] - exponent.low)) & counted.ult(values[-1] + 1 - exponent.low)
 
 
 def _word_of(x: Number, fmt: Format) -> Term:
-    """The word of a number in a format where it is normal; its significand's first or second bit is set."""
+    """Return the word of a number in a format where it is normal; its significand's first or second bit is
+    set.
+    """
     field = x.exponent.term.zext(max(fmt.exponent_bits, x.exponent.term.width))[fmt.exponent_bits - 1 : 0]
     field += x.exponent.low + fmt.bias
     fraction = x.significand[x.fraction_bits - 1 : 0]
@@ -336,12 +342,12 @@ def _sizes(fmt: Format) -> str:
 
 
 def _value(fmt: Format, word: str) -> str:
-    """The theory's number of a word."""
+    """Return the theory's number of a word."""
     return f"((_ to_fp {_sizes(fmt)}) {word})"
 
 
 def _rounded(fmt: Format, mode: str, value: str) -> str:
-    """The theory's number, rounded to a format."""
+    """Return the theory's number, rounded to a format."""
     return f"((_ to_fp {_sizes(fmt)}) {mode} {value})"
 
 

@@ -48,7 +48,7 @@ class Claim:
 
 
 def one_block(model: Model) -> Model:
-    """One fused sum of the unit by itself: k = N_FMA, c aligned as usual.
+    """Return one fused sum of the unit by itself: k = N_FMA, c aligned as usual.
 
     On hardware the other lanes are zero; a zero block passes the result on unchanged.
     """
@@ -67,13 +67,15 @@ def cannot_become(model: Model, **parameters: Any) -> str:
 
 
 def all_terms_zero(unit: Model) -> Term:
-    """Whether every product and c are zero: a case by itself where the zeros' exponent is in question."""
+    """Return whether every product and c are zero: a case by itself where the zeros' exponent is in
+    question.
+    """
     products = [s.term.eq(0) for s in unit.trace.of(Kind.PRODUCT)]
     return all_of([*products, decode(float_format(unit.c_format), unit.trace.c).significand.eq(0)])
 
 
 def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
-    """A dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
+    """Return a dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
 
     Sums are in FP32 unless ``sum_format`` says otherwise.
     """
@@ -91,7 +93,8 @@ def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
 
 
 def concluded(verdict: Verdict, present: str, absent: str, question: str) -> str:
-    """What follows from a verdict: ``present`` from an input, ``absent`` from a proof that there is none.
+    """Return what follows from a verdict: ``present`` from an input, ``absent`` from a proof that there is
+    none.
 
     question: what stays unknown without either, as "it can be seen".
     """
@@ -120,7 +123,7 @@ class Groups:
 
     @property
     def rest(self) -> str:
-        """What was not told apart; empty where all was."""
+        """Return what was not told apart; empty where all was."""
         parts = [f"no input tells apart {', '.join(self.same)}"] if self.same else []
         return "; ".join([*parts, *([f"open: {', '.join(self.open)}"] if self.open else [])])
 
@@ -141,12 +144,12 @@ class Investigation:
 
     @property
     def unit(self) -> FusedDotAdd:
-        """The row's model, one fused sum of it."""
+        """Return the row's model, one fused sum of it."""
         model = one_block(self.row.model)
         return checked_cast(model, FusedDotAdd)
 
     def ask(self, question: Question) -> Verdict:
-        """The verdict on a question; it becomes a finding of the report."""
+        """Return the verdict on a question; it becomes a finding of the report."""
         decision = self.decide(question, self.solving)
         verdict = decision.verdict
         supported: tuple[str, ...] = ()
@@ -183,7 +186,7 @@ class Report(Result):
 
     @property
     def unknown(self) -> bool:
-        """Whether some question stayed without an answer."""
+        """Return whether some question stayed without an answer."""
         return any(isinstance(f.verdict, Unknown) for f in self.findings)
 
     @property
@@ -226,7 +229,7 @@ class Report(Result):
 def on_instruction(
     model: Model, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
-    """A witness' words on a whole instruction, other lanes zero; None where they do not fit.
+    """Return a witness' words on a whole instruction, other lanes zero; None where they do not fit.
 
     formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
     lanes that the instruction deals to its first block. A zero that has no place is no loss.
@@ -249,7 +252,7 @@ def on_instruction(
 
 
 def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[str, ...]:
-    """The sides that give what the unit's model gives on the witness (other lanes zero)."""
+    """Return the sides that give what the unit's model gives on the witness (other lanes zero)."""
     model = row.model
     placed = on_instruction(model, question.formats, verdict.values)
     if placed is None or any(side.format is not model.d_format for side in question.sides):

@@ -38,7 +38,7 @@ class Group:
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """The rows, by the words that they take and give; groups of one are there too."""
+    """Return the rows, by the words that they take and give; groups of one are there too."""
     table: dict[tuple[str, int], dict[Model, list[Row]]] = {}
     for row in rows:
         m = row.model
@@ -62,18 +62,18 @@ class Atlas(Result):
 
     @property
     def where(self) -> str:
-        """The domain in words, for the inputs of all units."""
+        """Return the domain in words, for the inputs of all units."""
         units = (unit for group in self.groups for unit in group.units)
         return self.domain.in_words([name for unit in units for name in unit.model.input_names])
 
     @property
     def verdicts(self) -> list[Mapping[str, Any]]:
-        """What is known of each pair, as data."""
+        """Return what is known of each pair, as data."""
         return list(self.records.values())
 
     @property
     def unknown(self) -> bool:
-        """Whether a pair has no verdict."""
+        """Return whether a pair has no verdict."""
         return any(record["verdict"] == "unknown" for record in self.verdicts)
 
     @property
@@ -86,7 +86,7 @@ class Atlas(Result):
         return f"of {counted(len(self.groups), 'group')}, {counted(len(self.records), 'pair')}"
 
     def record(self, left: DistinctUnit, right: DistinctUnit) -> dict[str, Any] | None:
-        """What is known of a pair."""
+        """Return what is known of a pair."""
         return self.records.get(Pair(left, right, self.domain).key)
 
     def classes(self, group: Group) -> list[list[DistinctUnit]]:
@@ -102,7 +102,7 @@ class Atlas(Result):
         return classes
 
     def between(self, first: Sequence[DistinctUnit], second: Sequence[DistinctUnit]) -> dict[str, Any] | None:
-        """The record of two classes: the smallest witness between them; else any record."""
+        """Return the record of two classes: the smallest witness between them; else any record."""
         records = [
             r
             for x in first
@@ -147,7 +147,7 @@ def _proved(record: dict[str, Any] | None) -> bool:
 
 
 def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A record without the inputs that are zero."""
+    """Return a record without the inputs that are zero."""
     if record is None or "inputs" not in record:
         return record
     used = {name: value for name, value in record["inputs"].items() if int(value["word"], 16)}
@@ -155,7 +155,7 @@ def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _size(record: dict[str, Any]) -> tuple[int, int, int]:
-    """How large a record's witness is: non-zero inputs, digits; no witness is larger."""
+    """Return how large a record's witness is: non-zero inputs, digits; no witness is larger."""
     if record["verdict"] != "distinguished":
         return (1, 0, 0)
     used = [value for value in record["inputs"].values() if int(value["word"], 16)]

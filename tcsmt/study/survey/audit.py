@@ -78,7 +78,7 @@ class Vectors:
 
 
 def gathered(paths: Sequence[Path], unit: Row | None) -> tuple[Row, Vectors]:
-    """The vectors of files, and the unit that they are for: ``unit``, or what the first file names.
+    """Return the vectors of files, and the unit that they are for: ``unit``, or what the first file names.
 
     Data sets (see :func:`.find_datasets`; their results are not looked at) with fewer
     lanes than the unit get zeros, with more, the unit becomes its chain. Of a file of several units' rows,
@@ -197,12 +197,12 @@ class Hypothesis:
 
     @property
     def name(self) -> str:
-        """The change, or the rows' names."""
+        """Return the change, or the rows' names."""
         return f"{self.parameter} = {self.value}" if self.parameter else ", ".join(self.known)
 
 
 def _hypotheses(row: Row) -> Iterator[Hypothesis]:
-    """The row itself first, then the catalogue's, then its neighbours."""
+    """Yield the row itself first, then the catalogue's, then its neighbours."""
     by_output: dict[object, list[Row]] = {row.model.trace.output: [row]}
     for other in rows():
         if Formats.of(other.model) == Formats.of(row.model) and other.model.k <= row.model.k:
@@ -235,7 +235,7 @@ class Audit:
 
     @property
     def row(self) -> Row:
-        """The audited unit."""
+        """Return the audited unit."""
         return self.hypotheses[0].row
 
     @cached_property
@@ -247,7 +247,7 @@ class Audit:
 
     @cached_property
     def deciders(self) -> Array:
-        """How many vectors tell each pair apart: integers (pairs,)."""
+        """Return how many vectors tell each pair apart: integers (pairs,)."""
         return np.array([int((self.words[i] != self.words[j]).sum()) for i, j in self.pairs])
 
     @cached_property
@@ -256,7 +256,7 @@ class Audit:
         return _sets(self.words, self.pairs)
 
     def weakest(self) -> list[tuple[tuple[int, int], int]]:
-        """The pairs that one vector alone tells apart, and that vector."""
+        """Return the pairs that one vector alone tells apart, and that vector."""
         return [
             (pair, int(np.flatnonzero(self.words[pair[0]] != self.words[pair[1]])[0]))
             for pair, count in zip(self.pairs, self.deciders, strict=True)
@@ -264,12 +264,12 @@ class Audit:
         ]
 
     def untold(self) -> list[tuple[int, int]]:
-        """The pairs that no vector tells apart."""
+        """Return the pairs that no vector tells apart."""
         return [pair for pair, count in zip(self.pairs, self.deciders, strict=True) if not count]
 
     @cached_property
     def enough(self) -> Cover:
-        """The fewest of the vectors that tell apart all that all of them do."""
+        """Return the fewest of the vectors that tell apart all that all of them do."""
         return cover(self.sets)
 
 
@@ -316,7 +316,7 @@ def gaps(
     options: SolvingOptions,
     progress: ProgressCallback = unseen,
 ) -> list[UndistinguishedPair]:
-    """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
+    """Return every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
 
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """
@@ -327,7 +327,9 @@ def gaps(
 
 
 def gaps_so_far(audit: Audit, store: Checkpoint, options: SolvingOptions) -> list[UndistinguishedPair]:
-    """What :func:`gaps` has come to where it was stopped; pairs that nobody has decided are unknown."""
+    """Return what :func:`gaps` has come to where it was stopped; pairs that nobody has decided are
+    unknown.
+    """
     asked = {pair: _asked(audit, pair) for pair in audit.untold()}
     return _gaps(asked, settled(list(asked.values()), store, options))
 
@@ -347,7 +349,7 @@ def _gaps(
 def _told_by_others(
     audit: Audit, results: Sequence[UndistinguishedPair]
 ) -> dict[tuple[int, int], UndistinguishedPair]:
-    """The pairs without a verdict that some candidate tells apart."""
+    """Return the pairs without a verdict that some candidate tells apart."""
     pairs = [gap.pair for gap in results if gap.verdict == "unknown"]
     if not pairs:
         return {}
@@ -362,7 +364,7 @@ def _told_by_others(
 
 
 def _candidates(audit: Audit, results: Sequence[UndistinguishedPair]) -> list[dict[str, int]]:
-    """The engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
+    """Return the engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
     pool = pool_rows(audit.row.model.input_formats, _POOL, np.random.default_rng(20250101))
     rows = zip(*pool.values(), strict=True)
     return [witness_of(gap.record) for gap in results if gap.verdict == "open"] + [
@@ -390,7 +392,7 @@ class ClosingVectors:
 
 
 def closing(audit: Audit, results: Sequence[UndistinguishedPair]) -> ClosingVectors | None:
-    """The fewest inputs that tell apart every open pair; None where none is open.
+    """Return the fewest inputs that tell apart every open pair; None where none is open.
 
     Candidates: the engine's witnesses, and a pool of inputs near the boundaries of the arithmetic. Those
     that are chosen are made short by the evaluator, and run again on every hypothesis.

@@ -58,12 +58,12 @@ class ChainedUnit:
 
     @property
     def name(self) -> str:
-        """Its first row's name."""
+        """Return its first row's name."""
         return self.rows[0].name
 
     @property
     def asked(self) -> DistinctUnit:
-        """The unit that questions are about, for all of its class."""
+        """Return the unit that questions are about, for all of its class."""
         return DistinctUnit(self.rows[0].model, self.rows[:1])
 
 
@@ -88,7 +88,7 @@ class ChainedGroup:
 
     @cached_property
     def formats(self) -> Mapping[str, AnyFormat]:
-        """The format of each input word, by name."""
+        """Return the format of each input word, by name."""
         model = self.units[0].rows[0].model
         named = model.operand_formats.named
         lanes = {f"{side}{lane}": named[side] for side in "ab" for lane in range(self.k)}
@@ -100,7 +100,7 @@ class ChainedGroup:
         return Program([unit.trace.output for unit in self.units])
 
     def words(self, columns: Mapping[str, Array]) -> Array:
-        """The result of each class (rows) on each input (columns).
+        """Return the result of each class (rows) on each input (columns).
 
         columns: words (inputs,) by name. Returns words (classes, inputs), unsigned integers.
         """
@@ -115,7 +115,7 @@ class ChainedGroup:
 
 
 def chained_groups(rows: Iterable[Row], types: Sequence[str], k: int | None = None) -> list[ChainedGroup]:
-    """The units of each of these formats, D.A.B.C, chained; k: None is the shortest for all of them.
+    """Return the units of each of these formats, D.A.B.C, chained; k: None is the shortest for all of them.
 
     A unit with block scales is left out, and so is one that a kernel could not chain to this K.
     """
@@ -154,7 +154,7 @@ def _group(types: str, having: Sequence[Row], k: int) -> ChainedGroup:
 
 
 def _operands(model: Model, k: int) -> Terms:
-    """The words of so many products, by name; the model of a link of a chain may have fewer."""
+    """Return the words of so many products, by name; the model of a link of a chain may have fewer."""
     formats = model.operand_formats.named
     lanes = [[var(f"{side}{lane}", formats[side].width) for lane in range(k)] for side in "ab"]
     return Operands(tuple(lanes[0]), tuple(lanes[1]), var("c", formats["c"].width))
@@ -200,7 +200,7 @@ class ChainedAtlas(Result):
 
     @property
     def unknown(self) -> bool:
-        """Whether a pair is neither equal nor different on all words."""
+        """Return whether a pair is neither equal nor different on all words."""
         return any(
             results[0].verdict(first, second) == "unknown"
             for group, results in zip(self.groups, self.known, strict=True)
@@ -231,7 +231,7 @@ class ChainedAtlas(Result):
 def largest_equal(
     results: Sequence[OnDomain], first: int, second: int
 ) -> tuple[OnDomain | None, list[OnDomain]]:
-    """The first domain on which two classes are proved equal, and those before it that are unknown."""
+    """Return the first domain on which two classes are proved equal, and those before it that are unknown."""
     unknown: list[OnDomain] = []
     for here in results:
         verdict = here.verdict(first, second)
@@ -245,7 +245,7 @@ def largest_equal(
 def smallest_witness(
     group: ChainedGroup, results: Sequence[OnDomain], first: int, second: int
 ) -> tuple[Values, int, int] | None:
-    """The smallest known input on which two classes differ, and both words."""
+    """Return the smallest known input on which two classes differ, and both words."""
     witnesses = [
         (values, words[first], words[second])
         for here in results
@@ -256,7 +256,7 @@ def smallest_witness(
 
 
 def _size(group: ChainedGroup, values: Values) -> tuple[Any, ...]:
-    """How large an input is: NaNs and infinities last, then as shortening counts."""
+    """Return how large an input is: NaNs and infinities last, then as shortening counts."""
     special = any(
         group.formats[name].is_nan(word) or group.formats[name].is_infinite(word)
         for name, word in values.items()
@@ -462,7 +462,7 @@ class _Sweep:
 
 
 def _labels(words: Array, count: int) -> list[tuple[int, ...]]:
-    """What separates each class from others: its words."""
+    """Return what separates each class from others: its words."""
     return [tuple(int(word) for word in row) for row in words] if words.size else [()] * count
 
 

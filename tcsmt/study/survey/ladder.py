@@ -29,7 +29,7 @@ _SIGNS = ((False, False), (True, False), (False, True), (True, True))  # c_zero,
 
 
 def ladder(formats: Mapping[str, AnyFormat], trace: Trace) -> list[Domain]:
-    """The domains of the atlas in their fixed order: none is included in a later one.
+    """Return the domains of the atlas in their fixed order: none is included in a later one.
 
     First all words; then without NaN and infinity, without subnormals, with c = 0, positive, and all
     combinations of these; then exponents around 0.

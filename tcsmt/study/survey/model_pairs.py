@@ -42,7 +42,7 @@ class DistinctUnit:
 
     @property
     def name(self) -> str:
-        """Its first row's name."""
+        """Return its first row's name."""
         return self.rows[0].name
 
 
@@ -71,13 +71,13 @@ class Pair:
         return digest_of_texts([*digests, digest_of_graph(where)])
 
     def given(self) -> SharedInputs:
-        """Both units on the same words."""
+        """Return both units on the same words."""
         sides = (self.left.name, self.left.model), (self.right.name, self.right.model)
         return shared(*sides, self.k, finite=self.domain.finite)
 
 
 def record_of(decision: Decision) -> dict[str, Any]:
-    """A comparison as the data that is kept."""
+    """Return a comparison as the data that is kept."""
     left, right = (side.label for side in decision.question.sides)
     steps = [step.as_json() for step in decision.steps]
     return {
@@ -90,7 +90,8 @@ def record_of(decision: Decision) -> dict[str, Any]:
 
 
 def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
-    """A kept record of a witness, explained by today's code: its values, where the units differ, and why.
+    """Return a kept record of a witness, explained by today's code: its values, where the units differ, and
+    why.
 
     The witness itself is replayed elsewhere; only the explanation may come from code that was different.
     """
@@ -108,7 +109,7 @@ _KEPT = ("steps", "sure", "models", "asked", "code")
 
 
 def witnessed(pair: Pair, values: dict[str, int]) -> dict[str, Any]:
-    """The record of a pair that a known input tells apart; the input is made short."""
+    """Return the record of a pair that a known input tells apart; the input is made short."""
     inputs = pair.given()
     title = f"{pair.left.name} against {pair.right.name}"
     question = difference_of_sides(title, inputs.sides, inputs.input_formats, pair.domain)
@@ -152,7 +153,7 @@ def _smaller(decision: Decision, solving: Solving) -> Decision:
 
 
 def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
-    """The record of a pair that could not be asked to the end."""
+    """Return the record of a pair that could not be asked to the end."""
     domain = pair.domain.in_words(pair.left.model.input_names)
     return {
         "left": pair.left.name, "right": pair.right.name, "question": "", "domain": domain,

@@ -35,12 +35,12 @@ class Neighbour:
 
     @property
     def name(self) -> str:
-        """The change."""
+        """Return the change."""
         return f"{self.parameter} = {value_text(self.value)}"
 
 
 def neighbours(model: Model) -> Iterator[Neighbour]:
-    """Every model with the same inputs that differs in one parameter, in the order of the parameters.
+    """Yield every model with the same inputs that differs in one parameter, in the order of the parameters.
 
     Numbers: up to 8 away, the double and halves (and None where that is allowed); all that count lanes or
     carry bits. Names, roundings and truth values: all others. Left out: what is the same graph as the
@@ -61,7 +61,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
 
 
 def value_text(value: Any) -> str:
-    """A parameter's value as short text."""
+    """Return a parameter's value as short text."""
     match value:
         case AnyFormat() | Rounding():
             return value.name
@@ -99,7 +99,7 @@ def _others(model: Model, parameter: Field[Any]) -> list[Any]:
 
 
 def _other_rules(own: NanRule | None) -> Iterator[NanRule]:
-    """The rule without each of its cases, and with each moved up by one place."""
+    """Yield the rule without each of its cases, and with each moved up by one place."""
     cases = own.cases if own is not None else ()
     for place in range(len(cases)):
         own = present(own)

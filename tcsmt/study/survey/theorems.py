@@ -109,7 +109,7 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
 def _traces(
     part: str, title: str, first: Side, second: Side, equal: bool, domain: Domain = ALL_WORDS
 ) -> Entry:
-    """Two traces on the first one's inputs."""
+    """Return two traces on the first one's inputs."""
     question = difference_of_sides(title, (first, second), first.model.input_formats, domain, lanes=())
     outputs = first.trace.output, second.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
@@ -124,7 +124,7 @@ def _traces(
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
-    """A catalogue row's fused model, changed."""
+    """Return a catalogue row's fused model, changed."""
     model = row_named(name).model
     model = checked_cast(model, FusedDotAdd)
     return model.varied(**changes)
@@ -307,7 +307,7 @@ def _papers() -> Iterator[Entry]:
 
 
 def _carry_bits() -> Iterator[Entry]:
-    """Every accepted row's fused sum: its register suffices, and one bit more changes nothing."""
+    """Yield every accepted row's fused sum: its register suffices, and one bit more changes nothing."""
     seen: dict[Model, str] = {}
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.status == "accepted":
@@ -329,7 +329,7 @@ _EXPECTED = {True: "equivalent", False: "distinguished"}
 
 
 def answered(entry: Entry, solving: Solving, lemmas: Lemmas) -> dict[str, Any]:
-    """An entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
+    """Return an entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
     start = time.monotonic()
     decision = entry.ask(solving, lemmas)
     return {
@@ -349,12 +349,12 @@ def _by_title(source: Callable[[], Iterator[Entry]]) -> dict[str, Entry]:
 
 @lru_cache(maxsize=1)
 def _lemmas(options: SolvingOptions, run: str) -> Lemmas:
-    """One for each process and run: what one question has proved of a block serves the next."""
+    """Return one for each process and run: what one question has proved of a block serves the next."""
     return Lemmas(Solving(options))
 
 
 def answered_by_title(title: str, options: SolvingOptions, run: str) -> Record:
-    """What a worker does in one run of the list."""
+    """Return what a worker does in one run of the list."""
     lemmas = _lemmas(options, run)
     return answered(_by_title(entries)[title], lemmas.solving, lemmas)
 
@@ -407,14 +407,14 @@ def main(arguments: Sequence[str]) -> Exit:
 
 
 def _answered(task: Task, record: Record | None) -> bool:
-    """Whether there is a verdict about this content, whatever code it rests on."""
+    """Return whether there is a verdict about this content, whatever code it rests on."""
     if record is None or record["verdict"] == "unknown":
         return False
     return bool(record.get("asked", task.asked) == task.asked)  # the oldest records do not say what was asked
 
 
 def _counts(task: Task, record: Record, options: SolvingOptions) -> bool:
-    """Whether a record of an earlier run is a verdict still."""
+    """Return whether a record of an earlier run is a verdict still."""
     match record["verdict"]:
         case "equivalent":
             return record.get("code") == task.code and options.takes(sure=sure(record))

@@ -41,7 +41,7 @@ class VectorSet:
 
 
 def smallest(audit: Audit) -> VectorSet:
-    """The fewest of an audit's vectors that tell apart as much as all, what decides most first."""
+    """Return the fewest of an audit's vectors that tell apart as much as all, what decides most first."""
     chosen, sets = list(audit.enough.chosen), audit.sets
     covered, order = 0, []
     while chosen:

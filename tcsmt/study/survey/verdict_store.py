@@ -23,7 +23,7 @@ __all__ = ["settle", "settled", "verdicts_in"]
 
 
 def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
-    """The verdicts of a store, by the content of what was asked; None: kept nowhere.
+    """Return the verdicts of a store, by the content of what was asked; None: kept nowhere.
 
     Raises :class:`.TcsmtError`.
     """
@@ -37,7 +37,7 @@ def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
 def settle(
     pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
 ) -> dict[str, dict[str, Any]]:
-    """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
+    """Return the record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 
     A pair that stayed unknown, or whose process died, is asked again in the next run; so is one whose witness
     does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
@@ -58,7 +58,7 @@ def settle(
 
 
 def settled(pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions) -> dict[str, dict[str, Any]]:
-    """What :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
+    """Return what :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
 
     A pair that has none is unknown.
     """
@@ -69,7 +69,7 @@ def settled(pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions) -
 
 
 def _counted(wanted: Mapping[str, Pair], options: SolvingOptions) -> Callable[[Task, dict[str, Any]], bool]:
-    """Whether a record of a store counts."""
+    """Return whether a record of a store counts."""
     return lambda task, record: (
         _counts(record, wanted[task.key], task.code, options)
         and has_certificate(record, options.certificates)
@@ -89,14 +89,16 @@ def _task(pair: Pair, options: SolvingOptions) -> Task:
 
 
 def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
-    """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
+    """Return a record of an earlier run as it is shown: a proof marked, a witness explained by today's
+    code.
+    """
     if record["verdict"] == "equivalent":
         return record | {"earlier": True}
     return record if record.get("code") == prover() else explained_again(record, pair)
 
 
 def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptions) -> bool:
-    """Whether a record of an earlier run is a verdict still."""
+    """Return whether a record of an earlier run is a verdict still."""
     try:
         if record["verdict"] == "equivalent":
             return record["code"] == code and options.takes(sure=record["sure"])
@@ -106,7 +108,9 @@ def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptio
 
 
 def _replays(record: dict[str, Any], pair: Pair) -> bool:
-    """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
+    """Return whether the models differ on the witness, which lies in the domain, and give what is
+    recorded.
+    """
     inputs = pair.given()
     first, second = (side.trace for side in inputs.sides)
     goals = [pair.domain.holds(inputs.input_formats, first), first.output, second.output]

@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
-    """Each task with its record, as they come; what is not answered is cancelled on the way out.
+    """Yield each task with its record, as they come; what is not answered is cancelled on the way out.
 
     A task whose worker dies is computed on another one, up to three times. Raises :class:`.TcsmtError` where
     there is no scheduler or no worker, where a worker has another version of tcsmt, where the scheduler goes
@@ -51,13 +51,13 @@ def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Rec
 
 
 def run_on_worker(task: Task) -> Record:
-    """What a worker does."""
+    """Return what a worker does."""
     with _ONE_AT_A_TIME:
         return task.run()
 
 
 def version_of_worker() -> tuple[str, str]:
-    """The worker's version of tcsmt, and the digest of the sources with which it computes."""
+    """Return the worker's version of tcsmt, and the digest of the sources with which it computes."""
     return __version__, digest_of_sources(*_SOURCES)
 
 

@@ -37,7 +37,7 @@ class Computed:
     failed: dict[str, str] = field(default_factory=dict)
 
     def with_those_of(self, other: Computed) -> Computed:
-        """These and others."""
+        """Return these and others."""
         records, failed = self.records | other.records, self.failed | other.failed
         return Computed(records, self.earlier | other.earlier, failed)
 
@@ -83,7 +83,7 @@ def computed(
 def counting(
     tasks: Sequence[Task], checkpoint: Checkpoint, counts: Callable[[Task, Record], bool]
 ) -> dict[str, Record]:
-    """The records of tasks that a checkpoint has and that count, as for :func:`computed`."""
+    """Return the records of tasks that a checkpoint has and that count, as for :func:`computed`."""
     return {
         task.key: checkpoint.records[task.key]
         for task in tasks

@@ -32,16 +32,16 @@ class Task:
 
     @ieee_floats
     def run(self) -> Record:
-        """Its record, in whatever state the worker's floating-point unit is."""
+        """Return its record, in whatever state the worker's floating-point unit is."""
         return self.function(*self.arguments)
 
     def stamped(self, record: Record) -> Record:
-        """The record, with what it is about and what it rests on."""
+        """Return the record, with what it is about and what it rests on."""
         about = {"models": dict(self.models)} if self.models else {}
         return {**record, **about, "asked": self.asked, "code": self.code}
 
     def said(self, record: Record) -> str:
-        """What is said of it when it is done."""
+        """Return what is said of it when it is done."""
         return str(record.get("answer", record.get("verdict", "done")))
 
 

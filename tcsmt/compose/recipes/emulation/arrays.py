@@ -86,13 +86,15 @@ def _run(
 
 
 def _run_words(program: Program, inputs: dict[str, Array]) -> list[Array]:
-    """A program on arrays of one shape."""
+    """Return a program on arrays of one shape."""
     shape = next(iter(inputs.values())).shape
     return [word.reshape(shape) for word in program.run({n: x.reshape(-1) for n, x in inputs.items()})]
 
 
 def _cut(slicing: Slicing, words: Array, axis: int) -> tuple[list[Array], Array, Array]:
-    """The digits of each number, as int64; the largest exponents along an axis; which are not finite."""
+    """Return the digits of each number, as int64; the largest exponents along an axis; which are not
+    finite.
+    """
     exponents, finite = _run_words(_measure(slicing), {"x": words})
     tops = exponents.max(axis=axis)
     digits = _run_words(
@@ -146,7 +148,9 @@ def _part(words: Array, part: range, axis: int) -> Array:
 
 
 def words_of(fmt: AnyFormat, numbers: Array) -> Array:
-    """The words of integers in a format that has them. numbers: of any shape, which is that of the words."""
+    """Return the words of integers in a format that has them. numbers: of any shape, which is that of the
+    words.
+    """
     values, places = np.unique(numbers, return_inverse=True)
     words = np.array([fmt.word(Fraction(value)) for value in values.tolist()], unsigned(fmt))
     return np.asarray(words[places].reshape(numbers.shape))
@@ -195,7 +199,7 @@ def _of_residues(
 
 
 def residue_digits(scheme: Residues, modulus: int, numbers: Array) -> list[Array]:
-    """The residues of integers, nearest to zero, or their digits, the lowest first.
+    """Return the residues of integers, nearest to zero, or their digits, the lowest first.
 
     Each is an array of the shape and dtype of the numbers.
     """
@@ -209,7 +213,7 @@ def residue_digits(scheme: Residues, modulus: int, numbers: Array) -> list[Array
 
 
 def integers_of(fmt: AnyFormat, words: Array) -> Array:
-    """The integers of words, int64; of what is not an integer, some number."""
+    """Return the integers of words, int64; of what is not an integer, some number."""
     if isinstance(fmt, IntegerFormat):
         return _signed(words, fmt.width) if fmt.signed else words.astype(np.int64)
     fmt = float_format(fmt)
@@ -217,7 +221,9 @@ def integers_of(fmt: AnyFormat, words: Array) -> Array:
 
 
 def crt(scheme: Residues, residues: Sequence[Array]) -> Array:
-    """The integers nearest to zero with these residues, Python's own: an array of the residues' one shape."""
+    """Return the integers nearest to zero with these residues, Python's own: an array of the residues' one
+    shape.
+    """
     whole = sum(
         residue.astype(object) * weight for residue, weight in zip(residues, scheme.weights, strict=True)
     )
@@ -226,7 +232,7 @@ def crt(scheme: Residues, residues: Sequence[Array]) -> Array:
 
 
 def _rounded(wide: Format, number: int, place: int) -> int:
-    """The word of number·2^place, rounded once to nearest even; infinite beyond the format."""
+    """Return the word of number·2^place, rounded once to nearest even; infinite beyond the format."""
     value = Fraction(number) * Fraction(2) ** place
     try:
         return wide.nearest_word(value)

@@ -65,7 +65,7 @@ _ABOUT = ("base", "title", "source")
 
 
 def is_emulation(text: str) -> bool:
-    """Whether a name, or a file, means an emulation of binary64."""
+    """Return whether a name, or a file, means an emulation of binary64."""
     name = text.partition(",")[0]
     if not name.lower().endswith(".toml"):
         return name.lower() in EMULATIONS
@@ -73,7 +73,7 @@ def is_emulation(text: str) -> bool:
 
 
 def emulation_recipe(text: str) -> EmulationRecipe:
-    """The emulation ``NAME`` or ``NAME,PARAMETER=VALUE,...``; NAME may be a file.
+    """Return the emulation ``NAME`` or ``NAME,PARAMETER=VALUE,...``; NAME may be a file.
 
     Raises :class:`.TcsmtError`.
     """
@@ -97,7 +97,8 @@ def units_for(recipe: EmulationRecipe, unit: str | Row) -> list[Row]:
 
 
 def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
-    """The emulation on ``ARCH``'s first unit that can run it, or on ``ARCH/INSTRUCTION``, and that unit.
+    """Return the emulation on ``ARCH``'s first unit that can run it, or on ``ARCH/INSTRUCTION``, and that
+    unit.
 
     Raises :class:`.TcsmtError`.
     """
@@ -109,7 +110,7 @@ def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
 
 
 def _read(path: Path) -> EmulationRecipe:
-    """A file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
+    """Return a file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
     file = TomlFile(path, *read_toml(path))
     table = file.given
     base = str(table.get("base", ""))

@@ -42,17 +42,17 @@ class EmulationRecipe:
     parameters: ClassVar[Mapping[str, Callable[[Any, str], Any]]]
 
     def on(self, unit: Model) -> Emulation:
-        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        """Return the emulation on a unit. Raises :class:`.TcsmtError`."""
         raise NotImplementedError
 
     def takes(self, unit: Model) -> bool:
-        """Whether a unit has operands of the format, and results that it can go on from."""
+        """Return whether a unit has operands of the format, and results that it can go on from."""
         narrow = unit.a_format == unit.b_format == self.format and unit.scale_format is None
         wide = unit.c_format == unit.d_format and unit.d_format.width == 32
         return narrow and wide
 
     def written_out(self) -> str:
-        """The name that says all of it: that of an emulation of its kind, and every parameter."""
+        """Return the name that says all of it: that of an emulation of its kind, and every parameter."""
         raise NotImplementedError
 
     def changed(self, parameter: str, text: str) -> Any:
@@ -114,7 +114,7 @@ class SlicesRecipe(EmulationRecipe):
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The products, in the order in which they are computed."""
+        """Return the products, in the order in which they are computed."""
         pairs = self.products
         if isinstance(pairs, str):
             most = self.slices - 1 if pairs == "triangle" else 2 * self.slices
@@ -123,7 +123,7 @@ class SlicesRecipe(EmulationRecipe):
         return pairs[::-1] if self.reversed else pairs
 
     def on(self, unit: Model) -> Slices:
-        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        """Return the emulation on a unit. Raises :class:`.TcsmtError`."""
         cut = Slicing(bits=self.bits, count=self.slices, rounding=ROUNDINGS[self.rounding])
         return Slices(unit=unit, every=self.every, cut=cut, products=self.pairs)
 
@@ -154,7 +154,7 @@ class ResiduesRecipe(EmulationRecipe):
 
     @property
     def largest(self) -> int:
-        """The largest modulus whose residues, or their digits, the format has."""
+        """Return the largest modulus whose residues, or their digits, the format has."""
         if self.base == 1 or self.base % 2:
             raise TcsmtError(f"base = {self.base}: must be 0, or even")
         moduli = (
@@ -168,6 +168,6 @@ class ResiduesRecipe(EmulationRecipe):
         return largest
 
     def on(self, unit: Model) -> Residues:
-        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        """Return the emulation on a unit. Raises :class:`.TcsmtError`."""
         chosen = moduli(self.moduli, self.largest)
         return Residues(unit=unit, every=self.every, moduli=chosen, base=self.base, bits=self.bits)

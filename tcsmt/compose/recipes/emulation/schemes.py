@@ -39,7 +39,7 @@ _MOST_BITS = 60
 
 
 def has_integers(fmt: AnyFormat, low: int, high: int) -> bool:
-    """Whether a format has all integers from low to high."""
+    """Return whether a format has all integers from low to high."""
     if isinstance(fmt, IntegerFormat):
         return not fmt.fraction_bits and fmt.low <= low and high <= fmt.high
     fmt = float_format(fmt)
@@ -75,26 +75,26 @@ class Emulation:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The smallest and the largest integer that the unit multiplies."""
+        """Return the smallest and the largest integer that the unit multiplies."""
         raise NotImplementedError
 
     def slicing(self, k: int) -> Slicing:
-        """How the operands of a dot product of k are cut."""
+        """Return how the operands of a dot product of k are cut."""
         raise NotImplementedError
 
     def blocks(self, k: int) -> list[range]:
-        """The products of each chain of instructions."""
+        """Return the products of each chain of instructions."""
         length = self.every or k
         return [range(start, min(start + length, k)) for start in range(0, k, length)]
 
     def exponents(self, tops: tuple[Term, Term], slicing: Slicing) -> Exponent:
-        """The sum of the exponents of a row and a column, of which ``tops`` are the words."""
+        """Return the sum of the exponents of a row and a column, of which ``tops`` are the words."""
         low = self.wide.e_min + slicing.above
         of_a, of_b = (Exponent(top, low, low + (1 << top.width) - 1) for top in tops)
         return of_a + of_b
 
     def ended(self, scaled: Term, c: Term) -> Term:
-        """The result: c added."""
+        """Return the result: c added."""
         return ieee.add_words(self.wide, scaled, c)
 
 
@@ -125,7 +125,7 @@ class Slices(Emulation):
         return -self.cut.largest, self.cut.largest
 
     def slicing(self, k: int) -> Slicing:
-        """The cut, whatever the length is."""
+        """Return the cut, whatever the length is."""
         return self.cut
 
     def shift(self, product: tuple[int, int]) -> int:
@@ -133,7 +133,7 @@ class Slices(Emulation):
         return self.cut.bits * (sum(product) + 2)
 
     def steps(self, k: int) -> Iterator[tuple[int, int, range]]:
-        """Every chain of instructions in order: which digits it multiplies, and which lanes."""
+        """Yield every chain of instructions in order: which digits it multiplies, and which lanes."""
         for i, j in self.products:
             for part in self.blocks(k):
                 yield i, j, part
@@ -146,7 +146,7 @@ class Slices(Emulation):
         return ieee.RoundedSum(terms=terms, format=self.wide, rounding=_NEAREST)
 
     def scaled(self, total: Term, tops: tuple[Term, Term]) -> Term:
-        """The sum times 2 to the power of both exponents, rounded where it is subnormal."""
+        """Return the sum times 2 to the power of both exponents, rounded where it is subnormal."""
         x = decode(self.wide, total)
         moved = replace(x, exponent=x.exponent + self.exponents(tops, self.cut))
         return ieee.convert(moved, self.wide, _NEAREST)
@@ -157,7 +157,7 @@ def _float(fmt: AnyFormat) -> Format:
 
 
 def _integer(word: Term) -> Number:
-    """A two's complement word as a number with one bit before the binary point."""
+    """Return a two's complement word as a number with one bit before the binary point."""
     negative, last = word[word.width - 1], word.width - 1
     size = negative.ite(-word, word)
     return Number(negative, Exponent.constant(last), size, last, size.eq(0), FALSE, FALSE)
@@ -209,11 +209,13 @@ class Residues(Emulation):
         return bits
 
     def holds(self, k: int, bits: int) -> bool:
-        """The condition of exactness: 2·K·(2^bits - 1)^2 < P."""
+        """Return the condition of exactness: 2·K·(2^bits - 1)^2 < P."""
         return 2 * k * ((1 << bits) - 1) ** 2 < self.product
 
     def slicing(self, k: int) -> Slicing:
-        """One digit: of the given bits, or as many as K allows. Raises :class:`.TcsmtError` for none."""
+        """Return one digit: of the given bits, or as many as K allows. Raises :class:`.TcsmtError` for
+        none.
+        """
         bits = self.bits or self.most_bits(k)
         if not bits:
             raise TcsmtError(f"K = {k}: the moduli's product {self.product} is too small for one bit")
@@ -221,7 +223,9 @@ class Residues(Emulation):
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """What each residue of the product is multiplied by: 1 modulo its own number, 0 modulo the others."""
+        """Return what each residue of the product is multiplied by: 1 modulo its own number, 0 modulo the
+        others.
+        """
         weights = []
         for modulus in self.moduli:
             others = self.product // modulus
@@ -230,7 +234,7 @@ class Residues(Emulation):
 
 
 def digits_of_residues(modulus: int, base: int) -> tuple[int, int]:
-    """The smallest and the largest residue nearest to zero, or, with a base, digit of one."""
+    """Return the smallest and the largest residue nearest to zero, or, with a base, digit of one."""
     low, high = -(modulus // 2), (modulus - 1) // 2
     if not base:
         return low, high
@@ -239,7 +243,7 @@ def digits_of_residues(modulus: int, base: int) -> tuple[int, int]:
 
 
 def moduli(count: int, most: int) -> tuple[int, ...]:
-    """The largest numbers up to ``most`` of which no two have a common divisor, from the largest on.
+    """Return the largest numbers up to ``most`` of which no two have a common divisor, from the largest on.
 
     Raises :class:`.TcsmtError` where there are not so many.
     """

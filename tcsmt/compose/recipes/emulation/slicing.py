@@ -57,7 +57,7 @@ class Slicing:
 
     @property
     def nearest(self) -> bool:
-        """Whether digits are rounded to nearest even."""
+        """Return whether digits are rounded to nearest even."""
         return self.rounding.ties_to_even
 
     @property
@@ -72,7 +72,7 @@ class Slicing:
 
     @property
     def largest(self) -> int:
-        """The largest magnitude of a digit."""
+        """Return the largest magnitude of a digit."""
         return 1 << (self.bits - 1) if self.nearest else (1 << self.bits) - 1
 
     @property
@@ -81,16 +81,16 @@ class Slicing:
         return self.exponent(const(0, self.wide.width)).width
 
     def exponent(self, word: Term) -> Term:
-        """A number's exponent, as the word by which a row's largest one is found."""
+        """Return a number's exponent, as the word by which a row's largest one is found."""
         return decode(self.wide, word).exponent.term
 
     def finite(self, word: Term) -> Term:
-        """Whether a word is a finite number."""
+        """Return whether a word is a finite number."""
         x = decode(self.wide, word)
         return ~(x.infinite | x.nan)
 
     def digits(self, word: Term, top: Term) -> tuple[Term, ...]:
-        """The digits of a number, the largest first: two's complement words of bits + 2 bits.
+        """Return the digits of a number, the largest first: two's complement words of bits + 2 bits.
 
         top: the word of the row's largest exponent.
         """
@@ -124,7 +124,7 @@ class Slicing:
 
 
 def digit_word(fmt: AnyFormat, digit: Term) -> Term:
-    """The word of a digit in a format that has all of its numbers."""
+    """Return the word of a digit in a format that has all of its numbers."""
     if isinstance(fmt, IntegerFormat):
         return digit.sext(fmt.width) if digit.width <= fmt.width else digit[fmt.width - 1 : 0]
     fmt = float_format(fmt)

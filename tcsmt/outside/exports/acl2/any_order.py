@@ -36,7 +36,8 @@ class _Symmetry:
 
 
 def any_order(unit: UnitBook, order: Mapping[str, str], widths: Mapping[str, int]) -> list[BookEvent] | None:
-    """The events that end in ``any-order``: the unit's word is the same. None: that is not so by its stages.
+    """Return the events that end in ``any-order``: the unit's word is the same. None: that is not so by its
+    stages.
 
     order: the input that stands for each input of the unit. widths: of the inputs.
     """
@@ -61,7 +62,7 @@ def any_order(unit: UnitBook, order: Mapping[str, str], widths: Mapping[str, int
 
 
 def _symmetries(unit: UnitBook, order: Mapping[str, str]) -> list[_Symmetry] | None:
-    """The stages that must not depend on the order of their arguments."""
+    """Return the stages that must not depend on the order of their arguments."""
     label_of = {(call.function, call.args): call.label for call in unit.calls}
     image, symmetries = dict(order), []
     for call in unit.calls:
@@ -77,7 +78,7 @@ def _symmetries(unit: UnitBook, order: Mapping[str, str]) -> list[_Symmetry] | N
 
 
 def _words(unit: UnitBook, symmetries: Sequence[_Symmetry], widths: Mapping[str, int]) -> BookEvent:
-    """How many bits the arguments have."""
+    """Return how many bits the arguments have."""
     needed = dict.fromkeys(arg for symmetry in symmetries for arg in symmetry.call.args)
     sizes = [f"(unsigned-byte-p {c.width} {c.label})" for c in unit.calls if c.label in needed]
     lines = " ".join(f"({c.label} ({' '.join([c.function, *c.args])}))" for c in unit.calls)

@@ -83,11 +83,11 @@ class Book(Protocol):
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Return what people call it."""
 
     @property
     def units(self) -> tuple[UnitBook, ...]:
-        """The books that it needs, in their order."""
+        """Return the books that it needs, in their order."""
 
     @property
     def events(self) -> tuple[BookEvent, ...]:
@@ -95,15 +95,15 @@ class Book(Protocol):
 
     @property
     def theorem(self) -> str:
-        """The name of the last theorem."""
+        """Return the name of the last theorem."""
 
     @property
     def text(self) -> str:
-        """What the file holds."""
+        """Return what the file holds."""
 
     @property
     def lemmas(self) -> list[BookEvent]:
-        """The theorems with clauses."""
+        """Return the theorems with clauses."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class CertifiedBook:
     seconds: float = 0.0
 
     def shown(self, units: Mapping[str, str]) -> list[str]:
-        """The theorem in lines. units: what functions are; those that it does not call come last."""
+        """Return the theorem in lines. units: what functions are; those that it does not call come last."""
         others = [name for name in units if f"({name} " not in self.theorem.lower()]
         first, *more = laid_out(self.theorem, units)
         lines = ["theorem:", *(f"  {line}" for line in (first, *more))] if more else [f"theorem: {first}"]
@@ -151,7 +151,9 @@ class CertifiedBook:
 
 
 def files_of(book: Book) -> dict[str, str]:
-    """The texts by their paths: the book, those that it includes, and a Makefile that certifies all there."""
+    """Return the texts by their paths: the book, those that it includes, and a Makefile that certifies all
+    there.
+    """
     return {
         **{
             name: (_HERE / name).read_text(encoding="utf-8")
@@ -217,7 +219,7 @@ def _shown(book: Book, mark: str) -> str:
 
 
 def _undone(*forms: str) -> str:
-    """The forms, of which the first one is an event; it is undone, if it has not failed."""
+    """Return the forms, of which the first one is an event; it is undone, if it has not failed."""
     return f"(ld '({' '.join(forms)} (u)) :ld-error-action :return :ld-verbose nil)"
 
 
@@ -270,7 +272,7 @@ class Refuter:
         return self._prover
 
     def _refute(self, book: Book, prover: Prover) -> bool:
-        """Whether all of the book's clauses are refuted."""
+        """Return whether all of the book's clauses are refuted."""
         with (
             tempfile.TemporaryDirectory(prefix="tcsmt-") as scratch,
             ThreadPoolExecutor(max(1, self._options.jobs)) as solvers,
@@ -292,7 +294,7 @@ class Refuter:
 
 
 def _events(text: str) -> str:
-    """A book's events, for a session that has what it includes."""
+    """Return a book's events, for a session that has what it includes."""
     elsewhere = ("(in-package", "(include-book")
     return "\n".join(line for line in text.splitlines() if not line.startswith(elsewhere))
 
@@ -351,7 +353,7 @@ def _try_out(program: Path) -> None:
 
 
 def _begun(folder: Path, program: Path) -> Prover:
-    """A session with ACL2's own books and those in the folder that all others include."""
+    """Return a session with ACL2's own books and those in the folder that all others include."""
     prover = Prover(folder, program)
     try:
         prover.__enter__()
@@ -391,7 +393,7 @@ class Certifier:
             self._prover = None
 
     def certify(self, book: Book) -> CertifiedBook:
-        """What becomes of the book. A certificate of ACL2 that is there already does not count."""
+        """Return what becomes of the book. A certificate of ACL2 that is there already does not count."""
         try:
             if self._prover is None:
                 self._units.clear()
@@ -462,7 +464,7 @@ def _seconds(printed: str) -> float:
 
 
 def _flaw(printed: str) -> str:
-    """What ACL2 says first is wrong."""
+    """Return what ACL2 says first is wrong."""
     error = re.search(r"(?:HARD ACL2 ERROR|ACL2 Error|Error:).*?(?=\n\n\n|\Z)", printed, re.DOTALL)
     event = re.search(r"ACL2 Error[^(]* in \( ?((?!CERTIFY)[A-Z-]+ +[^\s.)]+)", printed)
     where = f"{event.group(1).lower()}: " if event else ""

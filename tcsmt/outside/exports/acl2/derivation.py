@@ -39,7 +39,7 @@ class BookEvent:
     lemma: str = ""
 
     def in_book(self, folder: str) -> str:
-        """The event with the refutation in its file. folder: of the book's refutations."""
+        """Return the event with the refutation in its file. folder: of the book's refutations."""
         if not self.lemma:
             return self.text
         return f"(with-refutation {lisp_string(refutation_file(folder, self.lemma))}\n{self.text})"
@@ -120,7 +120,7 @@ class Derivation:
     # --- what is written of words
 
     def node(self, node: Term) -> str:
-        """The value of a node, as an element of the list that has it."""
+        """Return the value of a node, as an element of the list that has it."""
         if node.op == "var":
             return self.inputs[str(node.data)]
         if node.value is not None:
@@ -134,7 +134,7 @@ class Derivation:
         return self._places[node]
 
     def _list(self, below: tuple[int, int]) -> str:
-        """The list of nodes that are made of these inputs."""
+        """Return the list of nodes that are made of these inputs."""
         return f"({' '.join([f'nodes-{[*self._lists].index(below)}', *self._below(below)])})"
 
     def _below(self, below: tuple[int, int]) -> list[str]:
@@ -159,7 +159,7 @@ class Derivation:
     # --- steps
 
     def _proved(self, goal: Term, branch: _Branch, proof: Proof) -> str:
-        """The theorem that the branch's assumptions contradict each other."""
+        """Return the theorem that the branch's assumptions contradict each other."""
         for step in proof[:-1]:
             branch = self._learned(branch, step)
         match proof[-1]:
@@ -233,7 +233,7 @@ class Derivation:
         return self._theorem(f"closed-{number}", "nil", branch.assumed, [*uses, *used])
 
     def _sources(self, goal: Term, branch: _Branch, using: Sequence[Term]) -> list[_Source]:
-        """What gives the goal, and each part that is used."""
+        """Return what gives the goal, and each part that is used."""
         chosen: dict[_Source, None] = {}
         for part in (goal, *using):
             parts = [goal] if part is goal else sorted(conjuncts([part]), key=lambda one: one.digest)
@@ -247,7 +247,7 @@ class Derivation:
         return list(chosen)
 
     def _keys(self, roots: Sequence[Term], branch: _Branch) -> list[_Replaced]:
-        """The replaced nodes that are met first below the roots."""
+        """Return the replaced nodes that are met first below the roots."""
         replaced = {one.node: one for one in branch.replaced}
         met: list[_Replaced] = []
         seen: set[Term] = set()
@@ -266,7 +266,8 @@ class Derivation:
     def _state(
         self, name: str, roots: Sequence[Term], keys: Sequence[_Replaced], *, word: bool
     ) -> Callable[[str], str]:
-        """The roots with each key an argument of its own; ``using`` before the last has nothing replaced.
+        """Return the roots with each key an argument of its own; ``using`` before the last has nothing
+        replaced.
 
         What is returned writes its call, with the keys' nodes ("node") or what they are replaced by ("to").
         """
@@ -282,18 +283,19 @@ class Derivation:
         return lambda which: f"({' '.join([name, *inputs, *(self.node(getattr(k, which)) for k in keys)])})"
 
     def _inputs(self, roots: Sequence[Term], names: Container[Term]) -> list[str]:
-        """The inputs below the roots that are met without the named nodes."""
+        """Return the inputs below the roots that are met without the named nodes."""
         met = {str(node.data) for node in self.write.operands_first(roots, names) if node.op == "var"}
         return [variable for name, variable in self.inputs.items() if name in met]
 
     def _mentioned(self, text: str) -> list[str]:
-        """The inputs of which a text speaks."""
+        """Return the inputs of which a text speaks."""
         words = set(re.findall(r"[^\s()']+", text))
         return [variable for variable in self.inputs.values() if variable in words]
 
     def _lemma(self, formula: Term, free: Sequence[Term]) -> tuple[list[Term], str, list[str]]:
-        """The formula's function and the theorem that nothing satisfies it: its free nodes, with maxima, the
-        theorem's name, and the inputs that it is about. Branches that need the same lemma share it.
+        """Return the formula's function and the theorem that nothing satisfies it: its free nodes, with
+        maxima, the theorem's name, and the inputs that it is about. Branches that need the same lemma share
+        it.
         """
         (root,) = expand([formula])
         cuts = dict(zip(expand(free), free, strict=True))
@@ -325,7 +327,7 @@ class Derivation:
         return [*frees, *maxima], lemma, inputs
 
     def _linked(self, name: str, says: str) -> str:
-        """A theorem about the nodes that is true bit by bit, with nothing to search for."""
+        """Return a theorem about the nodes that is true bit by bit, with nothing to search for."""
         widths = self._widths(self._mentioned(says))
         calls = {self._list(below): f"values-{number}" for number, below in enumerate(self._lists)}
         met = {call: values for call, values in calls.items() if call in says}
@@ -344,12 +346,12 @@ class Derivation:
             self._pending.append(BookEvent(FORGOTTEN))
 
     def _widths(self, variables: Container[str]) -> dict[str, int]:
-        """How many bits these inputs have."""
+        """Return how many bits these inputs have."""
         widths = {self.inputs[name]: width for name, width in self.widths.items()}
         return {variable: width for variable, width in widths.items() if variable in variables}
 
     def _theorem(self, name: str, says: str, assumed: Sequence[str], uses: Sequence[str]) -> str:
-        """What follows from theorems by logic alone."""
+        """Return what follows from theorems by logic alone."""
         event = proved(name, [f"(words-p {self.args})", *assumed], says, ["words-p"], uses)
         self._pending.append(event)
         return name
@@ -364,12 +366,12 @@ class Derivation:
 
 
 def _formula_of(lemma: str) -> str:
-    """The function of the formula that the lemma refutes."""
+    """Return the function of the formula that the lemma refutes."""
     return lemma.replace("lemma-", "lemma-formula-")
 
 
 def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
-    """A theorem by symbolic simulation: what would contradict it is refuted as clauses."""
+    """Return a theorem by symbolic simulation: what would contradict it is refuted as clauses."""
     place = 0
     bits = []
     for variable, width in widths.items():
@@ -385,7 +387,7 @@ def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
 def proved(
     name: str, hyps: Sequence[str], says: str, rules: Sequence[str], uses: Sequence[str] = ()
 ) -> BookEvent:
-    """A theorem that follows from others, and from some rules, by logic alone."""
+    """Return a theorem that follows from others, and from some rules, by logic alone."""
     use = f"\n    :use ({' '.join(dict.fromkeys(uses))})" if uses else ""
     return BookEvent(
         f"(defthm {name}\n  (implies (and {' '.join(hyps)})\n    {says})\n  :rule-classes nil\n"

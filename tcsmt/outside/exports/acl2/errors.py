@@ -36,7 +36,7 @@ _DIGITS = 10
 
 
 def error_book(path: Path, statement: TheoremStatement) -> StatementBook:
-    """The book of a statement about errors. path: of its file.
+    """Return the book of a statement about errors. path: of its file.
 
     Raises :class:`.InvalidProof`, with the reason, where there is none.
     """
@@ -134,7 +134,9 @@ def _words(recipe: RecipeFunctions, values: Mapping[str, Any]) -> RecipeWords:
 
 
 def _left(record: Mapping[str, Any]) -> list[Fraction]:
-    """What the splits of an a and of a b leave of it at most: nothing, where no constants are stated."""
+    """Return what the splits of an a and of a b leave of it at most: nothing, where no constants are
+    stated.
+    """
     try:
         a, b = (Fraction(one["left"]) for one in record.get("constants", ({"left": "0"},) * 2))
     except (LookupError, TypeError, ValueError, ArithmeticError):
@@ -143,6 +145,6 @@ def _left(record: Mapping[str, Any]) -> list[Fraction]:
 
 
 def _shorter(share: Fraction) -> Fraction:
-    """A share above 0 that is not larger, of few bits."""
+    """Return a share above 0 that is not larger, of few bits."""
     step = Fraction(2) ** (share.numerator.bit_length() - share.denominator.bit_length() - _DIGITS)
     return share // step * step

@@ -118,7 +118,7 @@ def _made(program: Path, place: Path, try_out: Callable[[Path], None]) -> Path:
 
 
 def _is_of_these_books(home: Path) -> bool:
-    """Whether a saved program's books are still the ones that it was made of."""
+    """Return whether a saved program's books are still the ones that it was made of."""
     try:
         held: dict[str, str] = json.loads((home / _HELD).read_text(encoding="utf-8"))
         return (home / _PROGRAM).exists() and held == _digests(map(Path, held))
@@ -127,7 +127,7 @@ def _is_of_these_books(home: Path) -> bool:
 
 
 def _digests(books: Iterable[Path]) -> dict[str, str]:
-    """A digest of each book, its certificate, and how large its compiled file is."""
+    """Return a digest of each book, its certificate, and how large its compiled file is."""
     digests = {}
     for book in books:
         parts = [Path(f"{book}{suffix}").read_bytes() for suffix in (".lisp", ".cert")]

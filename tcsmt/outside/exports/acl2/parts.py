@@ -51,7 +51,7 @@ class Parts:
         return self._names[body]
 
     def _parts(self, roots: Sequence[Term], names: Mapping[Term, str]) -> dict[Term, list[Term]]:
-        """The nodes that have a function, operands first, and what each is a function of."""
+        """Return the nodes that have a function, operands first, and what each is a function of."""
         order = self.write.operands_first(roots, names)
         sources = _sources(order, names)
         needed = {_word(node, names) for node in [*roots, *(node for node in order if node.op == "umax")]}
@@ -67,7 +67,7 @@ class Parts:
     def _cone(
         self, root: Term, parts: Mapping[Term, object], names: Mapping[Term, str]
     ) -> tuple[int, list[Term]]:
-        """How many operations are between a node and the inputs and parts below it, and these."""
+        """Return how many operations are between a node and the inputs and parts below it, and these."""
         size, below, seen = 0, dict[Term, None](), {root}
         pending = [root]
         while pending:
@@ -84,7 +84,7 @@ class Parts:
 
 
 def _word(node: Term, names: Container[Term]) -> Term:
-    """The node whose number this one has, too."""
+    """Return the node whose number this one has, too."""
     while node.op == "zext" and node not in names:
         (node,) = node.args
     return node

@@ -49,7 +49,7 @@ class Prover:
 
     @property
     def start(self) -> Path:
-        """The folder in which it has started: there, until it ends."""
+        """Return the folder in which it has started: there, until it ends."""
         return Path(self._start.name)
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ class Prover:
 
     @property
     def megabytes(self) -> int:
-        """The memory that it has; 0 where the system does not say."""
+        """Return the memory that it has; 0 where the system does not say."""
         try:
             status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
         except OSError:
@@ -95,7 +95,7 @@ class Prover:
         return int(resident.group(1)) >> 10 if resident else 0
 
     def send(self, forms: str, timeout: float) -> str:
-        """What is printed while the forms are evaluated. timeout: in seconds.
+        """Return what is printed while the forms are evaluated. timeout: in seconds.
 
         Raises :class:`ProverStopped` where it takes longer, and ends the session.
         """

@@ -39,17 +39,17 @@ class RecipeWords:
 
     @property
     def algorithm(self) -> Algorithm:
-        """The recipe on its unit."""
+        """Return the recipe on its unit."""
         return self.recipe.algorithm
 
     @cached_property
     def wide(self) -> str:
-        """The format of the inputs, of c and of the result."""
+        """Return the format of the inputs, of c and of the result."""
         return quoted_format(self.algorithm.wide)
 
     @cached_property
     def narrow(self) -> str:
-        """The format of the words."""
+        """Return the format of the words."""
         return quoted_format(self.algorithm.split.format)
 
     @cached_property
@@ -59,14 +59,14 @@ class RecipeWords:
 
     @cached_property
     def free(self) -> dict[str, list[str]]:
-        """What these words are called, by input."""
+        """Return what these words are called, by input."""
         a, b = self.recipe.inputs
         counts = dict.fromkeys(a, self.counts[0]) | dict.fromkeys(b, self.counts[1])
         return {name: self.recipe.words(name)[:count] for name, count in counts.items()}
 
     @property
     def inputs(self) -> dict[str, int]:
-        """The widths of all inputs."""
+        """Return the widths of all inputs."""
         return dict.fromkeys((*self.free, "c"), self.algorithm.wide.width)
 
     @property
@@ -94,7 +94,7 @@ class RecipeWords:
         return (low if number else max(split.format.e_min, self.domain.low)), high
 
     def _unit(self, number: int) -> int:
-        """The unit of a word, as it counts in the number."""
+        """Return the unit of a word, as it counts in the number."""
         split = self.algorithm.split
         return self._range(number)[0] - split.format.fraction_bits - split.scale * number
 
@@ -133,7 +133,7 @@ class RecipeWords:
         return f"(value-of-words (list {' '.join(words)}) {self.narrow} {self.algorithm.split.scale})"
 
     def _conditions(self, words: Sequence[str]) -> list[str]:
-        """What is known of the words of a number."""
+        """Return what is known of the words of a number."""
         split, says = self.algorithm.split, []
         for number, word in enumerate(words):
             low, high = self._range(number)
@@ -153,7 +153,7 @@ class RecipeWords:
         return says
 
     def _sums(self, recipe: RecipeFunctions) -> str:
-        """What a recipe makes of the words."""
+        """Return what a recipe makes of the words."""
         words: list[str] = []
         for lane, free in self.free.items():
             words += [*free, *["0"] * (len(recipe.words(lane)) - len(free))]
@@ -163,7 +163,7 @@ class RecipeWords:
         return f"({recipe.name} {self.args})"
 
     def _lists(self, value: Callable[[str], str]) -> tuple[str, str]:
-        """The values of all a's, and of all b's."""
+        """Return the values of all a's, and of all b's."""
         a, b = (f"(list {' '.join(map(value, side))})" for side in self.recipe.inputs)
         return a, b
 
@@ -184,7 +184,7 @@ class RecipeWords:
         return a, b
 
     def _error(self, result: str, sides: Sequence[str], c: str) -> str:
-        """The error of a result. sides: the values whose products are summed."""
+        """Return the error of a result. sides: the values whose products are summed."""
         exact = f"(+ (value-of {c} {self.wide}) (sum-of-products {' '.join(sides)}))"
         return f"(abs (- (value-of {result} {self.wide})\n              {exact}))"
 
@@ -194,7 +194,7 @@ class RecipeWords:
     # --- events
 
     def domain_events(self) -> list[BookEvent]:
-        """What words of the domain are."""
+        """Return what words of the domain are."""
         events = []
         low, high, wide = self.domain.low, self.domain.high, self.algorithm.wide
         for side, bits in zip("abc", (*self.domain.bits_in(wide), wide.precision), strict=True):
@@ -211,8 +211,8 @@ class RecipeWords:
         return [*events, BookEvent(f"(defun words-p ({self.args})\n  (and {_sizes(self.inputs)}))")]
 
     def split(self, left: Sequence[Fraction] | None) -> list[BookEvent]:
-        """What the words of a number are. left: the share of it that they leave at most, of an a and of a b;
-        None: they are the number.
+        """Return what the words of a number are. left: the share of it that they leave at most, of an a and
+        of a b; None: they are the number.
         """
         events = []
         for side, count, rest in zip("ab", self.counts, left or (None, None), strict=True):
@@ -359,7 +359,7 @@ class RecipeWords:
         return widths if self.domain.c_zero else {**widths, "c": self.algorithm.wide.width}
 
     def _values_of_words(self, recipes: Sequence[RecipeFunctions], says: str) -> BookEvent:
-        """The same of values."""
+        """Return the same of values."""
         low, high = self._range_of_result
         results = [self._sums(recipe) for recipe in recipes]
         within = [f"(exponent-within {result} {self.wide} {low} {high})" for result in results]
@@ -380,7 +380,7 @@ class RecipeWords:
         )
 
     def _values_of_results(self, recipes: Sequence[RecipeFunctions], says: str) -> BookEvent:
-        """The same of the inputs' own words."""
+        """Return the same of the inputs' own words."""
         words = [
             f"({word} {self.recipe.word(number, lane)})"
             for lane, names in self.free.items()
@@ -425,7 +425,7 @@ def _times(number: int, text: str) -> str:
 
 
 def _power(exponent: int, text: str) -> str:
-    """The text times a power of two; a negative one is on the other side."""
+    """Return the text times a power of two; a negative one is on the other side."""
     return _times(1 << max(exponent, 0), text)
 
 
@@ -447,14 +447,14 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _arithmetic(name: str, hyps: Sequence[str], says: str, uses: Sequence[str]) -> BookEvent:
-    """A theorem about values by linear arithmetic."""
+    """Return a theorem about values by linear arithmetic."""
     return _hinted(name, hyps, says, uses, "(theory 'arithmetic-of-values)")
 
 
 def _logical(
     name: str, hyps: Sequence[str], says: str, uses: Sequence[str], rules: Sequence[str]
 ) -> BookEvent:
-    """A theorem by logic, what constants compute, and some rules."""
+    """Return a theorem by logic, what constants compute, and some rules."""
     return _hinted(name, hyps, says, uses, f"(union-theories (theory 'computed) '({' '.join(rules)}))")
 
 

@@ -25,7 +25,9 @@ _SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NO
 
 
 def quoted_format(fmt: Format) -> str:
-    """A format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like it."""
+    """Return a format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like
+    it.
+    """
     if not fmt.signed or fmt.ignored_bits or fmt.specials not in _SPECIALS:
         raise InvalidProof(f"the page of values has no format like {fmt.name}")
     return f"'({fmt.exponent_bits} {fmt.fraction_bits} {fmt.bias} {_SPECIALS[fmt.specials]})"
@@ -44,21 +46,21 @@ class RecipeFunctions:
     unit: UnitBook
 
     def word(self, number: int, of: str) -> str:
-        """The call that gives a word of a number."""
+        """Return the call that gives a word of a number."""
         return f"({self.name}.word-{number} {of})"
 
     def words(self, lane: str) -> list[str]:
-        """What the words of an input are called where they are arguments."""
+        """Return what the words of an input are called where they are arguments."""
         return [f"{lane}-{number}" for number in range(self.algorithm.split.words)]
 
     @property
     def inputs(self) -> tuple[list[str], list[str]]:
-        """The names of the a's and of the b's."""
+        """Return the names of the a's and of the b's."""
         a, b = ([f"{side}{lane}" for lane in range(self.algorithm.k)] for side in "ab")
         return a, b
 
     def events(self) -> list[BookEvent]:
-        """The functions, in order."""
+        """Return the functions, in order."""
         wide = self.algorithm.wide.width
         x, y = var("x", wide), var("y", wide)
         made = [
@@ -112,7 +114,7 @@ class _Sums:
         return f"(logxor {1 << self.recipe.algorithm.wide.sign_bit} {x})"
 
     def seen(self, kind: Kind, number: int | None, word: str) -> str:
-        """A step's word under a name."""
+        """Return a step's word under a name."""
         return self._bound(f"sum-{len(self.lines)}", word)
 
     def _bound(self, name: str, value: str) -> str:

@@ -64,7 +64,9 @@ class SpecifiedNumbers:
 
 
 def pages() -> dict[str, str]:
-    """The texts of the books that are written by hand, by name: from the installed package, or a checkout."""
+    """Return the texts of the books that are written by hand, by name: from the installed package, or a
+    checkout.
+    """
     package = Path(str(resources.files("tcsmt")))
     folders = package / "outside/exports/acl2/by_hand", package.parent / "results/theorems/acl2"
     for folder in folders:
@@ -75,7 +77,9 @@ def pages() -> dict[str, str]:
 
 
 def specified_numbers(model: Model) -> SpecifiedNumbers:
-    """The specification's parameters for a model. Raises :class:`.TcsmtError` where it says another thing."""
+    """Return the specification's parameters for a model. Raises :class:`.TcsmtError` where it says another
+    thing.
+    """
     if not isinstance(model, FusedDotAdd):
         raise TcsmtError(f"the specification is of one fused sum, not of a model of kind {model.kind}")
     parts = model.parameters
@@ -121,7 +125,7 @@ class SpecificationBook:
 
     @property
     def text(self) -> str:
-        """What the file holds."""
+        """Return what the file holds."""
         books = [f'(include-book "../units/{unit.name}")' for unit in self.units]
         events = [event.in_book(self.name) for event in self.events]
         head = [
@@ -134,12 +138,12 @@ class SpecificationBook:
 
     @property
     def lemmas(self) -> list[BookEvent]:
-        """The theorems with clauses."""
+        """Return the theorems with clauses."""
         return [event for event in self.events if event.lemma]
 
 
 def specification_book(model: Model, numbers: SpecifiedNumbers | None = None) -> SpecificationBook:
-    """The book that proves that a model's unit is what the specification says.
+    """Return the book that proves that a model's unit is what the specification says.
 
     numbers: the specification's parameters; None: those of the model. With others the theorem is false, or
     its proof is not found: ACL2 refuses it. Raises :class:`.TcsmtError` for a model of another shape than the
@@ -218,7 +222,7 @@ class _Block:
 
     @property
     def words(self) -> dict[str, int]:
-        """The block's inputs, with the widths of their words."""
+        """Return the block's inputs, with the widths of their words."""
         a, b = self.parts.a_format.width, self.parts.b_format.width
         sides = dict.fromkeys(self.as_, a) | dict.fromkeys(self.bs, b)
         return sides | {"c": self.c_format.width}
@@ -246,7 +250,7 @@ class _Block:
     # --- events
 
     def events(self) -> list[BookEvent]:
-        """The theorem that the block is a fused sum, and what it rests on."""
+        """Return the theorem that the block is a fused sum, and what it rests on."""
         for call in dict.fromkeys(self.exponents, None):
             self._exponent(call)
         for call in self.aligned:
@@ -408,11 +412,11 @@ class _Block:
         )
 
     def _known(self, formals: Mapping[str, str]) -> dict[Term, str]:
-        """The variables of stages that are arguments of a stage."""
+        """Return the variables of stages that are arguments of a stage."""
         return {_term(self.calls[arg]): word for arg, word in formals.items() if arg in self.calls}
 
     def _own(self, call: StageCall, formals: Mapping[str, str]) -> list[Term]:
-        """The nodes of a stage, without those of its arguments."""
+        """Return the nodes of a stage, without those of its arguments."""
         return operands_first([_term(call)], self._known(formals))
 
     def _written_apart(
@@ -449,7 +453,7 @@ class _Block:
 
     @property
     def _widest(self) -> int:
-        """A width in which each aligned term is a signed number."""
+        """Return a width in which each aligned term is a signed number."""
         return max(call.width for call in [*self.aligned, self.aligned_c])
 
     def _sum(self) -> None:
@@ -545,7 +549,9 @@ class _Block:
         )  # fmt: skip
 
     def _of_the_sum(self, formals: Mapping[str, str]) -> Term:
-        """The part of the result that is of the sum and the maximum alone: a word, where none is special."""
+        """Return the part of the result that is of the sum and the maximum alone: a word, where none is
+        special.
+        """
         alone = {node: word in ("l", "s") for node, word in self._known(formals).items()}
         parts: dict[Term, None] = {}
         for node in self._own(self.result, formals):
@@ -648,7 +654,7 @@ class _Block:
         return names.get(arg, arg)
 
     def _inside(self, label: str) -> str:
-        """The value of one of the block's stages, written out."""
+        """Return the value of one of the block's stages, written out."""
         text = self._formal(label)
         if label == self.largest.label:
             return f"({self.name}-largest {self.args})"

@@ -42,7 +42,7 @@ class StatementBook:
 
     @property
     def text(self) -> str:
-        """What the file holds."""
+        """Return what the file holds."""
         head = [f"; {_plain(comment(line))}".rstrip() for line in self.head]
         books = [f'(include-book "../units/{unit.name}")' for unit in self.units]
         lines = [*head, "", '(in-package "ACL2")', *books]
@@ -52,12 +52,12 @@ class StatementBook:
 
     @property
     def lemmas(self) -> list[BookEvent]:
-        """The theorems with clauses."""
+        """Return the theorems with clauses."""
         return [event for event in self.events if event.lemma]
 
 
 def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementBook:
-    """The book of a statement of a certificate. path: of its file."""
+    """Return the book of a statement of a certificate. path: of its file."""
     derivation = Derivation(statement.goal, statement.widths, proof)
     files = [call["model"] for call in statement.record["calls"]]
     books = {file: unit_book(call.model, file) for file, call in zip(files, statement.calls, strict=True)}
@@ -170,7 +170,7 @@ class _Sides:
         return any_order(self.units[first], dict(zip(names, others, strict=True)), widths)
 
     def _call(self, number: int) -> tuple[list[tuple[str, str]], str]:
-        """What must be bound before a call, and the call."""
+        """Return what must be bound before a call, and the call."""
         names: dict[Term, str] = {}
         lines: list[tuple[str, str]] = []
         for earlier in range(number):

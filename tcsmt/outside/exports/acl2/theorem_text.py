@@ -26,7 +26,7 @@ def laid_out(theorem: str, names: Mapping[str, str]) -> list[str]:
 
 
 def _read(tokens: Iterator[str]) -> list[_Form]:
-    """The forms up to the end, or to the parenthesis that closes them."""
+    """Return the forms up to the end, or to the parenthesis that closes them."""
     forms: list[_Form] = []
     before = ""
     for token in tokens:
@@ -49,7 +49,7 @@ def _flat(form: _Form) -> str:
 
 
 def _called(form: _Form, names: Mapping[str, str]) -> str:
-    """What the function is that a form calls; "" of others."""
+    """Return what the function is that a form calls; "" of others."""
     first = form[1][0] if not isinstance(form, str) and form[1] else ""
     return names.get(first.lower(), "") if isinstance(first, str) else ""
 
@@ -59,7 +59,7 @@ def _has_call(form: _Form, names: Mapping[str, str]) -> bool:
 
 
 def _lines(form: _Form, indent: int, after: str, names: Mapping[str, str]) -> Iterator[str]:
-    """The lines of a form. after: the parentheses that close what it is in."""
+    """Yield the lines of a form. after: the parentheses that close what it is in."""
     space, flat, name = " " * indent, _flat(form), _called(form, names)
     fits = indent + len(flat) + len(after) <= _WIDTH
     if isinstance(form, str) or name or (fits and not _has_call(form, names)):

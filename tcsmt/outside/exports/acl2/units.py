@@ -47,7 +47,7 @@ class StageCall:
 
 
 def unit_book(model: Model, file: str) -> UnitBook:
-    """The book of a model. file: the model's in the certificate, whose name its functions end with."""
+    """Return the book of a model. file: the model's in the certificate, whose name its functions end with."""
     mark = file.partition(".")[0][:8]
     inputs = variables_of(model.input_names)
     writer = Acl2Writer(inputs)
@@ -97,7 +97,7 @@ def unit_book(model: Model, file: str) -> UnitBook:
 
 
 def _exponents(labels: Mapping[Term, str], writer: Acl2Writer) -> dict[Term, str]:
-    """The words of which a stage is the maximum, as stages of their own."""
+    """Return the words of which a stage is the maximum, as stages of their own."""
     named: dict[Term, str] = {}
     for node, label in labels.items():
         if node.op == "umax":
@@ -108,7 +108,7 @@ def _exponents(labels: Mapping[Term, str], writer: Acl2Writer) -> dict[Term, str
 
 
 def _boundary(node: Term, labels: dict[Term, str]) -> list[Term]:
-    """The inputs and stages from which a stage is computed, inputs first."""
+    """Return the inputs and stages from which a stage is computed, inputs first."""
     stops = [label for label in labels if label is not node]
     met: dict[Term, None] = {}
     pending, seen = [node], {node}
@@ -126,7 +126,7 @@ def _boundary(node: Term, labels: dict[Term, str]) -> list[Term]:
 
 
 def _formals(below: Sequence[Term], labels: dict[Term, str]) -> dict[Term, str]:
-    """A name for each argument, without the lane where there is one of its kind."""
+    """Return a name for each argument, without the lane where there is one of its kind."""
     full = {one: labels.get(one) or str(one.data) for one in below}
     kinds = [_base(name) for name in full.values()]
     named: dict[Term, str] = {}
@@ -140,7 +140,7 @@ def _slug(name: str) -> str:
 
 
 def _base(name: str) -> str:
-    """The name without its lane."""
+    """Return the name without its lane."""
     return re.sub(r"-?\d+$", "", name)
 
 

@@ -64,7 +64,7 @@ class Answer(Answered):
 
 
 def digest(script: str) -> str:
-    """What a script is known by: SHA-256 of its text, as solvers are given it."""
+    """Return what a script is known by: SHA-256 of its text, as solvers are given it."""
     return hashlib.sha256(script.encode()).hexdigest()
 
 
@@ -73,7 +73,7 @@ class _Wrong(Exception):
 
 
 def read(solver: str, script: str, output: bytes, code: int) -> Answer:
-    """The answer of a solver's process: what it wrote, and its exit code (negative: the signal)."""
+    """Return the answer of a solver's process: what it wrote, and its exit code (negative: the signal)."""
     try:
         if code:
             raise _Wrong(f"crashed ({ended(code)})")

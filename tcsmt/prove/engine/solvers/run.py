@@ -32,7 +32,7 @@ _HANGING = (20.0, 60.0)
 
 
 def solve(text: str, options: SolvingOptions) -> Answer:
-    """The first definite answer of the chosen solvers, or ``unknown`` with every reason.
+    """Return the first definite answer of the chosen solvers, or ``unknown`` with every reason.
 
     An answer counts once its process has ended well (:func:`tcsmt.prove.engine.solvers.answer.read`).
     """
@@ -75,7 +75,7 @@ def longest(options: SolvingOptions) -> float:
 
 
 def installed(name: str) -> str:
-    """The version of a solver's package, without starting it; empty where it is not installed."""
+    """Return the version of a solver's package, without starting it; empty where it is not installed."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     try:
@@ -94,7 +94,7 @@ class _Solver:
 
     @property
     def output(self) -> IO[bytes]:
-        """Its standard output."""
+        """Return its standard output."""
         return present(self.process.stdout)
 
     def more(self) -> bool:
@@ -104,7 +104,7 @@ class _Solver:
         return bool(part) and len(self.written) <= _MOST
 
     def answer(self, text: str) -> Answer:
-        """What it has answered to the script, once it has ended."""
+        """Return what it has answered to the script, once it has ended."""
         if len(self.written) > _MOST:
             return Answer("unknown", self.name, reason=f"wrote more than {_MOST >> 20} MiB")
         try:
