@@ -116,6 +116,10 @@ F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) "
         (F + "{ uint32_t t[(a & 3) + 1]; t[0] = a; return t[0]; }", "whose size is not constant"),
         ("union u { struct { uint64_t x : 40; } s; uint64_t w; };\n" + F
          + "{ union u u; u.w = a; return (uint32_t)(u.s.x << 8 >> 40); }", "the bit-field x, whose type is"),
+        (F + "{ char x = (char)a; return (uint32_t)(x >> 1); }", "the number in a plain char"),
+        ("typedef const char letter;\n" + F + "{ letter x = (letter)a; return x < 0; }", "a plain char"),
+        (F + "{ char t[4]; memcpy(t, &a, 4); return (uint32_t)t[b & 3]; }", "the number in a plain char"),
+        (F + "{ char x = (char)a; return (uint32_t)(float)x; }", "the number in a plain char"),
         ("static uint32_t g(const uint32_t p[static 1]) { return p == 0; }\n" + F + "{ return g(0); }",
          "a parameter with [static N]"),
         ("static uint32_t g(const uint32_t *p __attribute__((nonnull))) { return p == 0; }\n" + F
@@ -133,6 +137,9 @@ def test_files_that_c_leaves_open_are_refused(tmp_path: Path, text: str, said: s
     "text",
     [
         F + "{ return ((const uint32_t[]){a, b, 5})[c & 1]; }",
+        F + "{ char t[4], u[4]; memcpy(t, &a, 4); for (int i = 0; i < 4; i++) u[i] = t[3 - i]; "
+        "memcpy(&b, u, 4); return b; }",
+        F + "{ signed char x = (signed char)(a & 127); unsigned char y = (unsigned char)b; return x + y; }",
         F + "{ struct pair p = (struct pair){a, b}; return p.x + (struct pair){b, c}.y; }",
         "static uint32_t g() { return 3; }\n" + F + "{ return a + g(); }",
         "static void g(uint32_t *restrict p, const uint32_t *restrict q) { *p += *q; }\n" + F
