@@ -22,7 +22,7 @@ from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.writing import written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Malformed, TcsmtError
 from tests.support.certificates import (
     certified,
     chained,
@@ -235,7 +235,8 @@ def test_units_on_constants_state_nothing_of_inputs(tmp_path: Path) -> None:
         trace = model.apply(Operands((x.a[0], const(0, 8)), (x.b[0], const(0, 8)), x.c))
         sides.append(Side("", model, replace(trace, operands=x)))
     proved(tmp_path / "c", difference_of_sides("t", (sides[0], sides[1]), ONE.input_formats, Domain()))
-    assert "the formats in which models take it are none as it is" in missing(tmp_path / "c")
+    with pytest.raises(Malformed, match="the formats in which models take it are none as it is"):
+        missing(tmp_path / "c")
 
 
 def test_statements_of_other_kinds(tmp_path: Path) -> None:

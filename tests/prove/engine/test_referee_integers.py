@@ -20,6 +20,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.errors import Malformed
 from tests.oracles import integers
 from tests.support.certificates import flaws
 from tests.support.sampling import one_in
@@ -138,4 +139,5 @@ def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
         text = model.read_text()
         assert "bits = 6" in text
         model.write_text(text.replace("bits = 6", "bits = 5"))
-    assert flaws(tmp_path) != [""]
+    with pytest.raises(Malformed, match="its content is not the one that its name says"):
+        flaws(tmp_path)
