@@ -29,7 +29,7 @@ def answered(script: str, asked: Any, tmp_path: Path) -> Any:
     """What the page's functions give in Node: the value of an expression of ``asked`` and ``tables``."""
     node = shutil.which("node")
     if node is None:
-        pytest.skip("there is no node on this machine")
+        pytest.skip("node (Node.js) is not installed")
     assets = ROOT / "tcsmt" / "face" / "page" / "assets"
     tables = {
         name: {"name": name, "width": fmt.width, **table_of_format(fmt)}

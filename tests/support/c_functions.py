@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -63,13 +64,15 @@ def words(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray,
     return drawn[0], drawn[1], drawn[2]
 
 
-def same_as_compiled(text: str, folder: Path) -> None:
-    """What is read is what every compiler makes of it."""
-    model = read(text, folder, function="f")
+def same_as_compiled(text: str, folder: Path, names: Sequence[str] = ("f",)) -> None:
+    """What is read is what every compiler makes of it. names: of the functions."""
+    models = {name: read(text, folder, function=name) for name in names}
     a, b, c = words(np.random.default_rng(1), 300)
-    found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist()
-    for library in compiled(folder / "f.c", folder):
-        function = library.f
-        function.restype = ctypes.c_uint32
-        rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-        assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
+    libraries = compiled(folder / "f.c", folder)
+    for name, model in models.items():
+        found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist()
+        for library in libraries:
+            function = library[name]
+            function.restype = ctypes.c_uint32
+            rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+            assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, (name, library)

@@ -16,7 +16,7 @@ from tcsmt.outside.implementations.c_source import available
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tests.support.c_functions import compiled, read, same_as_compiled
+from tests.support.c_functions import HELPERS, compiled, read, same_as_compiled
 from tests.support.c_programs import program
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
@@ -227,3 +227,42 @@ def test_an_emulator_in_c_is_what_compilers_build_and_the_unit(tmp_path: Path) -
         ]
         assert found.tolist() == expected, library
     assert np.array_equal(found, run_words(volta, Operands(a=a, b=b, c=c)))
+
+
+SIGNED = "int32_t x = (int32_t)(a & 0xffff) - 30000;"
+#: Bodies of functions of a, b and c: constructs that are read, each with the standard's own meaning (C17).
+CONSTRUCTS = {
+    "promoted": "uint8_t x = a; uint16_t y = b; return x * y - x;",  # 6.3.1.1: to int, which holds both
+    "mixed": "int32_t x = (int32_t)(a & 0xffff); return x - 7 < b;",  # 6.3.1.8: compared as unsigned
+    "narrowed": "return (uint8_t)(a + b) | (uint32_t)(uint16_t)c << 8;",
+    "wider": "return (uint32_t)((uint64_t)a * b >> 32) ^ c;",
+    "divided": SIGNED + "return (uint32_t)(x / 8);",
+    "left": SIGNED + "return (uint32_t)(x % 8) + b / 4;",
+    "shifted": "return a << (b & 31) | c >> (a & 31);",
+    "logical": "return (a && b) + 2 * (b || c) + 4 * !a;",  # 6.5.13 f.: the second only where it decides
+    "chosen": "return a < b ? b - a : c ? a % 8 : 5;",
+    "switched": "switch (a & 3) { case 0: b++; case 1: return b; case 2: b = c; break; default: b ^= a; }"
+    " return b;",
+    "counted": "uint32_t n = 0; for (int i = 0; i < 32; i++) { if (!(a >> i & 1)) continue; n++; }"
+    " return n + b;",
+    "until": "int n = 0; do { a >>= 1; n++; } while (a && n < 40); return (uint32_t)n + c;",
+    "structure": "struct { uint16_t x; uint8_t y[3]; } s = {a, {b, c}}, t = s; t.y[2]++;"
+    " return t.x + t.y[1] + t.y[2];",
+    "punned": "union { float f; uint32_t u; } v; v.u = a; uint32_t sign = v.u >> 31;"
+    " return sign ? b : v.u;",
+    "bytes": "uint8_t t[4]; memcpy(t, &a, 4); uint32_t n = 0; for (int i = 0; i < 4; i++) n += t[i];"
+    " return n;",
+    "jumped": "if (a > b) goto end; b += c; end: return b;",
+    "enumerated": "enum { ONE = 1, SEVEN = 7 }; return (a & SEVEN) == ONE ? b : c;",
+    "called": "return pure(a) + pure(pure(b));",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_constructs_are_as_compiled(tmp_path: Path) -> None:
+    """By gcc and clang, without optimisation and with all of it."""
+    text = "".join(
+        f"uint32_t {name}(uint32_t a, uint32_t b, uint32_t c) {{ {body} }}\n"
+        for name, body in CONSTRUCTS.items()
+    )
+    same_as_compiled(HELPERS + text, tmp_path, tuple(CONSTRUCTS))
