@@ -49,7 +49,7 @@ LIBRARY = (
 SIMULATOR = (
     "tests/simulate/test_compiled.py", "tests/simulate/test_matmul.py", "tests/simulate/test_rows.py",
     "tests/simulate/test_float_kernels.py", "tests/simulate/test_kernel_source.py",
-    "tests/language/write/test_llvm.py", "tests/language/run/test_floats.py",
+    "tests/language/write/test_llvm.py", "tests/support/test_floats.py",
     "tests/language/run/test_exhaust.py", "tests/language/run/test_sums.py",
 )  # fmt: skip
 #: An emulator takes twenty times as long: products of units, and of NumPy.

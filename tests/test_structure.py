@@ -348,3 +348,10 @@ def test_files_are_utf_8_in_every_locale(tmp_path: Path) -> None:
     assert locale_files(planted) == [f"{planted}:1", f"{planted}:3"]
     for path in [*(ROOT / "tcsmt").rglob("*.py"), *(ROOT / "properties").rglob("*.py")]:
         assert locale_files(path) == []
+
+
+def test_files_that_the_check_names_are_there() -> None:
+    """A test that moved would be missed where the check names it, and only there."""
+    for script in ("run", "processors.py"):
+        named = re.findall(r"tests/[\w/]+\.py", (ROOT / ".ci" / script).read_text(encoding="utf-8"))
+        assert named and not [file for file in named if not (ROOT / file).is_file()]
