@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Child", "Fork", "spent", "start", "stop", "warm"]
+__all__ = ["Child", "spent", "start", "stop"]
 
 _FORKING = Path(__file__).with_name("forking.py")
 
@@ -75,11 +75,6 @@ def _end() -> None:
 def spent() -> float:
     """Return the seconds of a processor that this process and its ended children have used."""
     return sum(os.times()[:4]) + _USED[0]
-
-
-def warm() -> list[int]:
-    """Return the numbers of the processes that this one keeps, to fork solvers off."""
-    return [forking.process.pid for (process, _), forking in _WARM.items() if process == os.getpid()]
 
 
 class Fork:

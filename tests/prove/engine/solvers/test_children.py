@@ -25,8 +25,13 @@ def solved(word: int) -> bool:
     return solve(x_is(word), SolvingOptions()).values == {"x": word}
 
 
+def warm() -> list[int]:
+    """The numbers of the processes that this one keeps, to fork solvers off."""
+    return [each.process.pid for (process, _), each in children._WARM.items() if process == os.getpid()]
+
+
 @pytest.fixture(autouse=True)
-def warm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setattr(children, "_WARM", {})
     yield
@@ -34,9 +39,9 @@ def warm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_one_process_stays() -> None:
-    assert solved(1) and len(children.warm()) == 1
-    process = children.warm()
-    assert solved(2) and children.warm() == process
+    assert solved(1) and len(warm()) == 1
+    process = warm()
+    assert solved(2) and warm() == process
 
 
 def test_processor_time_of_forks_counts() -> None:
@@ -48,14 +53,14 @@ def test_processor_time_of_forks_counts() -> None:
 
 def test_one_that_was_killed_is_started_again() -> None:
     assert solved(1)
-    (before,) = children.warm()
+    (before,) = warm()
     os.kill(before, signal.SIGKILL)
-    assert solved(2) and children.warm() != [before]
+    assert solved(2) and warm() != [before]
 
 
 def test_nothing_is_forked_where_another_library_may_be_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
-    assert solved(3) and not children.warm()
+    assert solved(3) and not warm()
 
 
 def test_threads_do_not_mix_up_their_answers() -> None:
@@ -70,7 +75,7 @@ def test_threads_do_not_mix_up_their_answers() -> None:
 
 def test_a_reply_that_nobody_waited_for_is_not_another_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     assert solved(4)
-    (before,) = children.warm()
+    (before,) = warm()
     send = socket.send_fds
 
     def interrupted(*arguments: object) -> int:
@@ -81,18 +86,18 @@ def test_a_reply_that_nobody_waited_for_is_not_another_ones(monkeypatch: pytest.
         patch.setattr(socket, "send_fds", interrupted)
         with pytest.raises(KeyboardInterrupt):
             solved(5)
-    assert solved(6) and children.warm() != [before]
+    assert solved(6) and warm() != [before]
 
 
 def test_a_process_that_was_forked_off_has_its_own() -> None:
     assert solved(7)
-    process = children.warm()
+    process = warm()
     fork = os.fork()
     if not fork:
-        alone = not children.warm() and solved(8) and children.warm() != process
+        alone = not warm() and solved(8) and warm() != process
         os._exit(0 if alone else 1)
     assert os.waitpid(fork, 0)[1] == 0
-    assert solved(9) and children.warm() == process
+    assert solved(9) and warm() == process
 
 
 def test_no_process_is_left_behind() -> None:
@@ -100,7 +105,7 @@ def test_no_process_is_left_behind() -> None:
         "from tcsmt.prove.engine.options import SolvingOptions\n"
         "from tcsmt.prove.engine.solvers import children\n"
         f"from tcsmt.prove.engine.solvers.run import solve\nsolve({x_is(1)!r}, SolvingOptions())\n"
-        "print(*children.warm())"
+        "print(*(each.process.pid for each in children._WARM.values()))"
     )
     process = int(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
     with pytest.raises(ProcessLookupError):
