@@ -100,9 +100,7 @@ def _constants(record: Mapping[str, Any], count: int) -> SplitConstants:
 
 
 def _share(text: str) -> Fraction:
-    """Return a fraction that is not negative: as a word, a negative one is large, and its lemma says
-    nothing.
-    """
+    """A fraction that is not negative: as a word, a negative one is large, and its lemma says nothing."""
     share = Fraction(text)
     if share < 0:
         raise InvalidProof(f"{share} is below 0")
@@ -260,9 +258,7 @@ def certify_exact(certificates: Certificates, name: str, row: Row, integers: int
 
 
 def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record of :func:`.exactness.table.record` with the certificate of each largest K that is
-    proved.
-    """
+    """A record of :func:`.exactness.table.record` with the certificate of each largest K that is proved."""
     slices = []
     for part in record["slices"]:
         record_of = dict(part)

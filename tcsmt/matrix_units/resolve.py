@@ -62,7 +62,7 @@ class NamedSide:
 
     @staticmethod
     def of_row(row: Row, text: str = "") -> NamedSide:
-        """Return a side of one unit."""
+        """A side of one unit."""
         return NamedSide(text or row.name, (row,))
 
 
@@ -121,8 +121,7 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
 
 
 def reference(text: str, row: Row) -> str:
-    """Return a text that means the row in any folder: its name, or what was given, with whole paths for its
-    files.
+    """A text that means the row in any folder: its name, or what was given, with whole paths for its files.
 
     text: what the row was resolved from.
     """
@@ -130,8 +129,7 @@ def reference(text: str, row: Row) -> str:
 
 
 def whole_paths(text: str) -> str:
-    """Return a text for a unit, with whole paths for the files in it: the leading one, and those that options
-    name.
+    """A text for a unit, with whole paths for the files in it: the leading one, and those that options name.
 
     Paths are from the present folder.
     """

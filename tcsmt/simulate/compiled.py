@@ -354,7 +354,7 @@ class FloatColumnCode(ColumnCode):
 
 
 def _function(name: str, text: str, *arguments: Any) -> Callable[..., None]:
-    """Return a function of LLVM text; the number of groups comes before its arguments."""
+    """A function of LLVM text; the number of groups comes before its arguments."""
     address = functions(declared(text), [name])[name]
     return ctypes.CFUNCTYPE(None, ctypes.c_int64, *arguments)(address)
 

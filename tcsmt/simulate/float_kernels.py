@@ -64,7 +64,7 @@ class FloatRows(KernelSource):
         return converts_half() or all(through_half(var("x", f.width), f) is None for f in _formats(block))
 
     def rows(self) -> str:
-        """Return a function ``rows`` over arrays (rows, lanes) in memory order.
+        """A function ``rows`` over arrays (rows, lanes) in memory order.
 
         The array ``%failed`` has a bit for each row, the lowest one first: whether its result says nothing.
         """
@@ -125,8 +125,8 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
 
 
 def _by_half(block: ProvedBlock, names: str) -> list[Term]:
-    """Return a form's result and its guard, in which numbers of some operands are converted by way of
-    binary16 where that is shorter. Of words that are special they say nothing.
+    """A form's result and its guard, in which numbers of some operands are converted by way of binary16 where
+    that is shorter. Of words that are special they say nothing.
     """
     own, short = block.model.trace, dict[Term, Term]()
     words = {"a": own.a, "b": own.b, "c": [own.c]}
@@ -163,7 +163,7 @@ class FloatColumns(KernelSource):
         return None if own is None else cls(block, roots, own)
 
     def outer(self) -> str:
-        """Return a function ``outer`` as that of the integers, of what is prepared.
+        """A function ``outer`` as that of the integers, of what is prepared.
 
         Where the results say nothing for some column of a row, its byte in the array ``%failed`` is 1.
         """
@@ -217,7 +217,7 @@ class FloatColumns(KernelSource):
         return [max(bits, 32) if name == "a" else bits for bits in own.bits]
 
     def prepare(self, name: str) -> str:
-        """Return a function ``prepare`` over one array of words of a or b, and one for each result."""
+        """A function ``prepare`` over one array of words of a or b, and one for each result."""
         (own,) = (own for own in self.prepared if own.name == name)
         (operand,) = (operand for operand in self.inputs if operand.name == name)
         e, word = self._emitter(), own.words[0]
@@ -388,7 +388,7 @@ class _Failures:
 
     @property
     def _kept(self) -> list[_Part]:
-        """Return one for each word that is kept."""
+        """One for each word that is kept."""
         return list({part.key: part for part in self.parts}.values())
 
     def carried(self, e: Emitter) -> list[tuple[str, str, str]]:

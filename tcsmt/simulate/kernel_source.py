@@ -161,9 +161,7 @@ finish:
         return over_groups("outer", signature, body, last="finish")
 
     def _gathered(self, e: Emitter, operand: OperandArray) -> Iterator[tuple[int, str]]:
-        """Yield one vector for each lane, from rows that lie one after the other; and the bits of its
-        elements.
-        """
+        """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
         bits, lanes = operand.bits, len(operand.terms)
         base = e.emit(f"mul i64 %g, {self.width * lanes}")
         if lanes == 1:
@@ -234,9 +232,7 @@ finish:
     def _interleaved(
         self, e: Emitter, bits: int, vectors: Mapping[tuple[tuple[int, int], ...], str], bit: int
     ) -> dict[tuple[tuple[int, int], ...], str]:
-        """Return each vector with that whose rows are ``bit`` more. vectors: by row and column of their
-        elements.
-        """
+        """Each vector with that whose rows are ``bit`` more. vectors: by row and column of their elements."""
         new, kind, size = {}, e.type(bits), _SHUFFLED // bits
         for places, vector in vectors.items():
             others = tuple((row + bit, column) for row, column in places)
@@ -298,7 +294,7 @@ def some(e: Emitter, flags: str) -> str:
 
 
 def load(e: Emitter, operand: OperandArray, place: str, kind: str = "") -> str:
-    """Return a vector of an operand's words, or what else ``kind`` says, from a place in its array."""
+    """A vector of an operand's words, or what else ``kind`` says, from a place in its array."""
     return e.load(f"%{operand.name}{e.suffix}", operand.bits, place, kind)
 
 
@@ -312,6 +308,6 @@ def _loaded(e: Emitter, same: bool, pointer: str, bits: int, place: str, width: 
 
 
 def _joined(e: Emitter, kind: str, length: int, first: str, second: str) -> str:
-    """Return one vector of the elements of two."""
+    """One vector of the elements of two."""
     mask = ", ".join(f"i32 {place}" for place in range(length))
     return e.emit(f"shufflevector {kind} {first}, {kind} {second}, <{length} x i32> <{mask}>")

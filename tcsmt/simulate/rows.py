@@ -111,7 +111,7 @@ def run_together(
 
 
 def _columns(model: Model, operands: Words) -> dict[str, Array]:
-    """Return each input of a model by its name: an array of all rows."""
+    """Each input of a model by its name: an array of all rows."""
     columns = operands.map(lambda words: np.moveaxis(words, -1, 0) if words.ndim > 1 else words).flat()
     return dict(zip(model.input_names, columns, strict=True))
 

@@ -11,7 +11,7 @@ _MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1")
 
 
 def unmarked(text: str) -> str:
-    """Return a docstring's text without markup.
+    """A docstring's text without markup.
 
     >>> unmarked("``c`` is zero (:func:`.decide`)")
     'c is zero (decide)'

@@ -137,7 +137,7 @@ def _marks_of_module(name: str) -> Iterator[bytes]:
 
 
 def _path(name: str) -> Path | None:
-    """Return a module's file; None where there is none, as of an attribute of a module."""
+    """A module's file; None where there is none, as of an attribute of a module."""
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)

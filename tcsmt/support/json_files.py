@@ -21,7 +21,7 @@ def json_of(content: str | bytes, **options: Any) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object with these keys. Raises :class:`ValueError` for a key that is there twice."""
+    """An object with these keys. Raises :class:`ValueError` for a key that is there twice."""
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()

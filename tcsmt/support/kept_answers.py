@@ -59,7 +59,7 @@ class AnswerLog(LockedFile):
         return f"{counted(count, 'entry', 'entries')}; {GOES_ON}" if count else ""
 
     def _read(self, content: bytes) -> int:
-        """Return every whole record; where the last one ends."""
+        """Every whole record; where the last one ends."""
         place = len(_HEAD)
         while True:
             start = place + _KEY + _LENGTH

@@ -20,7 +20,7 @@ _MEMORY = 1 << 27
 
 
 def read_bytes(path: Path, most: int = 0) -> bytes:
-    """Return a file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
+    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
 
     most: bytes that it may have, if fewer than any file may; :class:`.TooLarge` is raised for more.
     """

@@ -62,8 +62,7 @@ def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]
 def _minimum(
     sets: Sequence[int], useful: Sequence[int], whole: int, most: int
 ) -> tuple[list[int] | None, bool]:
-    """Return a choice of fewer than ``most`` sets, the smallest; None: there is none. And whether that is
-    sure.
+    """A choice of fewer than ``most`` sets, the smallest; None: there is none. And whether that is sure.
 
     Branch and bound: one of the sets that hold the rarest member is in every choice.
     """

@@ -44,7 +44,7 @@ def columns(
 
 
 def markdown(head: Sequence[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    """Return a Markdown table.
+    """A Markdown table.
 
     >>> markdown(["unit", "K"], [["volta", 4]])
     ['| unit | K |', '|---|---|', '| volta | 4 |']

@@ -94,7 +94,7 @@ def _fault(derived: Derived, values: Mapping[str, Any], keys: Iterable[str]) -> 
 
 
 def _written(kind: str, value: Any, certificates: Certificates) -> Any:
-    """Return a value as a statement's file has it; models have files of their own."""
+    """A value as a statement's file has it; models have files of their own."""
     match kind:
         case "fraction":
             return str(value)

@@ -343,7 +343,7 @@ class _BudgetBuilder:
         fine: bool = False,
         flush: bool = False,
     ) -> Partial:
-        """Return an exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
+        """An exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
         self.chain.know(_IEEE)
         share = Fraction(1, 2) if rounding.nearest else Fraction(1)
         self.stays_below(fmt.largest_finite, self.reach(exact), shift, f"a sum in {fmt.name}")
@@ -397,7 +397,7 @@ class _BudgetBuilder:
         return lower, WHOLE if held else lower
 
     def inside(self, start: Partial, shift: int, steps: list[Instruction]) -> Partial:
-        """Return a chain of instructions."""
+        """A chain of instructions."""
         partial, shared = start, Shared()
         for i, j, part in steps:
             there = i < len(self.a.sizes) and j < len(self.b.sizes)
@@ -407,7 +407,7 @@ class _BudgetBuilder:
     def instruction(
         self, c: Partial, product: tuple[int, int], lanes: int, shift: int, shared: Shared
     ) -> Partial:
-        """Return one instruction, of whose lanes the first ones have products that are not zero."""
+        """One instruction, of whose lanes the first ones have products that are not zero."""
         partials: list[Partial] = []
 
         def read(source: Source, parts: tuple[Part, Part] | None = None) -> Partial:

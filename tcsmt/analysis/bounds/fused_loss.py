@@ -273,8 +273,7 @@ class FusedSum:
         return least if alone else Fraction(0)
 
     def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
-        """Return a sum of terms; one that is left out where its largest exponent is small is not left out
-        here.
+        """A sum of terms; one that is left out where its largest exponent is small is not left out here.
 
         Where it is left out, none of its numbers is one that the lemmas are about, and all are zeros.
         """
@@ -665,7 +664,7 @@ def _not_above(chain: StepwiseProof, x: Fixed) -> None:
 
 
 def _without_constant(term: Term, value: Term) -> tuple[Term, Term]:
-    """Return a node, and its value where a term has a value: other constants may be added to the node."""
+    """A node, and its value where a term has a value: other constants may be added to the node."""
     if term.op == "add" and len(term.args) == 2 and term.args[0].op == "const":
         return term.args[1], value - term.args[0]
     return term, value
@@ -692,7 +691,7 @@ def leading_bit(word: Term) -> Term:
 
 
 def _whole(x: Number) -> Term:
-    """Return a number's significand with its sign, in two's complement."""
+    """A number's significand with its sign, in two's complement."""
     word = x.significand.zext(x.significand.width + 1)
     return x.sign.ite(-word, word)
 

@@ -63,7 +63,7 @@ class Moves:
 
     @cached_property
     def limit(self) -> int:
-        """Return an exponent above which no number's is."""
+        """An exponent above which no number's is."""
         return max(sum(fmt.e_max for fmt in self.factors) + 1, self.domain.high)
 
     def prove(self, chain: StepwiseProof, steps: Sequence[Step]) -> None:
@@ -150,7 +150,7 @@ class Moves:
 
     @property
     def product(self) -> tuple[int, list[Term], Term]:
-        """Return a product's place, its words, and whether they are possible."""
+        """A product's place, its words, and whether they are possible."""
         words = [var(name, fmt.width) for name, fmt in zip(("other a", "other b"), self.factors, strict=True)]
         numbers = [decode(fmt, word) for fmt, word in zip(self.factors, words, strict=True)]
         return 0, words, all_of(~(x.infinite | x.nan) for x in numbers)
@@ -162,7 +162,7 @@ class Moves:
         return C, [word], self.domain.within(word, self.wide, self.wide.precision)
 
     def tops(self) -> tuple[Term, Term]:
-        """Return a largest exponent, and a later one."""
+        """A largest exponent, and a later one."""
         return var("largest", self.top.term.width), var("later largest", self.top.term.width)
 
     # --- the lemmas

@@ -444,9 +444,7 @@ Fixed: TypeAlias = tuple[int, ...]
 
 
 def _question(split: Split, fixed: Fixed) -> tuple[Term, Term]:
-    """Return an input whose exponent field begins with these bits, and: does :func:`statement` not hold for
-    it?
-    """
+    """An input whose exponent field begins with these bits, and: does :func:`statement` not hold for it?"""
     goal, word = ~statement(split), traced(split).word
     if not fixed:
         return word, goal

@@ -73,7 +73,7 @@ def guessed(split: Split, domain: Domain, bits: int, count: int) -> SplitConstan
 
 
 def _against(split: Split, binade: Domain, bits: int, constants: SplitConstants) -> int | None:
-    """Return a number of one binade for which the constants do not hold, of all that there are."""
+    """A number of one binade for which the constants do not hold, of all that there are."""
     wide, goal = split.wide, kept_goal(split, binade, bits, constants)
     if goal.value == 0:
         return None

@@ -130,7 +130,7 @@ def require_same(chain: StepwiseProof, first: Format, second: Format, high: int)
 
 
 def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
-    """Return an instruction's steps where steps of another one come before them, whose result is its c."""
+    """An instruction's steps where steps of another one come before them, whose result is its c."""
     if not before:
         return list(steps)
 
@@ -408,7 +408,7 @@ class _Reader:
             before = stages[-1].term
 
     def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:
-        """Return one block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
+        """One block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
         (total,) = (checked_cast(stage.value, Fixed) for stage in stages if stage.kind is Kind.SUM)
         fmt = checked_cast(stages[-1].value, Format)
         scaled = any(stage.kind is Kind.SCALED_PRODUCT for stage in stages)
@@ -488,9 +488,7 @@ class _Renaming:
 
 
 def _as_aligned(number: Number, x: Fixed) -> Number:
-    """Return a number as it is aligned in a sum: its exponent, and the place of its point, may be smaller
-    alike.
-    """
+    """A number as it is aligned in a sum: its exponent, and the place of its point, may be smaller alike."""
     for addend in x.addends:
         aligned = _as_aligned(number, addend)
         if aligned is not number:

@@ -140,7 +140,7 @@ class _Number:
 
     @property
     def given(self) -> Term:
-        """Return a finite number, and the exponent of one that is no smaller."""
+        """A finite number, and the exponent of one that is no smaller."""
         wide = self.slicing.wide
         row = self.top.ule(wide.e_max - wide.e_min)
         return self.slicing.finite(self.word) & self.x.exponent.term.ule(self.top) & row

@@ -113,7 +113,7 @@ def _step(
 
 
 def polynomial(term: Term, leaves: Mapping[Term, IntegerFormat]) -> dict[tuple[Term, ...], int]:
-    """Return a polynomial in the operands that has the term's value modulo 2 to the power of its width.
+    """A polynomial in the operands that has the term's value modulo 2 to the power of its width.
 
     A word is extended only where it is shown to hold the polynomial's value, whatever the operands are.
     Raises :class:`.Unbounded` for terms that are no such thing.

@@ -239,7 +239,7 @@ class UnitSubject(Subject):
 
 
 def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
-    """Return a row of words as those of so many instructions, the last one padded with zeros.
+    """A row of words as those of so many instructions, the last one padded with zeros.
 
     row: (length,). Returns (instructions, k), of its dtype.
     """

@@ -105,9 +105,7 @@ class AlgorithmPair:
 
     @cached_property
     def doubts(self) -> tuple[Term, Term]:
-        """Return two truth values: a result does not fit the fixed-point words; the first one's error is
-        larger.
-        """
+        """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
         grid = ErrorGrid.of(self.domain, self.k, self.wide)
         words = [a.trace.output for a in self.algorithms]
         numbers = [grid.number(word) for word in words]
@@ -154,7 +152,7 @@ class ErrorComparison:
 
 
 def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[BothErrors]:
-    """Return both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
+    """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
     if not inputs:
         return []
     wide, rows = pair.wide, Rows.of(inputs, pair.k, pair.wide)

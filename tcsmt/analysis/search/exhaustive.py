@@ -103,7 +103,7 @@ class InputSpace:
 
     @cached_property
     def words(self) -> dict[str, Term]:
-        """Return every word, as a term of the input ``x``."""
+        """Every word, as a term of the input ``x``."""
         zero = {"c": const(0, self.wide.width)} if self.domain.c_zero else {}
         return {name: self._word(name) for name in self.places} | zero
 
@@ -189,7 +189,7 @@ class InputSpace:
         return abs(result - exact) / size if size else Fraction(0)
 
     def _table(self, name: str) -> Array:
-        """Return a word's value for each of its bits; NaN outside of the domain."""
+        """A word's value for each of its bits; NaN outside of the domain."""
         (start, length), wide = self.places[name], self.wide
         word = self.words[name]
         inside = self.domain.within(word, wide, self._fraction_bits(name) + 1)

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def comparison_json(result: ErrorComparison) -> dict[str, Any]:
-    """Return two algorithms, the verdict, and its witness."""
+    """Two algorithms, the verdict, and its witness."""
     pair, verdict, judgement = result.pair, result.verdict, result.judgement
     data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
     data |= answer_json(verdict, "worse", "never worse")
@@ -34,7 +34,7 @@ def comparison_json(result: ErrorComparison) -> dict[str, Any]:
 
 
 def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> dict[str, Any]:
-    """Return one input, both results on it, and by how much the first one's error is larger."""
+    """One input, both results on it, and by how much the first one's error is larger."""
     wide = pair.wide
     return {
         "inputs": inputs_json(wide, values),
@@ -51,7 +51,7 @@ def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothE
 
 
 def flaw_json(result: FlawFinding) -> dict[str, Any]:
-    """Return an algorithm, the verdict on a flaw of it, the short witness and the worst."""
+    """An algorithm, the verdict on a flaw of it, the short witness and the worst."""
     flaw, verdict = result.flaw, result.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
     data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
@@ -61,7 +61,7 @@ def flaw_json(result: FlawFinding) -> dict[str, Any]:
 
 
 def case_json(wide: Format, case: Case) -> dict[str, Any]:
-    """Return one input that shows a flaw, the result on it, and what it is once a word has moved."""
+    """One input that shows a flaw, the result on it, and what it is once a word has moved."""
     data: dict[str, Any] = {
         "inputs": inputs_json(wide, case.values),
         "exact": signed_text(case.exact),
@@ -106,7 +106,7 @@ def _extreme(extreme: Extreme | None, wide: Format) -> dict[str, Any] | None:
 
 
 def error_text(error: Fraction | None) -> str:
-    """Return an error, exactly; a result that is not finite has an infinite one (None)."""
+    """An error, exactly; a result that is not finite has an infinite one (None)."""
     return "infinite" if error is None else signed_text(error)
 
 

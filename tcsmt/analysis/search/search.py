@@ -70,7 +70,7 @@ class Rows(Batch):
         return replace(self, a=self.a[:, places], b=self.b[:, places])
 
     def values(self, row: int) -> dict[str, int]:
-        """Return one row's words by name."""
+        """One row's words by name."""
         words = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
         words |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
         return words | {"c": int(self.c[row])}
@@ -211,7 +211,7 @@ def short_witness(
     domain: Domain,
     values: Mapping[str, int],
 ) -> dict[str, int] | None:
-    """Return a simpler input of the domain than this one that shows what it does; None where it does not.
+    """A simpler input of the domain than this one that shows what it does; None where it does not.
 
     shows: whether each of several inputs does, by the simulator.
     """
@@ -225,9 +225,7 @@ def short_witness(
 
 
 def searched(verdict: Verdict, seconds: float) -> Verdict:
-    """Return a solver's verdict after a search that found nothing: where it is unknown, the reason says
-    so.
-    """
+    """A solver's verdict after a search that found nothing: where it is unknown, the reason says so."""
     if not isinstance(verdict, Unknown):
         return verdict
     reason = f"no witness in {seconds:g} s of simulation, and no proof; {verdict.reason}"

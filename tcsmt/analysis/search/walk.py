@@ -58,7 +58,7 @@ StageOf = Mapping[Place, tuple[Stage, int]]
 
 
 def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
-    """Return every step on one input (words by name); what is zero and loses nothing is left out."""
+    """Every step on one input (words by name); what is zero and loses nothing is left out."""
     trace = algorithm.trace
     stages = [s for s in trace.stages if isinstance(s.value, Format)]
     words = evaluate([s.term for s in stages], values)
@@ -94,8 +94,7 @@ def _moves(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) -
 
 
 def _added(stage_of: StageOf, number: int | None, exact: Fraction | None) -> tuple[Move, Fraction | None]:
-    """Return an addition to the total, and what is held after it: the total and, if it is compensated, its
-    error.
+    """An addition to the total, and what is held after it: the total and, if it is compensated, its error.
 
     exact: what was held before, and the summand. What the error still holds is not lost.
     """
@@ -122,9 +121,7 @@ def _splits(algorithm: Algorithm, values: Mapping[str, int], stage_of: StageOf) 
 
 
 def _instruction(algorithm: Algorithm, c: int, step: Step, shift: int, stage_of: StageOf) -> Move:
-    """Return one instruction of the unit: its words, and what it loses of the exact sum of their products and
-    c.
-    """
+    """One instruction of the unit: its words, and what it loses of the exact sum of their products and c."""
     i, j, part = step
     words = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": c}
     exact = value(c)

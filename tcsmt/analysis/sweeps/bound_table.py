@@ -42,7 +42,7 @@ class BoundSubject:
 
     @classmethod
     def of_format(cls, name: str, domain: Domain) -> BoundSubject:
-        """Return a unit by itself on numbers of an operand format: nothing is lost before it.
+        """A unit by itself on numbers of an operand format: nothing is lost before it.
 
         Exponents that the domain leaves open are those of the format's normal numbers.
         Raises :class:`.TcsmtError` for what is not a floating-point format.
@@ -68,7 +68,7 @@ class BoundSubject:
 
     @classmethod
     def of_algorithm(cls, name: str, domain: Domain) -> BoundSubject:
-        """Return an algorithm on binary32 numbers, of Type 1 where the domain leaves exponents open.
+        """An algorithm on binary32 numbers, of Type 1 where the domain leaves exponents open.
 
         Raises :class:`.TcsmtError`.
         """
@@ -99,7 +99,7 @@ class TableLine:
 def lines_of(
     subjects: Sequence[BoundSubject], units: Sequence[str], lengths: Iterable[int], effort: Effort
 ) -> Iterator[TableLine]:
-    """Yield each subject on what GEMM libraries use of each unit; units that do not take it are left out.
+    """Each subject on what GEMM libraries use of each unit; units that do not take it are left out.
 
     Raises :class:`.TcsmtError` where no unit takes any of them.
     """

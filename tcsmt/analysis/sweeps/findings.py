@@ -102,9 +102,7 @@ class Effort:
     run: str = field(default_factory=lambda: uuid4().hex)
 
     def task(self, key: str, about: About, function: Callable[..., Record], *arguments: Any) -> Task:
-        """Return an entry of the list that solvers are asked about: ``function(*given, solving,
-        seconds)``.
-        """
+        """An entry of the list that solvers are asked about: ``function(*given, solving, seconds)``."""
         return Task(key, about.asked, _solved, (self, function, *arguments), _code(), about.models)
 
 
@@ -114,7 +112,7 @@ def _solved(effort: Effort, function: Callable[..., Record], *arguments: Any) ->
 
 @lru_cache(maxsize=1)
 def _solving(effort: Effort) -> Solving:
-    """Return one for each process and run: what one entry has proved of a unit's steps serves the next."""
+    """One for each process and run: what one entry has proved of a unit's steps serves the next."""
     return Solving(effort.options)
 
 
@@ -147,7 +145,7 @@ def _any_algorithm(k: int) -> Algorithm:
 
 
 def entries(effort: Effort) -> Iterator[Task]:
-    """Yield every entry of the list, by its key."""
+    """Every entry of the list, by its key."""
     models = _digests(_TABLE_5_NAMES, UNITS, 4)
     yield Task("Table 5 (Valpey et al.)", digest_of_texts(models.values()), table_five, (), _code(), models)
     for unit in FP16_UNITS:
@@ -466,7 +464,7 @@ def _largest(entry: Record) -> str:
 
 
 def _size(error: float | None) -> str:
-    """Return an error for people; an infinite one stands as null in a file."""
+    """An error for people; an infinite one stands as null in a file."""
     return "infinite" if error is None else f"{error:g}"
 
 

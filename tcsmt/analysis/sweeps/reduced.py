@@ -191,7 +191,7 @@ class ReducedFact:
         return self.algorithms == ("fp32-fma",)
 
     def domain(self, narrow: Format) -> Domain:
-        """Return its inputs on the image of this width."""
+        """Its inputs on the image of this width."""
         wide, p = wide_format(narrow), narrow.precision
         low, high = {
             "type1": (narrow.e_min - 1, narrow.e_max - 1),
@@ -204,7 +204,7 @@ class ReducedFact:
         return Domain(exponents=(low, high), bits=bits, c_zero=self.c_zero)
 
     def images(self, unit: str, narrow: Format) -> list[Algorithm]:
-        """Return its algorithms on the image of an architecture's or instruction's unit."""
+        """Its algorithms on the image of an architecture's or instruction's unit."""
         return [_image(name, unit, self.k, narrow) for name in self.algorithms]
 
     def digests(self, unit: str, narrow: Format) -> dict[str, str]:
@@ -302,8 +302,8 @@ def survey(
     workers: Workers,
     progress: ProgressCallback = unseen,
 ) -> Computed:
-    """Return every entry by its key. One that is kept, decided or with the same limits, is not computed
-    again, unless it is a proof that does not count.
+    """Every entry by its key. One that is kept, decided or with the same limits, is not computed again,
+    unless it is a proof that does not count.
 
     After a width at which solvers did not answer in time they are asked about full width alone.
     """

@@ -156,7 +156,7 @@ class Exact:
 
 
 def exact_product(a: Array, b: Array) -> Exact:
-    """Return a (M, K) times B (K, N), FP32 values (or narrower ones)."""
+    """A (M, K) times B (K, N), FP32 values (or narrower ones)."""
     left, right = a.astype(np.float64), b.astype(np.float64)
     shape = (left.shape[0], right.shape[1])
     high, low, magnitude = (np.empty(shape) for _ in range(3))
@@ -171,7 +171,7 @@ def exact_product(a: Array, b: Array) -> Exact:
 
 
 def exact_product_of_integers(a: Array, b: Array) -> Exact:
-    """Return a (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
+    """A (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
     (left, low), (right, lower) = _counted(a), _counted(b)
     product, magnitude = left.dot(right), abs(left).dot(abs(right))
     unity = Fraction(2) ** (low + lower)
@@ -273,8 +273,7 @@ def point(
     size: int = 16,
     seeds: int = 2,
 ) -> Iterator[dict[str, Any]]:
-    """Yield one record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x
-    size.
+    """One record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x size.
 
     Fused units are there with truncations to nearest, too (:func:`to_nearest`). FP8 algorithms are held
     against the product of the FP8 words: their inputs are taken to be FP8 numbers. Emulations of binary64 are
@@ -336,7 +335,7 @@ class Matrices:
 
 
 def task_for(recipe: str, distribution: str, k: int, drawn: Matrices) -> Task:
-    """Return one record of a sweep: an algorithm, by its name, at one length on one distribution.
+    """One record of a sweep: an algorithm, by its name, at one length on one distribution.
 
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """

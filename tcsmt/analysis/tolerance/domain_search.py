@@ -70,7 +70,7 @@ def largest_found(kernel: Kernel, k: int, domain: Domain, seconds: float) -> Fou
 
 
 def _exactly(kernel: Kernel, words: MatrixWords, tried: int) -> FoundError | None:
-    """Return one input, in fractions."""
+    """One input, in fractions."""
     (word,) = (int(x) for x in results_of(kernel, words, kernel.reduction))
     schedule, epilogue, unit = kernel.schedule, kernel.epilogue, kernel.unit.model
     element = MatrixWords(words.a, words.b.T, None if words.c is None else words.c[:, None], words.bias)

@@ -60,7 +60,7 @@ class Linear:
         return Linear(**{name: getattr(self, name) + getattr(other, name) for name in _NAMES})
 
     def times(self, factor: Fraction) -> Linear:
-        """Return each of the numbers, multiplied."""
+        """Each of the numbers, multiplied."""
         return Linear(**{name: getattr(self, name) * factor for name in _NAMES})
 
 
@@ -170,7 +170,7 @@ def _check_formats(unit: Model) -> None:
 
 
 def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequence[_Partial]) -> _Partial:
-    """Return an IEEE operation: the exact sum of its inputs, rounded once."""
+    """An IEEE operation: the exact sum of its inputs, rounded once."""
     chain.know(_IEEE)
     exact = _joined(parts)
     off = exact.off
@@ -190,7 +190,7 @@ def _operation(chain: StepwiseProof, unit: Model, step: IeeeStep, parts: Sequenc
 
 
 def _fused(chain: StepwiseProof, step: FusedStep, start: _Partial, parts: Sequence[_Partial]) -> _Partial:
-    """Return a fused sum; every number may be other than zero, which loses no less than zeros do."""
+    """A fused sum; every number may be other than zero, which loses no less than zeros do."""
     exact, fused = _joined([start, *parts]), step.sum
     live = frozenset(range(len(parts))) | ({C} if start.content else set())
     off = exact.off

@@ -123,7 +123,7 @@ class _ShareSteps:
         return off
 
     def constant(self, fmt: AnyFormat, word: int) -> _Share:
-        """Return a number: alpha, beta or zero."""
+        """A number: alpha, beta or zero."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
             raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
@@ -153,9 +153,7 @@ class _ShareSteps:
     def convert_randomly(
         self, x: _Share, source: Format, target: Format, random: _Share, bits: int, saturate: bool
     ) -> _Share:
-        """Return one of x's two neighbours, which may be above the largest number where x is close to
-        that.
-        """
+        """One of x's two neighbours, which may be above the largest number where x is close to that."""
         rounded = self._rounded(x, target, Fraction(1))
         self._check(target.largest_finite, rounded.reach, f"a result in {target.name}")
         return rounded

@@ -35,7 +35,7 @@ class Elements:
     bias: Array | None = None
 
     def one(self, number: int) -> Elements:
-        """Return one of them."""
+        """One of them."""
         part = slice(number, number + 1)
         c, bias = (None if words is None else words[part] for words in (self.c, self.bias))
         return Elements(self.a[part], self.b[part], c, bias)
@@ -88,7 +88,7 @@ class Walk:
 
 
 def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
-    """Return a kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
+    """A kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
 
     Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
     """

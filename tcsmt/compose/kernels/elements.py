@@ -133,8 +133,7 @@ class SampledElements:
         return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
 
     def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
-        """Return each order in which parts can be added; or, where tiles differ, how, and which each element
-        has.
+        """Each order in which parts can be added; or, where tiles differ, how, and which each element has.
 
         The second value: None, or for each element the number of its order, of shape (elements,).
         """

@@ -20,7 +20,7 @@ _OWN = replace(FORMATS["f32"], name="the unit's")
 
 
 def expression(reduction: Reduction, length: int, k: int, *, c: bool = False) -> str:
-    """Return a digest of the tree of a reduction's sums over so many products, for a unit with k.
+    """A digest of the tree of a reduction's sums over so many products, for a unit with k.
 
     c: whether a C enters before the first product. Two reductions with the same digest do the same operations
     on the same values, and give their results in the same format; additions commute, their NaN results being

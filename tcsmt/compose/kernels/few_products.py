@@ -98,9 +98,7 @@ class FewProducts:
         return [results[kernel] for kernel in self.kernels]
 
     def witness(self, first: int, second: int, domain: Domain, question: Question) -> dict[str, int] | None:
-        """Return a short input of the domain at which the question's goal holds, replayed; None: none is
-        found.
-        """
+        """A short input of the domain at which the question's goal holds, replayed; None: none is found."""
         found = self._of_few(first, second, domain, question)
         return (
             self._of_many((self.kernels[first], self.kernels[second]), domain, question)
@@ -226,7 +224,7 @@ class FewProducts:
 
 
 def _short(question: Question, values: dict[str, int]) -> dict[str, int]:
-    """Return a simpler witness with the same products other than zero, or fewer of them."""
+    """A simpler witness with the same products other than zero, or fewer of them."""
     formats = {name: question.formats[name] for name in values}
     zeros = {
         var(name, fmt.width): const(0, fmt.width)

@@ -36,7 +36,7 @@ class Kernel:
 
     @property
     def schedule(self) -> Schedule:
-        """Return its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
+        """Its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
         return Schedule(self.unit.model, self.reduction, self.epilogue.on(self.unit))
 
     @property

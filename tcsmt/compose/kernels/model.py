@@ -101,7 +101,7 @@ class KernelModel(Model):
 
     @property
     def schedule(self) -> Schedule:
-        """Return its steps, which are those of matrix products."""
+        """Its steps, which are those of matrix products."""
         return Schedule(self.unit, self.reduction, self.epilogue)
 
     def _run(self, steps: TermSteps) -> Term:
@@ -147,7 +147,7 @@ class TermSteps:
         return word
 
     def constant(self, fmt: AnyFormat, word: int) -> Term:
-        """Return a constant."""
+        """A constant."""
         return const(word, fmt.width)
 
     def add(self, fmt: AnyFormat, x: Term, y: Term) -> Term:
@@ -159,7 +159,7 @@ class TermSteps:
         return self._multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
 
     def multiply_add(self, fmt: Format, x: Term, y: Term, z: Term) -> Term:
-        """Return a call of a model of its own."""
+        """A call of a model of its own."""
         return self._multiplied(MultiplyAdd(format=fmt, x=x, y=y, z=z))
 
     def convert(self, x: Term, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Term:
@@ -196,7 +196,7 @@ UNKNOWN_NANS = "no source says which word a NaN result has that is computed outs
 
 
 def kernel_row(kernel: Kernel, k: int) -> Row:
-    """Return a kernel at one K as a row: ``UNIT+REDUCTION@K``, with its unit's source and evidence."""
+    """A kernel at one K as a row: ``UNIT+REDUCTION@K``, with its unit's source and evidence."""
     unit = kernel.unit
     model = KernelModel(unit=unit.model, reduction=kernel.reduction, epilogue=kernel.schedule.epilogue, k=k)
     return Row(

@@ -39,7 +39,7 @@ class ArraySteps:
         return self.of_chain(indices, c)
 
     def constant(self, fmt: AnyFormat, word: int) -> Array:
-        """Return an array of ``shape`` and of ``unsigned(fmt)``, of the same word."""
+        """An array of ``shape`` and of ``unsigned(fmt)``, of the same word."""
         return np.full(self.shape, word, unsigned(fmt))
 
     def add(self, fmt: AnyFormat, x: Array, y: Array) -> Array:
@@ -51,13 +51,11 @@ class ArraySteps:
         return outside.multiplied_and_added(fmt, x, y, z, self.nans)
 
     def convert(self, x: Array, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Array:
-        """Return each word in another format, of the same shape."""
+        """Each word in another format, of the same shape."""
         return outside.converted(x, source, target, rounding, saturate=saturate, nans=self.nans)
 
     def convert_randomly(
         self, x: Array, source: Format, target: Format, random: Array, bits: int, saturate: bool
     ) -> Array:
-        """Return each word in another format, by its own random bits: integers below 2^bits, of the same
-        shape.
-        """
+        """Each word in another format, by its own random bits: integers below 2^bits, of the same shape."""
         return outside.stochastic(x, source, target, random, bits, saturate=saturate, nans=self.nans)

@@ -286,7 +286,7 @@ def split_k(parts: int) -> Reduction:
 
 @ieee_floats
 def promoted(every: int) -> Reduction:
-    """Return a new chain after every so many products, its sum promoted to a second accumulator.
+    """A new chain after every so many products, its sum promoted to a second accumulator.
 
     DeepGEMM does so for FP8 on Hopper with every = 128 (DeepSeek-V3's N_C). Raises :class:`.TcsmtError` for
     less than one.

@@ -70,7 +70,7 @@ class Quantised:
 
 
 def quantise(matrix: Array, recipe: OperandRecipe, role: Role = "activation", form: str = "") -> Quantised:
-    """Return a matrix, or a stack of matrices, by a recipe; blocks lie along the last dimension.
+    """A matrix, or a stack of matrices, by a recipe; blocks lie along the last dimension.
 
     matrix: (..., rows, K), binary32 or narrower floating-point numbers. role: what the matrix is. form: one
     of the recipe's formats for the role (default: the first one).

@@ -122,8 +122,7 @@ class Algorithm(Model):
     def scheduled(
         self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], outside: Outside[Word]
     ) -> Word:
-        """Return a dot product of k on whatever stands for words: the order of its chains, and where c
-        enters.
+        """A dot product of k on whatever stands for words: the order of its chains, and where c enters.
 
         chain: the result of instructions one after the other, from a c.
         """

@@ -44,7 +44,7 @@ class AtlasReport(Atlas):
     """The comparisons of all pairs: ``groups``, ``verdicts``, ``unknown``; print it, or see ``page()``."""
 
     def page(self) -> str:
-        """Return an HTML page."""
+        """An HTML page."""
         return as_page(self)
 
     def files(self) -> dict[str, str]:
@@ -69,7 +69,7 @@ class ChainedAtlasReport(ChainedAtlas):
         return [*pairs, *({**record, "verdict": "equivalent"} for record in sums)]
 
     def page(self) -> str:
-        """Return an HTML page."""
+        """An HTML page."""
         return as_chained_page(self)
 
     def picture(self) -> str:

@@ -163,7 +163,7 @@ def _cells(lines: Sequence[TableLine], records: Mapping[str, Mapping[str, Any]])
 
 
 def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
-    """Yield a tabular environment, without packages."""
+    """A tabular environment, without packages."""
     yield r"% errors relative to |c| + \sum |a b|, in units of 2^{-24}"
     yield rf"\begin{{tabular}}{{{'l' * 2 + 'r' + 'l' + 'r' * 2 + 'l'}}}"
     yield r"\hline"

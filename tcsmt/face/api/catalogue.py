@@ -32,9 +32,7 @@ class UnitList(Result):
     count: int
 
     def as_markdown(self) -> str:
-        """Return a table of the units for documents, and, where there are any, one of the claims about
-        them.
-        """
+        """A table of the units for documents, and, where there are any, one of the claims about them."""
         return as_markdown(self.rows)
 
     def _facts(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -
 
 
 def _smtlib(path: Path) -> ExportedStatement:
-    """Return a statement's scripts."""
+    """A statement's scripts."""
     record = record_of(path)
     title = one_line(str(record["statement"].get("title")))
     with in_file(path):
@@ -124,7 +124,7 @@ def _smtlib(path: Path) -> ExportedStatement:
 
 
 def _lean(path: Path) -> ExportedStatement:
-    """Return a statement's theorem."""
+    """A statement's theorem."""
     record = record_of(path)
     title = one_line(str(record["statement"].get("title")))
     if "about" in record["statement"]:
@@ -137,7 +137,7 @@ def _lean(path: Path) -> ExportedStatement:
 
 
 def _acl2(path: Path) -> ExportedStatement:
-    """Return a statement's book, and those that it includes."""
+    """A statement's book, and those that it includes."""
     book = book_of(path)
     if isinstance(book, CertifiedStatement):
         return ExportedStatement(path.name, book.title, {}, book.flaw)
@@ -145,7 +145,7 @@ def _acl2(path: Path) -> ExportedStatement:
 
 
 def _of_theorem(path: Path, record: Mapping[str, Any], title: str) -> ExportedStatement:
-    """Return its lemmas, whose formulas the argument has when it is gone through again."""
+    """Its lemmas, whose formulas the argument has when it is gone through again."""
     from tcsmt.analysis.certified import THEOREMS
 
     about = theorem_statement(path, record, THEOREMS)

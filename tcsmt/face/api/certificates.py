@@ -81,7 +81,7 @@ class CheckedStatement(Checked):
 
     @property
     def inhabitant(self) -> Inhabitant | None:
-        """Return an input of which it says something, with the results there; None: it assumes nothing."""
+        """An input of which it says something, with the results there; None: it assumes nothing."""
         return self.facts.inhabitant
 
     def as_json(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def title_in(path: Path) -> str:
 def checked_in(
     folder: Path, titled: Callable[[str], bool] = lambda title: True
 ) -> Iterator[CheckedStatement]:
-    """Yield each statement with such a title as soon as it is checked; a lemma that several need, once."""
+    """Each statement with such a title as soon as it is checked; a lemma that several need, once."""
     from tcsmt.analysis.certified import THEOREMS
 
     lemmas = LemmaFiles(folder)

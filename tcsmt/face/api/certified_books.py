@@ -98,7 +98,7 @@ def certified_in(
     timeout: float = _TIMEOUT,
     progress: ProgressCallback = unseen,
 ) -> Iterator[CertifiedStatement]:
-    """Yield each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
+    """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
 
     progress: is told before each step how many statements are done, of how many, and what ACL2 does now.
     """

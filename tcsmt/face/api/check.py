@@ -84,7 +84,7 @@ class Check(Result):
 
     @property
     def summary(self) -> str:
-        """Return one line."""
+        """One line."""
         unit, rows = self.checked.row.name, f"{self.rows:,} rows"
         if self.agrees:
             return f"{self.name} agrees with {unit} on {rows}"

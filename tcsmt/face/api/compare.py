@@ -75,9 +75,7 @@ class Comparison(JudgedResult):
         }
 
     def sheet(self) -> Sheet | None:
-        """Return both units on the witness, bit by bit; None: there is none, or no model draws the whole
-        chain.
-        """
+        """Both units on the witness, bit by bit; None: there is none, or no model draws the whole chain."""
         if not isinstance(self.verdict, Distinguished):
             return None
         finding = finding_of(self.decision)

@@ -39,7 +39,7 @@ def design(
     query_timeout: float = 60.0,
     progress: ProgressCallback = unseen,
 ) -> Unit:
-    """Return a design as a unit: what everything else takes, until the process ends or as a model file.
+    """A design as a unit: what everything else takes, until the process ends or as a model file.
 
     files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
     BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates.
@@ -90,12 +90,12 @@ def design(
 
 
 def read(files: DesignFiles, like: UnitLike | None = None) -> Unit:
-    """Return a design as a unit; like: the one whose formats and k it has where it states none."""
+    """A design as a unit; like: the one whose formats and k it has where it states none."""
     return Unit(read_design(files if like is None else files.like(side_of(like).row.model)))
 
 
 def rows_compared(left: UnitLike, right: UnitLike, options: DesignFiles | None = None) -> tuple[Row, Row]:
-    """Return two units, a design read with the formats and k of the other one where it states none.
+    """Two units, a design read with the formats and k of the other one where it states none.
 
     options: of the designs, beside those of their texts. Raises :class:`tcsmt.TcsmtError`, also for options
     without a design.

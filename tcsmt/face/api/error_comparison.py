@@ -72,7 +72,7 @@ class AccuracyComparison(JudgedResult):
         return data | certificate_json(self.certified)
 
     def sheet(self) -> Sheet | None:
-        """Return both algorithms on the witness, step by step; None where there is none."""
+        """Both algorithms on the witness, step by step; None where there is none."""
         values = self.witness
         if values is None:
             return None
@@ -133,16 +133,14 @@ def compare(
 def _pair_of(
     names: tuple[str, str], unit: str | Row, k: int | None, domain: Domain
 ) -> tuple[AlgorithmPair, tuple[Row, Row]]:
-    """Return two algorithms on one architecture or unit; k is that of the first one's unit where not
-    given.
-    """
+    """Two algorithms on one architecture or unit; k is that of the first one's unit where not given."""
     first, row = algorithm_named(names[0], unit, k)
     second, other = algorithm_named(names[1], unit, first.k)
     return AlgorithmPair(names, (first, second), domain), (row, other)
 
 
 def _witness_lines(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> Iterator[str]:
-    """Yield an input on which the first algorithm is worse, both results, and by how much they are wrong."""
+    """An input on which the first algorithm is worse, both results, and by how much they are wrong."""
     for name, word in values.items():
         if word:
             number = shown(F32, word)

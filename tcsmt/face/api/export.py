@@ -11,7 +11,7 @@ __all__ = ["LANGUAGES", "Exported", "export"]
 
 @ieee_floats
 def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
-    """Return a unit in another language, as a file that needs nothing else.
+    """A unit in another language, as a file that needs nothing else.
 
     language: ``systemverilog`` (a module, and a test bench for it), ``c`` (a C99 header), ``btor2``,
     ``smt2``, or ``wasm`` (a WebAssembly module, its loader in JavaScript and the loader's types).

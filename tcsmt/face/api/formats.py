@@ -59,7 +59,7 @@ class FormatValues(Result):
 
     @property
     def words(self) -> range:
-        """Return every word of a format of at most 8 bits; none of a wider one."""
+        """Every word of a format of at most 8 bits; none of a wider one."""
         return range(1 << self.format.width if self.format.width <= _LISTED else 0)
 
     def _facts(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class FormatValues(Result):
 
 @ieee_floats
 def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
-    """Return a format's fields, extreme numbers and, if it has at most 8 bits, all its values.
+    """A format's fields, extreme numbers and, if it has at most 8 bits, all its values.
 
     name: a format's name or alias. unit: a unit, or a model file, that has a format of its own of that name.
     Raises :class:`tcsmt.TcsmtError` for an unknown name.

@@ -48,9 +48,7 @@ class Identified(Result):
 
     @property
     def unit(self) -> Unit | None:
-        """Return a model that explains every answer, the first of those that are left; None: there is
-        none.
-        """
+        """A model that explains every answer, the first of those that are left; None: there is none."""
         if self.outcome.model is None:
             return None
         return Unit(side_of(self.outcome.model).row)

@@ -62,9 +62,7 @@ class NamedImplementation:
 
 
 def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementation:
-    """Return a function of arrays, or another unit, whose formats are the row's. Raises
-    :class:`.TcsmtError`.
-    """
+    """A function of arrays, or another unit, whose formats are the row's. Raises :class:`.TcsmtError`."""
     if isinstance(implementation, Unit):
         run, unit = _of_unit(row.model, implementation), implementation
         return NamedImplementation(unit.name, run, unit.model.digest)
@@ -76,8 +74,7 @@ def given_asked(row: Row, implementation: Callable[..., Any]) -> NamedImplementa
 def program_asked(
     row: Row, command: str, protocol: str, timeout: float, opened: ExitStack
 ) -> NamedImplementation:
-    """Return a program, which ends when ``opened`` does. timeout: seconds for an answer, or progress in a
-    batch.
+    """A program, which ends when ``opened`` does. timeout: seconds for an answer, or progress in a batch.
 
     Raises :class:`.TcsmtError`.
     """
@@ -110,9 +107,7 @@ def device_identity(row: Row, provenance: Mapping[str, Any]) -> str:
 
 
 def remembered(model: Model, implementation: Implementation, kept: AnswerLog) -> Implementation:
-    """Return an implementation whose answers are kept: rows that it has answered before are not asked
-    again.
-    """
+    """An implementation whose answers are kept: rows that it has answered before are not asked again."""
     result = result_type(model)
 
     def run(words: Words) -> Array:
@@ -133,7 +128,7 @@ def remembered(model: Model, implementation: Implementation, kept: AnswerLog) ->
 def of_arrays(
     operands: Operands[AnyFormat, AnyFormat], d: AnyFormat, function: Callable[..., Any], result: str
 ) -> Implementation:
-    """Return a function of arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
+    """A function of arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
 
     Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
     Its result, which errors call ``result``, is an array of D's dtype or of D's words, shape (rows,).
@@ -155,7 +150,7 @@ def of_arrays(
 
 
 def _of_unit(model: Model, unit: Unit) -> Implementation:
-    """Return a unit of the same formats: it takes the words themselves, whatever they are."""
+    """A unit of the same formats: it takes the words themselves, whatever they are."""
     own_formats = unit.model.input_formats | {"d": unit.model.d_format}
     for name, fmt in (model.input_formats | {"d": model.d_format}).items():
         own = own_formats.get(name)
@@ -166,7 +161,7 @@ def _of_unit(model: Model, unit: Unit) -> Implementation:
 
 
 def _by_lines(model: Model, command: Command) -> Implementation:
-    """Return a program that is asked row by row."""
+    """A program that is asked row by row."""
 
     def run(words: Words) -> Array:
         rows = (Operands.split(words_of_row(words, n), model.k, 0) for n in range(len(words.c)))

@@ -147,5 +147,5 @@ def kernel_bound(
 
 
 def _in_some_order(kernel: Kernel, k: int) -> Kernel:
-    """Return a kernel whose parts are added in any order as it may be: in one of them."""
+    """A kernel whose parts are added in any order as it may be: in one of them."""
     return replace(kernel, reduction=kernel.reduction.orders(k, kernel.unit.model.k, c=False)[0])

@@ -187,7 +187,7 @@ class KernelDiff(Result):
         return f"{name} [{element.row}, {element.column}]: {words}{apart}{exact}"
 
     def as_html(self) -> str:
-        """Return a page that stands alone: a heat map of the differences, and what is printed."""
+        """A page that stands alone: a heat map of the differences, and what is printed."""
         return as_page(self.differences, self._differences(), self.sheet)
 
     def _lines(self) -> list[str]:

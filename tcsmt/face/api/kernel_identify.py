@@ -80,7 +80,7 @@ class KernelIdentified(Result):
         options: SolvingOptions = SolvingOptions(timeout=20.0),
         progress: ProgressCallback = unseen,
     ) -> KernelPlan:
-        """Return a and B, of the shapes of the product's, on which the kernels that explain it would differ.
+        """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
         Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
         the dot product is short, solvers say so. options: of solvers.

@@ -12,7 +12,7 @@ __all__ = ["architectures", "instructions", "meaning"]
 
 
 def architectures() -> list[str]:
-    """Return every name of an architecture, a GPU or a processor, its words joined by hyphens."""
+    """Every name of an architecture, a GPU or a processor, its words joined by hyphens."""
     names = (*ARCHITECTURES, *gpus(), *aliases(), *PROCESSORS, THIS_PROCESSOR)
     return [name.replace(" ", "-") for name in names]
 

@@ -100,7 +100,7 @@ def _whole() -> Mapping[str, Any]:
 
 
 def _catalogue() -> Iterator[Row]:
-    """Yield every row, and kernels on the units that are used most."""
+    """Every row, and kernels on the units that are used most."""
     yield from rows()
     whole = _whole()
     for architecture in ARCHITECTURES:

@@ -62,11 +62,11 @@ class Explanation(Result):
         return as_text(self.sheet, width, colour=colour)
 
     def as_svg(self) -> str:
-        """Return an SVG document."""
+        """An SVG document."""
         return as_svg(self.sheet)
 
     def as_html(self) -> str:
-        """Return a page of HTML."""
+        """A page of HTML."""
         return as_html(self.sheet)
 
     def _lines(self) -> list[str]:
@@ -137,8 +137,7 @@ def explain(
     row: int | None = None,
     rounded: Callable[[str], None] | None = None,
 ) -> Explanation:
-    """Return one dot-add of the unit, bit by bit; beside it that of another unit, and where they first
-    differ.
+    """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
 
     vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
     not named is 0 (a block scale: 1). Or a ``Path``: a file of rows, as :func:`tcsmt.run` reads it, of which

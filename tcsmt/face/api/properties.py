@@ -37,14 +37,13 @@ class PropertyList(Result):
 
 
 def property_list(folders: Sequence[str | os.PathLike[str]] = ()) -> PropertyList:
-    """Return every property that can be asked; ``folders``: with modules of your own."""
+    """Every property that can be asked; ``folders``: with modules of your own."""
     return PropertyList(tuple(modules([Path(folder) for folder in folders]).values()))
 
 
 @ieee_floats
 def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]:
-    """Return every property that can be asked, by name, with its title; ``folders``: with modules of your
-    own.
+    """Every property that can be asked, by name, with its title; ``folders``: with modules of your own.
 
     >>> import tcsmt
     >>> tcsmt.properties()["carry-bits"][:43]

@@ -107,8 +107,7 @@ def quantise(
     format: str | None = None,  # noqa: A002
     side: Side = "a",
 ) -> QuantisedMatrix:
-    """Return a matrix by a recipe's rules, as libraries quantise: its numbers in the format, and their
-    scales.
+    """A matrix by a recipe's rules, as libraries quantise: its numbers in the format, and their scales.
 
     matrix: (..., M, K) as A, (..., K, N) as B, or (K,), of float32 or narrower: an array of NumPy,
     PyTorch or others. recipe: one of ``bf16``, ``fp16``, ``tf32``, ``fp8-tensor``, ``fp8-row``,

@@ -150,7 +150,7 @@ def _verdicts(entries: Sequence[_Entry]) -> Iterator[str]:
 
 
 def _grouped(entries: Sequence[_Entry], texts: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each text once, with the widths of its entries."""
+    """Each text once, with the widths of its entries."""
     for text in dict.fromkeys(texts):
         widths = (entry["width"] for entry, other in zip(entries, texts, strict=True) if other == text)
         yield text, f"p = {', '.join(map(str, widths))}"
@@ -161,7 +161,7 @@ _EARLIER = ", kept from an earlier run"
 
 
 def _decided(entry: _Entry) -> str:
-    """Return a verdict; for a solver's proof, by whom."""
+    """A verdict; for a solver's proof, by whom."""
     by = f" by {said_by(entry['solver'])}" if entry["verdict"] == "proved" else ""
     return f"{entry['verdict']}{by}{_EARLIER * ('earlier' in entry)}"
 

@@ -33,7 +33,7 @@ def curated() -> Iterator[Script]:
 
 
 def hard() -> Iterator[Script]:
-    """Yield a benchmark set for SMT solvers: questions that are hard when a solver gets them whole."""
+    """A benchmark set for SMT solvers: questions that are hard when a solver gets them whole."""
     from tcsmt.study.papers.hard_queries import hard_queries
 
     for query in hard_queries():

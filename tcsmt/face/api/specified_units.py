@@ -75,7 +75,7 @@ def specified_with_acl2(
 def specified_in(
     rows: Sequence[Row], books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
 ) -> Iterator[SpecifiedUnit]:
-    """Yield each unit as soon as ACL2 has taken it."""
+    """Each unit as soon as ACL2 has taken it."""
     numbers = [_numbers(row) for row in rows]
     with certifying(None if books is None else Path(books), timeout) as certified:
         for row, own in zip(rows, numbers, strict=True):

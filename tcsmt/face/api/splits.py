@@ -185,7 +185,7 @@ def _about(split: Split) -> Record:
 
 
 def asked_of(split: Split) -> str:
-    """Return a digest of what is proved of a split, and of what is counted for every input."""
+    """A digest of what is proved of a split, and of what is counted for every input."""
     t = traced(split)
     return digest_of_graph(statement(split), t.error, t.kind)
 

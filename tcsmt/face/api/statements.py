@@ -63,7 +63,7 @@ class StatementFacts:
 
     @cached_property
     def inhabitant(self) -> Inhabitant | None:
-        """Return an input of which it says something; None: it has no domain and no assumptions."""
+        """An input of which it says something; None: it has no domain and no assumptions."""
         if isinstance(self.about, Statement):
             return inhabitant(self.about)
         domain, words = self.about.values.get("domain"), _WORDS.get(self.about.theorem.inputs)
@@ -126,8 +126,8 @@ class Expected:
 
     @classmethod
     def of(cls, left: UnitLike, right: UnitLike, domain: Domain) -> Expected:
-        """Return two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, for
-        units that cannot be compared, and for a domain without any input, of which everything is true.
+        """Two units as ``compare`` takes them. Raises :class:`tcsmt.TcsmtError` for unknown names, for units
+        that cannot be compared, and for a domain without any input, of which everything is true.
         """
         expected = cls(rows_compared(left, right), domain)
         question = expected._question(None)

@@ -205,9 +205,7 @@ class _PartialFile:
         return array
 
     def _emptied(self) -> np.memmap[Any, Any]:
-        """Return a file of zeros. The record goes first: a run that is killed in between leaves none of
-        zeros.
-        """
+        """A file of zeros. The record goes first: a run that is killed in between leaves none of zeros."""
         if self.checkpoint.records:
             self.checkpoint.arrange([])
         return np.lib.format.open_memmap(self.path, "w+", dtype=self.dtype, shape=self.shape)

@@ -182,9 +182,7 @@ def _has_range(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
 
 
 def _closeness(row: Row, formats: Mapping[str, AnyFormat]) -> list[tuple[int, int]]:
-    """Return a key that is smallest for operands of no larger range than is needed, and then of the most
-    bits.
-    """
+    """A key that is smallest for operands of no larger range than is needed, and then of the most bits."""
     own = row.model.operand_formats.named
     taken = (own[name] for name in formats)
     return [(fmt.e_max, -fmt.precision) for fmt in taken if isinstance(fmt, Format)]

@@ -73,7 +73,7 @@ class _Side:
     proof: Equivalent
 
     def every(self, name: str) -> Array:
-        """Return one of the arrays of all bounds: (..., M, N)."""
+        """One of the arrays of all bounds: (..., M, N)."""
         arrays = [getattr(bounds, name) for bounds in self.bounds]
         return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
 
@@ -426,8 +426,7 @@ def tolerance(
     search: float = 1.0,
     options: SolvingOptions = SolvingOptions(),
 ) -> Tolerance:
-    """Return an array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these
-    matrices.
+    """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
 
     a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N), where the epilogue has one.
     Stacks of products, dtypes and ``operands`` as for :func:`tcsmt.gemm`; what is exact is about the operands
@@ -521,7 +520,7 @@ def _side(
 
 
 def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[int, ...]) -> MatrixWords:
-    """Return one product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
+    """One product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
     own = {
         name: np.broadcast_to(array, (*stack, *array.shape[-(1 if name == "bias" else 2) :]))[place]
         if stack
@@ -552,7 +551,7 @@ def _proved_loss(
 
 
 def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
-    """Return a result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
+    """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
     array, fmt = np.asarray(as_numpy(d, "D")), float_format(kernel.schedule.d_format)
     if array.dtype.kind in "fV":
         return array.astype(np.float64), format_of(array.dtype) or fmt

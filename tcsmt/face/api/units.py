@@ -83,7 +83,7 @@ class Unit(Result):
         scale_b: Any = None,
         operands: str | None = None,
     ) -> Any:
-        """Return one dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
+        """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
 
         a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
         block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's or
@@ -183,7 +183,7 @@ class Unit(Result):
         return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))
 
     def as_toml(self) -> str:
-        """Return a model file that reads back as this unit's model."""
+        """A model file that reads back as this unit's model."""
         return model_toml(self.row)
 
     @property

@@ -179,9 +179,7 @@ def validate(
 
 
 def _replayed(dataset: DataSet, others: Sequence[Row] | None, examples: int) -> ReplayedDataset:
-    """Return a data set held against the first of some units that it fits; None: against the unit that it is
-    of.
-    """
+    """A data set held against the first of some units that it fits; None: against the unit that it is of."""
     fitting = [row for row in others or () if not objection(dataset, row.model)]
     if others and not fitting:
         return ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))

@@ -93,7 +93,7 @@ class TestVectors(Result):
 
     @property
     def summary(self) -> str:
-        """Return one line."""
+        """One line."""
         text = f"{len(self):,} vectors of {self.row.name}"
         if self.made.hypotheses is None:
             return text

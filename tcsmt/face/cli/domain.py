@@ -73,7 +73,7 @@ def domain_of_models(command: _Command) -> _Command:
 
 
 def domain_of_algorithm(command: _Command) -> _Command:
-    """Return a domain with restricted exponents: errors relative to inputs of any size have no bound."""
+    """A domain with restricted exponents: errors relative to inputs of any size have no bound."""
     return _restricted(
         command,
         click.option("--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS),

@@ -31,7 +31,7 @@ class Lazy(click.Group):
         return {name: text for group in self.groups.values() for name, text in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return every command, none imported."""
+        """Every command, none imported."""
         return list(self.summaries)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

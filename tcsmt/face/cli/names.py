@@ -17,7 +17,7 @@ class _Name(click.ParamType[str]):
         self.name = name
 
     def known(self) -> Iterable[str]:
-        """Return every name, imported only for completion."""
+        """Every name, imported only for completion."""
         raise NotImplementedError
 
     def shell_complete(

@@ -110,8 +110,7 @@ _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def solving(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return these fields of :class:`tcsmt.SolvingOptions` as options; the command takes them as one,
-    ``solving``.
+    """These fields of :class:`tcsmt.SolvingOptions` as options; the command takes them as one, ``solving``.
 
     defaults: of fields whose default is another one than the class's; a proof is not confirmed by default.
     """

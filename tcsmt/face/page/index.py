@@ -111,9 +111,7 @@ def known_pairs(rows: Sequence[Row], folder: Path) -> dict[str, Any]:
 
 
 def _group(entry: Mapping[str, Any], current: set[str]) -> dict[str, Any] | None:
-    """Return a group of the atlas with the units of the page alone; None where it says nothing of a pair of
-    them.
-    """
+    """A group of the atlas with the units of the page alone; None where it says nothing of a pair of them."""
     classes = [[[name for name in unit if name in current] for unit in units] for units in entry["classes"]]
     pairs = [
         [*pair["classes"], _short(pair["record"])]

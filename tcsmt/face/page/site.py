@@ -74,8 +74,6 @@ def _asset(name: str) -> str:
 
 
 def _call(function: str, data: Mapping[str, Any] | str) -> str:
-    """Return a script that hands data to a function of the page; no text in it can end the script's
-    element.
-    """
+    """A script that hands data to a function of the page; no text in it can end the script's element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"{function}({text});\n"

@@ -113,7 +113,7 @@ class _Drawing:
             yield Listing("", tuple(listed))
 
     def _summed(self, block: Sequence[Stage], summed: Sequence[Stage]) -> Iterator[BitGrid | Listing]:
-        """Yield a block's sums, the last of which is rounded to its result."""
+        """A block's sums, the last of which is rounded to its result."""
         result = block[-1] if isinstance(block[-1].value, Format) else None
         origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
         numbers = [x for x in origins if isinstance(x, Number)]
@@ -212,7 +212,7 @@ class _Drawing:
         return BitGrid(title, top, unit, carry_bits, tuple(terms), tuple(rows), tuple(notes))
 
     def _term(self, addend: Fixed, unit: int) -> BitRow:
-        """Return an aligned term: the bits that alignment kept as they were, changed, and cut."""
+        """An aligned term: the bits that alignment kept as they were, changed, and cut."""
         x = self._origin(addend)
         value = self._value(x)
         if isinstance(x, Number):
@@ -251,7 +251,7 @@ class _Drawing:
         return not self.known[x.significand if isinstance(x, Number) else x.word]
 
     def _text(self, x: Number | Fixed) -> str:
-        """Return a term's value, with its own exponent where that is short."""
+        """A term's value, with its own exponent where that is short."""
         text = self.texts[self.stages[id(x)].place] if id(x) in self.stages else ""
         short = 0 < len(text) <= LONGEST_DECIMAL and isinstance(x, Number)
         return text if short else short_text(self._value(x))
@@ -405,7 +405,7 @@ def _is_sum(x: Fixed) -> bool:
 
 
 def _merged(summed: Sequence[Stage]) -> list[list[Stage]]:
-    """Return each sum, and what is made of it before it is rounded."""
+    """Each sum, and what is made of it before it is rounded."""
     merged: list[list[Stage]] = []
     for stage in summed:
         if merged and _addends(stage) and _addends(stage) is _addends(merged[-1][0]):
@@ -477,14 +477,14 @@ def _leading(value: Fraction) -> int:
 
 
 def _text(fmt: AnyFormat, word: int) -> str:
-    """Return a word's value, exact and in decimal."""
+    """A word's value, exact and in decimal."""
     if _special(fmt, word) or not fmt.value(word):
         return fmt.describe(word)
     return _value_text(fmt, fmt.value(word))
 
 
 def _value_text(fmt: AnyFormat, value: Fraction) -> str:
-    """Return a value as numbers of the format are read: in digits, or a significand and an exponent."""
+    """A value as numbers of the format are read: in digits, or a significand and an exponent."""
     return decimal_text(value) if isinstance(fmt, IntegerFormat) else _with_decimal(value)
 
 

@@ -229,7 +229,7 @@ class Sheet:
 
 
 def compared(left: Picture, right: Picture, stage: str, difference: str) -> Sheet:
-    """Return two pictures on a sheet, with what differs marked; they first differ at ``stage``."""
+    """Two pictures on a sheet, with what differs marked; they first differ at ``stage``."""
     return Sheet((_marked(left, right, stage), _marked(right, left, stage)), difference)
 
 

@@ -70,12 +70,12 @@ class TracedAlgorithm:
         return exact_dot(values) - got - sum(map(_share, after), Fraction(0))
 
     def picture(self, move: Move) -> Picture:
-        """Return one of its instructions bit by bit."""
+        """One of its instructions bit by bit."""
         return draw(f"{self.name}: {move.name} on {self.unit}", self.algorithm.unit, move.inputs)
 
 
 def walked_sheet(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Sheet:
-    """Return one or two algorithms on the input ``values``, which they were walked on.
+    """One or two algorithms on the input ``values``, which they were walked on.
 
     A table of all steps; then, bit by bit, the instruction at which they first differ, and of each the one
     that loses most. Raises :class:`.TcsmtError` where an input is infinite or NaN.
@@ -175,7 +175,7 @@ def _share(move: Move) -> Fraction:
 
 
 def _of(lost: Fraction, size: Fraction) -> str:
-    """Return a loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
+    """A loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
     if not size:
         return "infinite" if lost else "0"
     return f"{float(lost / size * 2**24):.4g}"

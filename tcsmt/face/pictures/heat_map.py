@@ -164,7 +164,7 @@ def _title(group: Group) -> str:
 
 
 def _heat(atlas: Atlas, group: Group, prefix: str) -> tuple[str, dict[str, str]]:
-    """Return a group's table, and what each of its cells shows, by the cell's name."""
+    """A group's table, and what each of its cells shows, by the cell's name."""
     classes = atlas.classes(group)
     order = [unit for units in classes for unit in units]
     number = {unit: n for n, units in enumerate(classes, 1) for unit in units}

@@ -85,7 +85,7 @@ class _Text:
             yield from textwrap.wrap(text, self.width, initial_indent=head, subsequent_indent=indent)
 
     def _table(self, table: Table) -> Iterator[str]:
-        """Yield one side after the other: both beside each other would be too wide for a terminal."""
+        """One side after the other: both beside each other would be too wide for a terminal."""
         for number, side in enumerate(table.sides):
             rows = [(line, cells) for line in table.lines if (cells := line.sides[number]) is not None]
             columns = zip(
@@ -162,7 +162,7 @@ class _Layout:
         yield "power of two", self._line(powers)
 
     def bits(self, row: BitRow) -> str:
-        """Return a row's bits, with bars and the binary point between them."""
+        """A row's bits, with bars and the binary point between them."""
         cells = {cell.weight: cell for cell in row.cells}
         parts = []
         for column in self.columns:

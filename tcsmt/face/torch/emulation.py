@@ -165,7 +165,7 @@ class TorchEmulation:
         )
 
     def call(self, operation: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Return one operation below autograd."""
+        """One operation below autograd."""
         self._products.layers.begin()
         result = self._computed(operation, arguments, named)
         self._products.layers.computed((arguments, named), result)

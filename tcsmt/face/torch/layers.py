@@ -225,9 +225,7 @@ class Layers:
                 del self.forward[next(iter(self.forward))]
 
     def _backward_place(self, number: int, a: Any, b: Any, known: int | None, grouped: bool) -> ProductPlace:
-        """Return an operand that the forward product had tells of which of its operands this is the
-        gradient.
-        """
+        """An operand that the forward product had tells of which of its operands this is the gradient."""
         forward = self.forward.get(number)
         gradient = None if forward is None else forward.gradient(a, b)
         if forward is None or gradient is None:

@@ -53,7 +53,7 @@ def _recipe(products: EmulatedProducts, a: Any, b: Any) -> OperandRecipe:
 
 
 def _product(operation: str) -> Operation:
-    """Return a product of two matrices, or of two stacks of them."""
+    """A product of two matrices, or of two stacks of them."""
 
     def product(products: EmulatedProducts, a: Any, b: Any, out_dtype: Any = None) -> Any:
         recipe = _recipe(products, a, b)

@@ -311,9 +311,7 @@ def _numbers(matrix: Quantised, items: Any, rows: Any, stack: tuple[int, ...]) -
 
 
 def _rounded(recipe: OperandRecipe, operands: str) -> OperandRecipe:
-    """Return a recipe without scales, with another rule for operands. Raises :class:`.TcsmtError` for
-    others.
-    """
+    """A recipe without scales, with another rule for operands. Raises :class:`.TcsmtError` for others."""
     if recipe.scales is not None:
         plain = ", ".join(name for name, other in RECIPES.items() if other.scales is None)
         raise TcsmtError(

@@ -45,8 +45,7 @@ def quantise(
     *,
     format: str | None = None,  # noqa: A002
 ) -> QuantisedTensor:
-    """Return a tensor by a recipe's rules; blocks lie along the last dimension, as K does in A, and in B
-    transposed.
+    """A tensor by a recipe's rules; blocks lie along the last dimension, as K does in A, and in B transposed.
 
     tensor: (..., rows, K), or (K,), on the CPU, of float32, bfloat16 or float16. recipe: one of
     :data:`tcsmt.torch.RECIPES`, or its name. role: ``activation``, ``weight`` (of fp8-block: 128 x 128) or

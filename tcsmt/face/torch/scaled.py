@@ -38,7 +38,7 @@ def scaled_mm(
     out_dtype: Any = None,
     use_fast_accum: bool = False,
 ) -> Any:
-    """Return a (M, K) and B (K, N) in FP8, or pairs of FP4, with the scales that PyTorch takes.
+    """A (M, K) and B (K, N) in FP8, or pairs of FP4, with the scales that PyTorch takes.
 
     For each tensor, row, or 1 x 128 or 128 x 128 block: float32; for 32 or 16 numbers: ``float8_e8m0fnu`` or
     ``float8_e4m3fn``, in the order in which cuBLAS reads them.
@@ -109,7 +109,7 @@ def _recipe(a: Array, b: Array, scales: tuple[Array, Array]) -> OperandRecipe:
 
 
 def _quantised(matrix: Array, recipe: OperandRecipe, scales: Array, name: str) -> Quantised:
-    """Return a (M, K), or B transposed, with scales of its own rows."""
+    """A (M, K), or B transposed, with scales of its own rows."""
     fmt = float_format(_format(matrix, name))
     rules = recipe.scales
     if rules is None:

@@ -41,5 +41,5 @@ def array_of(tensor: Any, name: str, *, pairs: int = -1) -> Array:
 
 
 def tensor_of(array: Array) -> Any:
-    """Return an array as a tensor of its dtype."""
+    """An array as a tensor of its dtype."""
     return library_of({"tensor": torch.empty(0)}).array(array)

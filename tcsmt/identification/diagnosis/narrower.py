@@ -157,7 +157,7 @@ def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
 def _with_level(
     kernel: Kernel, number: int, level: Level, own: dict[str, Format], text: str, cost: float
 ) -> Iterator[Tried]:
-    """Yield one level with other formats; none where it cannot have them."""
+    """One level with other formats; none where it cannot have them."""
     levels = kernel.reduction.levels
     try:
         reduction = Reduction((*levels[:number], replace(level, **own), *levels[number + 1 :]))  # type: ignore[arg-type]

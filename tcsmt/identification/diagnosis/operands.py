@@ -33,7 +33,7 @@ _SIDES = (("operands", "ab"), ("A", "a"), ("B", "b"))
 
 
 def rounded_operands(sample: ResultSample) -> Iterator[Change]:
-    """Yield a and B, or one of them, in each narrower format by each rule."""
+    """A and B, or one of them, in each narrower format by each rule."""
     recorded = sample.recorded
     names = [name for name in _NARROWER if _is_narrower(FORMATS[name], recorded)]
     count = len(names) * len(_RULES) * len(_SIDES)
@@ -68,7 +68,7 @@ def _is_narrower(fmt: Format, recorded: RecordedResult) -> bool:
 def _rounded(
     recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: KernelInputs
 ) -> Array | None:
-    """Return an operand's words of its own format again; None where this does not hold a value."""
+    """An operand's words of its own format again; None where this does not hold a value."""
     own = present(recorded.format_of(side))
     narrow = converted(getattr(inputs, side), own, fmt, OPERAND_RULES[rule])
     wide = converted(narrow.words, fmt, own, OPERAND_RULES[rule])

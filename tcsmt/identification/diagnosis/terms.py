@@ -135,7 +135,7 @@ def _usual(sample: ResultSample) -> Iterator[tuple[int, int, int]]:
 
 
 def _replaced(sample: ResultSample, terms: Array, missing: Array) -> Iterator[Change]:
-    """Yield a stage of K that was read in place of another one."""
+    """A stage of K that was read in place of another one."""
     length = terms.shape[1]
     for stage in _STAGES:
         number = length // stage
@@ -165,7 +165,7 @@ def _zeroed(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
 
 
 def _without(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
-    """Return a shorter K."""
+    """A shorter K."""
     return _along(inputs, np.r_[0:first, last + 1 : inputs.a.shape[1]])
 
 
@@ -187,7 +187,7 @@ def _in_place(there: int, gone: int, stage: int, inputs: KernelInputs) -> Kernel
 
 
 def _along(inputs: KernelInputs, order: Array) -> KernelInputs:
-    """Return these indices of K. order: integers (length,)."""
+    """These indices of K. order: integers (length,)."""
     return replace(inputs, a=inputs.a[:, order], b=inputs.b[:, order])
 
 

@@ -29,7 +29,7 @@ _NUMBERS, _POWERS = 1 << 24, 1 << 7
 
 
 def changed_result(sample: ResultSample) -> Iterator[Change]:
-    """Yield each of them that has numbers of its own: factors and addends are those that fit best."""
+    """Each of them that has numbers of its own: factors and addends are those that fit best."""
     yield from _addends(sample)
     yield from _factors(sample)
     yield from _transposed(sample)

@@ -85,7 +85,7 @@ def reductions(
 def _distinct(
     reductions: Sequence[Reduction], length: int, k: int, *, c: bool = False
 ) -> dict[Reduction, tuple[Reduction, ...]]:
-    """Return one of each function, the first, and the others that are the same."""
+    """One of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
     for reduction in dict.fromkeys(reductions):  # some are made in two ways
         distinct.setdefault(expression(reduction, length, k, c=c), []).append(reduction)

@@ -173,7 +173,7 @@ class _Search:
         self.nearest = sorted(self.nearest, key=itemgetter(0))[:_SHOWN]
 
     def whole(self, kernel: Kernel) -> NearMiss:
-        """Return a hypothesis against all elements, once."""
+        """A hypothesis against all elements, once."""
         if kernel not in self.against_all:
             missed = self.against_all[kernel] = _against_all(kernel, self.product)
             if not missed.count:

@@ -37,7 +37,7 @@ class Region(MatrixBlock):
         return replace(product, a=product.a[rows], b=product.b[:, columns], c=c, d=product.d[rows, columns])
 
     def block(self, rows: slice, columns: slice, kernels: Sequence[Kernel] = ()) -> Region:
-        """Return a block of its rows and columns, which count from 0."""
+        """A block of its rows and columns, which count from 0."""
         return Region(self.rows[rows], self.columns[columns], tuple(kernels))
 
 

@@ -32,7 +32,7 @@ _DOUBLE = FORMATS["f64"]
 
 
 def larger_sums(tree: SumTree) -> Iterator[list[int]]:
-    """Yield a product of each part that is new, of each sum that has more than two parts."""
+    """A product of each part that is new, of each sum that has more than two parts."""
     for number, step in enumerate(tree.steps):
         if len(step) + (number > 0) > 2:
             yield [first_product(part) for part in step]
@@ -118,7 +118,7 @@ def _sums(tree: SumTree, outer: int | None) -> Iterator[_Sum]:
 
 
 def _meetings(tree: SumTree) -> Iterator[tuple[int, int]]:
-    """Yield each product, and one of those that it meets first."""
+    """Each product, and one of those that it meets first."""
     product = first_product(tree.steps[0][0])
     for number, step in enumerate(tree.steps):
         for part in step:
@@ -215,7 +215,7 @@ class _Stated:
     wide: bool
 
     def tree(self, tree: SumTree, above: Format | None) -> SumTree | None:
-        """Return a new tree wherever the arithmetic changes. None where it cannot be stated.
+        """A new tree wherever the arithmetic changes. None where it cannot be stated.
 
         above: the format of the sum that has the tree's total.
         """
@@ -240,9 +240,7 @@ class _Stated:
     def _step(
         self, parts: Sequence[int | SumTree], sums: Format, current: Arithmetic | None
     ) -> tuple[tuple[int | SumTree, ...], Arithmetic] | None:
-        """Return a step's parts in the order in which they are added, and the arithmetic. current: of the
-        total.
-        """
+        """A step's parts in the order in which they are added, and the arithmetic. current: of the total."""
         kinds = {self.kinds[part] for part in parts if isinstance(part, int)}
         # a product that comes first is rounded by itself, also where the others are exact
         ordered = sorted(parts, key=lambda part: isinstance(part, int) and self.kinds[part] is None)
@@ -265,7 +263,7 @@ class _Stated:
         return tuple(ordered), Arithmetic(sums, products)
 
     def _formats(self, tree: SumTree, above: Format | None) -> list[Format]:
-        """Return each step's."""
+        """Each step's."""
         seen = [self.formats.get((id(tree), number), self.last) for number in range(len(tree.steps))]
         formats = list(seen)
         for number, after in zip(range(1, len(seen)), [*seen[2:], above], strict=False):

@@ -57,7 +57,7 @@ def held_against(
     seed: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[TreeComparison]:
-    """Return each part's tree against so many random products."""
+    """Each part's tree against so many random products."""
     comparisons = [TreeComparison(0, 0) for _ in parts]
     waiting: list[list[tuple[int, Array, Array, Array, Array]]] = [[] for _ in parts]
     formats = {product.fmt, product.d_format}.union(*(_formats(part.tree) for part in parts))

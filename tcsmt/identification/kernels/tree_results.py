@@ -36,7 +36,7 @@ def results(tree: SumTree, fmt: Format, d_format: Format, a: Array, b: Array) ->
 
 
 def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array:
-    """Return a tree's words in the format of what they enter."""
+    """A tree's words in the format of what they enter."""
     own = tree.arithmetic
     own = present(own)
     total: Array | None = None

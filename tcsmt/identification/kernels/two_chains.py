@@ -100,7 +100,7 @@ class TwoChains:
         return _told(self.kernels[side].unit.model.d_format, int(link.after[0]))
 
     def lines(self, around: int = 3) -> list[str]:
-        """Return both chains side by side, some instructions before and after the first difference."""
+        """Both chains side by side, some instructions before and after the first difference."""
         rows = list(common_links(*self.walks))
         differing = None if self.first is None else self.first[0]
         place = next((n for n, (left, _) in enumerate(rows) if left is differing), len(rows) - 1)
@@ -124,7 +124,7 @@ class TwoChains:
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        """Return every instruction of both kernels, their sums and results, and the sentence."""
+        """Every instruction of both kernels, their sums and results, and the sentence."""
         sides = []
         for kernel, walk_ in zip(self.kernels, self.walks, strict=True):
             fmt = kernel.unit.model.d_format
@@ -151,7 +151,7 @@ class TwoChains:
 def two_chains(
     kernels: tuple[Kernel, Kernel], elements: Elements, reductions: tuple[Reduction, Reduction]
 ) -> TwoChains:
-    """Return both kernels on one element, each with the reduction of the element's place."""
+    """Both kernels on one element, each with the reduction of the element's place."""
     left, right = (
         walk(kernel, elements, reduction) for kernel, reduction in zip(kernels, reductions, strict=True)
     )

@@ -114,7 +114,7 @@ def _starts(structures: Sequence[Structure], questions: Questions) -> Array:
 
 
 def whole_routes(family: Family, structure: Structure, questions: Questions) -> BlockRoutes:
-    """Return a route for each question: all blocks of a structure."""
+    """A route for each question: all blocks of a structure."""
     blocks = _Blocks(family)
     turns = []
     for turn, lanes in enumerate(map(list, structure.blocks)):
@@ -167,7 +167,7 @@ def lanes_used(questions: Questions) -> list[frozenset[int]]:
 def used_routes(
     family: Family, structures: Sequence[Structure], asked: Sequence[int], questions: Questions
 ) -> BlockRoutes:
-    """Return a route for each of some structures, with the ordinary question of that number.
+    """A route for each of some structures, with the ordinary question of that number.
 
     It has the blocks that it uses; a block has the lanes that it uses, and as many zeros that blocks of many
     sizes have few kinds.
@@ -207,7 +207,7 @@ def used_routes(
 def _padded(
     structure: Structure, lanes: Sequence[int], pairs: list[tuple[int, int]], used: frozenset[int]
 ) -> list[tuple[int, int]]:
-    """Return a block's words with more zero lanes, up to a power of two.
+    """A block's words with more zero lanes, up to a power of two.
 
     With normalisation after every addition, a zero is repeated that is there already: only where an addition
     of zero follows another one does it change nothing.

@@ -52,12 +52,12 @@ def row_box(run: Callable[[Words], Array], formats: Sequence[AnyFormat]) -> Box:
 
 
 def model_box(model: Model) -> Box:
-    """Return a model that answers."""
+    """A model that answers."""
     return row_box(partial(run_words, model), (model.a_format, model.b_format, model.c_format))
 
 
 def probed_box(box: Box, formats: Sequence[Format], k: int) -> tuple[BlackBox, Callable[[], int]]:
-    """Return a box as the classical probes ask it, and how many questions they have asked."""
+    """A box as the classical probes ask it, and how many questions they have asked."""
     a, b, c, d = formats
     asked = 0
 

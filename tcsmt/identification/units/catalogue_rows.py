@@ -20,7 +20,7 @@ __all__ = ["distinct_rows", "identified", "task_for"]
 
 
 def distinct_rows() -> list[str]:
-    """Return a catalogue row for every arithmetic without block scales, instructions of one format first."""
+    """A catalogue row for every arithmetic without block scales, instructions of one format first."""
     names: dict[FusedDotAdd, str] = {}
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.model.scale_format is None:

@@ -113,7 +113,7 @@ class BlackBox:
 
 
 def black_box(model: Model) -> BlackBox:
-    """Return a model as a black box; block scales, where it has them, are one."""
+    """A model as a black box; block scales, where it has them, are one."""
     scale = model.scale_format
     unit_scale = 0 if scale is None else scale.word(Fraction(1))
 
@@ -251,7 +251,7 @@ def _tree(leaves: list[int], together: Mapping[frozenset[int], int]) -> Tree:
 
 
 def _exact(leaves: list[int], together: Mapping[frozenset[int], int]) -> Tree:
-    """Return a chain of sums that swallow nothing: X and -X in one of them leave all others."""
+    """A chain of sums that swallow nothing: X and -X in one of them leave all others."""
     blocks: list[list[int]] = []
     for leaf in leaves:
         for block in blocks:
@@ -428,7 +428,7 @@ def _subnormals(box: BlackBox) -> dict[str, str]:
 
 
 def _lift(box: BlackBox, fmt: Format) -> Fraction:
-    """Return a power of two that makes a subnormal operand's product a normal result."""
+    """A power of two that makes a subnormal operand's product a normal result."""
     other = box.b_format if fmt is box.a_format else box.a_format
     return Fraction(2) ** min(other.e_max, max(0, box.d_format.e_min - fmt.e_min + 2))
 

@@ -62,7 +62,7 @@ def _largest_zero(family: Family, row: Table) -> int:
 
 
 def _below_all(family: Family, structure: Structure, row: Table) -> bool:
-    """Return a zero's exponent decides the grid only where no bit is lost on it.
+    """A zero's exponent decides the grid only where no bit is lost on it.
 
     Either no non-zero term has a smaller exponent: then it is the maximum only of zeros. Or a grid of
     F bits below it holds every term's last place: then a sum on it is the exact one, as on any finer

@@ -192,7 +192,7 @@ _LOW, _HIGH = -(1 << 15), 1 << 15
 
 
 def _sums(family: Family, routes: BlockRoutes, fronts: Array, blocks: Array, c: Array) -> Array:
-    """Return a row of the sum's fields for each (front, block, c)."""
+    """A row of the sum's fields for each (front, block, c)."""
     sums = np.empty((len(blocks), len(_SUM)), np.uint64)
     kinds = routes.kind[blocks]
     for number in np.unique(kinds):

@@ -116,7 +116,7 @@ class Family:
 
     @cached_property
     def structures(self) -> list[Structure]:
-        """Return every structure; contiguous blocks before others that are the same."""
+        """Every structure; contiguous blocks before others that are the same."""
         structures: dict[tuple[object, ...], Structure] = {}
         for n_fma in (n for n in range(self.k, 0, -1) if self.k % n == 0):
             deals = [g for g in range(1, n_fma + 1) if n_fma % g == 0] if n_fma < self.k else []
@@ -177,9 +177,7 @@ class Family:
         return np.array(list(product(zeros, (0, 1), (0, 1, 2), (0, 1), (0, 1))), np.int16)
 
     def with_last_rounding(self, table: Table) -> Table:
-        """Return every row of one structure with every value of the last column. Tables are int16 (rows,
-        12).
-        """
+        """Every row of one structure with every value of the last column. Tables are int16 (rows, 12)."""
         last = self.structures[int(table[0, 0])].order == "last"
         count = len(self.roundings) if last else 1
         whole = np.repeat(table, count, axis=0)
@@ -187,7 +185,7 @@ class Family:
         return whole
 
     def grown(self, table: Table) -> tuple[Table, Any]:
-        """Return every row of one structure with every value of columns 6 to 10, and the row's number.
+        """Every row of one structure with every value of columns 6 to 10, and the row's number.
 
         table: int16 (rows, 12). Returns int16 (grown, 12), and the number in table of the row from which each
         comes, integers (grown,).
@@ -321,9 +319,7 @@ class Family:
         return np.array(values, np.int16)
 
     def _zero(self, model: FusedDotAdd) -> int | None:
-        """Return its zero exponent; the family's least where both are below every number's, or lose no
-        bit.
-        """
+        """Its zero exponent; the family's least where both are below every number's, or lose no bit."""
         p = model.parameters
         zero, low = p.zero_exponent, self.zero_exponents[0]
         if zero is None or low is None or zero >= low or p.normalisation != "once":

@@ -70,7 +70,7 @@ class Opening:
         return self._left() <= FEW
 
     def question(self) -> Questions | None:
-        """Return one that splits the rest well; None: there are few, or none is found."""
+        """One that splits the rest well; None: there are few, or none is found."""
         if len(self.asked) >= MOST or self.few:
             return None
         for _ in range(PATIENCE):

@@ -65,7 +65,7 @@ class FusedHypotheses:
         return self.family.model(row, nan.otherwise if nan is not None else None)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
-        """Return one word."""
+        """One word."""
         return [NanRule((), words[0])] if len(words) == 1 else [None] if not words else []
 
     def plain(self, random: Random, count: int) -> Questions:

@@ -50,11 +50,11 @@ class Grid:
         return whole
 
     def with_last_rounding(self, numbers: Array) -> Array:
-        """Return every row with every value of the last column. numbers: int32 (rows,)."""
+        """Every row with every value of the last column. numbers: int32 (rows,)."""
         return (numbers[:, None] + np.arange(self.sizes[5], dtype=np.int32)).reshape(-1)
 
     def digit(self, numbers: Array, column: int) -> Array:
-        """Return a column of rows. numbers: int32 of any shape, as the column."""
+        """A column of rows. numbers: int32 of any shape, as the column."""
         place = _DIGITS.index(column)
         digits: Array = numbers // np.int32(self._after[place]) % np.int32(self.sizes[place])
         return digits

@@ -36,7 +36,7 @@ class FirstRound(Protocol):
         """Return whether so few are left that other questions split them as well."""
 
     def question(self) -> Questions | None:
-        """Return one that splits the rest well; None: there are few, or none is found."""
+        """One that splits the rest well; None: there are few, or none is found."""
 
     def answer(self, question: Questions, word: int) -> None:
         """Keep what explains the answer to any question."""
@@ -121,7 +121,7 @@ class HypothesisSet:
         return sum(len(table) for _, table in self.parts)
 
     def __iter__(self) -> Iterator[tuple[Hypotheses, Table]]:
-        """Yield every row, with its kind."""
+        """Every row, with its kind."""
         for kind, table in self.parts:
             for row in table:
                 yield kind, row
@@ -161,7 +161,7 @@ class HypothesisSet:
         return np.concatenate([empty, *words])
 
     def distinct(self) -> HypothesisSet:
-        """Return one for each set that a range argument makes equal."""
+        """One for each set that a range argument makes equal."""
         return HypothesisSet(
             tuple(
                 (kind, np.unique(kind.canonical(table), axis=0) if len(table) else table)

@@ -81,7 +81,7 @@ class Shape:
 
 
 def _tree(lanes: Sequence[int]) -> object:
-    """Return a balanced tree of sums that may be turned round."""
+    """A balanced tree of sums that may be turned round."""
     if len(lanes) == 1:
         return lanes[0]
     half = len(lanes) // 2
@@ -155,7 +155,7 @@ class IeeeFamily:
 
     @cached_property
     def shapes(self) -> list[Shape]:
-        """Return every shape."""
+        """Every shape."""
         k, several = self.k, [n for n in _divisors(self.k) if n > 1]
         shapes = [Shape("fma"), *(Shape("fma", chains=n) for n in several)]
         shapes += [Shape("sequential", rounded=True)]
@@ -187,7 +187,7 @@ class IeeeFamily:
         return np.array(rows, np.int16)
 
     def grown(self, table: Table) -> Table:
-        """Return every row with every value of the other columns that is not another one's function.
+        """Every row with every value of the other columns that is not another one's function.
 
         Tables are int16 (rows, 8).
         """

@@ -97,7 +97,7 @@ class IeeeHypotheses:
         return self.family.model(row, nan)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
-        """Return one word; or, of fused chains, which NaN each operation hands on."""
+        """One word; or, of fused chains, which NaN each operation hands on."""
         if not words:
             return [None]
         first: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []

@@ -49,7 +49,7 @@ class IntegerHypotheses:
 
     @property
     def all(self) -> Table:
-        """Return every row: int16 (rows, 2), a block and an overflow by their numbers."""
+        """Every row: int16 (rows, 2), a block and an overflow by their numbers."""
         rows = [(block, overflow) for block in range(len(self.blocks)) for overflow in (0, 1)]
         return np.array(rows, np.int16)
 
@@ -70,9 +70,7 @@ class IntegerHypotheses:
         return np.array(words_of_rows, np.uint64).reshape(len(table), len(questions))
 
     def canonical(self, table: Table) -> Table:
-        """Return every row as it is: those that are the same function have one graph. table: int16 (rows,
-        2).
-        """
+        """Every row as it is: those that are the same function have one graph. table: int16 (rows, 2)."""
         return table
 
     def model(self, row: Any, nan: NanRule | None = None) -> Model:

@@ -37,7 +37,7 @@ def rules_of_words(of_product: int, of_sum: int) -> list[NanRule]:
 
 
 def nan_of_c(formats: Sequence[AnyFormat], k: int) -> Questions:
-    """Return one question: every product is zero, and c a NaN."""
+    """One question: every product is zero, and c a NaN."""
     zeros = np.zeros((1, k), np.uint64)
     return Questions(zeros, zeros, np.array([formats[2].nan_word or 0], np.uint64))
 
@@ -56,7 +56,7 @@ def invalid_questions(formats: Sequence[AnyFormat], k: int) -> list[Questions]:
 
 
 def _nan(fmt: AnyFormat, random: Random) -> int:
-    """Return a NaN, with a payload where the format has some."""
+    """A NaN, with a payload where the format has some."""
     if not isinstance(fmt, Format) or fmt.specials is not Specials.IEEE:
         return fmt.nan_word or 0
     field = ((1 << fmt.exponent_bits) - 1) << fmt.fraction_bits

@@ -62,7 +62,7 @@ MOST = MOST_BITS + 1
 
 
 def by_table(variable: str) -> Rounding:
-    """Return a rounding that looks its decision up in the truth table of that name."""
+    """A rounding that looks its decision up in the truth table of that name."""
     table = var(variable, 16)
 
     def away(sign: Term, odd: Term, half: Term, rest: Term) -> Term:
@@ -141,7 +141,7 @@ def sum_program(
 
 
 def _open_sum(order: str, products: str) -> FusedSum:
-    """Return a structure's sum on the finest grid; what :class:`FreeParameters` has instead is None here."""
+    """A structure's sum on the finest grid; what :class:`FreeParameters` has instead is None here."""
     common: dict[str, Any] = {
         "terms": Products(products=products),
         "fraction_bits": MOST,

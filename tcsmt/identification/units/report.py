@@ -130,12 +130,12 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
 
 
 def _listed_words(words: list[str]) -> str:
-    """Return a few words, and how many more there are."""
+    """A few words, and how many more there are."""
     return " or ".join(words[:3]) + (f" or {counted(len(words) - 3, 'other')}" if len(words) > 3 else "")
 
 
 def _name(family: Family, near: Candidates, place: int) -> str:
-    """Return a catalogue row, or one with a parameter changed."""
+    """A catalogue row, or one with a parameter changed."""
     row, base = near.table[place], near.table[near.of[place]]
     named = known(family, base[None])
     name = named[0] if named else "a plain unit"
@@ -223,7 +223,7 @@ def _lines(outcome: Outcome, questions: Questions) -> list[dict[str, Any]]:
 
 
 def set_data(family: Family, like: str | None, near: Candidates, plan: list[Planned]) -> dict[str, Any]:
-    """Return a fixed set, in the form that `tcsmt probe --vectors` reads."""
+    """A fixed set, in the form that `tcsmt probe --vectors` reads."""
     rows = []
     for planned in plan:
         summary = f"{planned.classes} of {counted(len(near.table), 'hypothesis')} told apart"
@@ -235,7 +235,7 @@ def set_data(family: Family, like: str | None, near: Candidates, plan: list[Plan
 
 
 def tree_data(family: Family, near: Candidates, node: PlanNode) -> dict[str, Any]:
-    """Return a decision tree: a question and what follows each answer; leaves name what is left."""
+    """A decision tree: a question and what follows each answer; leaves name what is left."""
     if node.question is None:
         return {"left": [_name(family, near, int(place)) for place in node.rows]}
     answers = {

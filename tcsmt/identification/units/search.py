@@ -404,13 +404,13 @@ class Identification:
         return None
 
     def _solved(self, left: HypothesisSet) -> Questions | None:
-        """Return an input on which the first row and another differ, from a solver; None: there is none."""
+        """An input on which the first row and another differ, from a solver; None: there is none."""
         models = [kind.model(row) for kind, row in left.distinct()]
         self.unproved, self.proofs, self.reasons = [], [], []
         return self._compared(models)
 
     def _compared(self, models: Sequence[Model]) -> Questions | None:
-        """Return an input on which the first model and another differ; proofs and what has none are kept."""
+        """An input on which the first model and another differ; proofs and what has none are kept."""
         first, *others = {model.digest: model for model in models}.values()
         for other in others[: MOST_PAIRS - 1]:
             decision = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)

@@ -98,7 +98,7 @@ _BEGINNING = '{"a": ["'
 
 
 def _read(path: Path, box: str) -> Iterator[Exchange]:
-    """Yield a transcript's exchanges; a last line that was cut off while it was written goes from the file.
+    """A transcript's exchanges; a last line that was cut off while it was written goes from the file.
 
     Raises :class:`.TcsmtError` for answers of another box.
     """

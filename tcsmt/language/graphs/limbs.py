@@ -251,7 +251,7 @@ class _Splitter:
         return result
 
     def _placed(self, limbs: Limbs, amount: Limbs) -> Limbs:
-        """Return one limb moved up: it comes to lie in two neighbouring ones."""
+        """One limb moved up: it comes to lie in two neighbouring ones."""
         word, low = limbs[0], amount[0]
         inside = low[self.places - 1 : 0].zext(self.limb)
         lower, upper = word << inside, (word >> 1) >> (const(self.limb - 1, self.limb) - inside)

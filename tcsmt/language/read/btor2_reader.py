@@ -100,8 +100,7 @@ class Btor2File:
     def after(
         self, root: int, cycles: int, value_at: Callable[[int, Btor2Line], Term | None]
     ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
-        """Return a node after so many clock edges, and the free words that may be in it: of what, in which
-        cycle.
+        """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
 
         value_at: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
@@ -139,7 +138,7 @@ class Btor2File:
         return sorted(number for number in seen if self.nodes[number].op == "state")
 
     def error(self, node: Btor2Line, what: str) -> TcsmtError:
-        """Return an error about a node."""
+        """An error about a node."""
         return TcsmtError(f"{self.place(node)}: {what}")
 
     def place(self, node: Btor2Line) -> str:

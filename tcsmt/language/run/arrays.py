@@ -122,7 +122,7 @@ def _steps(
 
 
 def _joined(limbs: Sequence[Any]) -> Any:
-    """Return a result of its limbs, the lowest first."""
+    """A result of its limbs, the lowest first."""
     if len(limbs) == 1:
         return limbs[0]
     integers = [np.asarray(limb).astype(np.uint64).astype(object) for limb in limbs]

@@ -27,7 +27,7 @@ _CONSTANTS = ("t", "nil")
 
 
 def variables_of(names: Iterable[str]) -> dict[str, str]:
-    """Return a variable of ACL2, which knows no case, for each input."""
+    """A variable of ACL2, which knows no case, for each input."""
     variables: dict[str, str] = {}
     for number, name in enumerate(names):
         plain = name.lower()
@@ -38,7 +38,7 @@ def variables_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def defined(name: str, formals: Sequence[str], bindings: Sequence[tuple[str, str]], result: str) -> str:
-    """Return a function: what its variables are bound to, one after the other, and its value."""
+    """A function: what its variables are bound to, one after the other, and its value."""
     lines = [f"(defun {name} ({' '.join(formals)})"]
     if formals:
         lines.append(f"  (declare (ignorable {' '.join(formals)}))")
@@ -154,7 +154,7 @@ _COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")
 
 
 def _nested(function: str) -> Callable[..., str]:
-    """Return an operation of two arguments on several."""
+    """An operation of two arguments on several."""
 
     def write(node: Term, *args: str) -> str:
         text = args[-1]

@@ -26,7 +26,7 @@ class Btor2:
         self._last = 0
 
     def line(self, *words: object, name: str = "") -> int:
-        """Return one more line, with its number, which is returned."""
+        """One more line, with its number, which is returned."""
         self._last += 1
         self.lines.append(" ".join(map(str, (self._last, *words, *([name] if name else [])))))
         return self._last

@@ -103,7 +103,7 @@ def _ones(width: int) -> int:
 
 
 def literal(value: int, bits: int) -> str:
-    """Return a constant of one of the two types."""
+    """A constant of one of the two types."""
     digits = str(value) if value < 10 else f"{value:#x}"
     return f"UINT64_C({digits})" if bits == 64 else f"{digits}u"
 
@@ -156,7 +156,7 @@ class C99:
         return lines, [text[_made_form((root, WORD), made)] for root in results]
 
     def _needed(self, results: Sequence[Term]) -> tuple[dict[_Form, _Made], Counter[_Form]]:
-        """Return every form of every node that is used, and how often."""
+        """Every form of every node that is used, and how often."""
         wanted: dict[Term, set[str]] = {}
         for root in results:
             wanted.setdefault(root, set()).add(WORD)
@@ -243,7 +243,7 @@ class C99:
         return self._names[node]
 
     def helper(self, name: str, bits: int | None = None) -> str:
-        """Return a function of that name for words of so many bits, which is then among :attr:`helpers`."""
+        """A function of that name for words of so many bits, which is then among :attr:`helpers`."""
         called = name if bits is None else f"{name}{bits}"
         self.helpers.add(called)
         return f"tcsmt_{called}"

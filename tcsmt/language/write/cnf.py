@@ -41,7 +41,7 @@ class Cnf:
         return "\n".join([*named, f"p cnf {self.variables} {len(self.clauses)}", *lines, ""])
 
     def word(self, width: int) -> Word:
-        """Return a word of new variables."""
+        """A word of new variables."""
         self.variables += width
         return list(range(self.variables - width + 1, self.variables + 1))
 
@@ -116,7 +116,7 @@ class Cnf:
         return gate
 
     def select(self, s: int, t: Word, e: Word) -> Word:
-        """Return a choice between two words."""
+        """A choice between two words."""
         return [self.choice(s, x, y) for x, y in zip(t, e, strict=True)]
 
     def sum(self, columns: Sequence[Iterable[int]]) -> Word:

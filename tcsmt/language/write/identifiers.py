@@ -22,7 +22,7 @@ def identifier(text: str) -> str:
 
 
 def distinct(texts: Mapping[Key, str], taken: Iterable[str]) -> dict[Key, str]:
-    """Return a name for each key, made from its text; none of those ``taken``, and none twice."""
+    """A name for each key, made from its text; none of those ``taken``, and none twice."""
     used = set(taken)
     names: dict[Key, str] = {}
     for key, text in texts.items():

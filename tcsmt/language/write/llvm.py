@@ -75,7 +75,7 @@ class Emitter:
         return f"<{self.rows} x {bits if isinstance(bits, str) else f'i{bits}'}>"
 
     def fork(self, prefix: str, suffix: str) -> Emitter:
-        """Return a writer for another block, which computes everything by itself."""
+        """A writer for another block, which computes everything by itself."""
         other = Emitter(self.rows, self.least, prefix, suffix)
         other.bounds = self.bounds
         return other
@@ -98,20 +98,18 @@ class Emitter:
         return name
 
     def binary(self, op: str, bits: int, left: str, right: str) -> str:
-        """Return a two-operand instruction."""
+        """A two-operand instruction."""
         return self.emit(f"{op} {self.type(bits)} {left}, {right}")
 
     def call(self, name: str, bits: int | str, *operands: str, extra: str = "") -> str:
-        """Return an intrinsic on vectors of one type."""
+        """An intrinsic on vectors of one type."""
         kind = self.type(bits)
         element = {"float": "f32", "double": "f64"}.get(str(bits), f"i{bits}")
         listed = ", ".join(f"{kind} {operand}" for operand in operands)
         return self.emit(f"call {kind} @llvm.{name}.v{self.rows}{element}({listed}{extra})")
 
     def load(self, pointer: str, bits: int, place: str, kind: str = "") -> str:
-        """Return a vector of words of so many bits, or what else ``kind`` says, from a place in an array of
-        them.
-        """
+        """A vector of words of so many bits, or what else ``kind`` says, from a place in an array of them."""
         address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
         return self.emit(f"load {kind or self.type(bits)}, ptr {address}, align {bits // 8}")
 
@@ -121,20 +119,20 @@ class Emitter:
         self.lines.append(f"  store {self.type(bits)} {value}, ptr {address}, align {bits // 8}")
 
     def repeated(self, bits: int, word: str) -> str:
-        """Return a vector with one word in every row."""
+        """A vector with one word in every row."""
         kind = self.type(bits)
         head = self.emit(f"insertelement {kind} poison, i{bits} {word}, i64 0")
         return self.emit(f"shufflevector {kind} {head}, {kind} poison, {self.type(32)} zeroinitializer")
 
     def repeated_pair(self, pair: str) -> str:
-        """Return a vector of words of 16 bits with the two of a word of 32 bits in every second row."""
+        """A vector of words of 16 bits with the two of a word of 32 bits in every second row."""
         half = Emitter(self.rows // 2, prefix=f"{pair[1:]}.")
         vector = half.repeated(32, pair)
         self.lines += half.lines
         return self.emit(f"bitcast {half.type(32)} {vector} to {self.type(16)}")
 
     def counted(self, bits: int, first: str) -> str:
-        """Return a vector of words that count up from the first row's."""
+        """A vector of words that count up from the first row's."""
         steps = ", ".join(f"i{bits} {row if bits > 1 else row & 1}" for row in range(self.rows))
         return self.emit(f"add {self.type(bits)} {self.repeated(bits, first)}, <{steps}>")
 
@@ -144,7 +142,7 @@ class Emitter:
         self.register[variable] = self.masked(variable.width, self.convert("trunc", bits, held, words))
 
     def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
-        """Return a conversion; none where both types are the same."""
+        """A conversion; none where both types are the same."""
         if source == target:
             return value
         return self.emit(f"{op} {self.type(source)} {value} to {self.type(target)}")
@@ -182,7 +180,7 @@ class Emitter:
         return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
-        """Return a word of ``width`` bits in the container of ``target`` bits."""
+        """A word of ``width`` bits in the container of ``target`` bits."""
         return self.fitted(self.container(width), self.container(target), value, op)
 
     def fitted(self, source: int, target: int, value: str, op: str = "zext") -> str:
@@ -281,9 +279,7 @@ class Emitter:
         return wide and self.container(arg.args[0].width) == 32
 
     def _begun(self, node: Term) -> _Partial:
-        """Return a reduction without arguments: whether its value needs no trimming, and what makes that
-        so.
-        """
+        """A reduction without arguments: whether its value needs no trimming, and what makes that so."""
         if node.op != "add":
             return _Partial()
         ends = [
@@ -566,7 +562,7 @@ def _arguments(kind: str, name: str) -> str:
 
 
 def over_groups(name: str, parameters: str, body: str, *, last: str = "group", entry: str = "") -> str:
-    """Return an LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
+    """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
 
     last: the block in which the body ends; it starts in the block ``group``. entry: what comes before.
     """

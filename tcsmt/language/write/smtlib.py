@@ -82,7 +82,7 @@ def script(
     info: Sequence[tuple[str, str]] = (),
     values: bool = True,
 ) -> str:
-    """Return a self-contained script that asks for values of the variables at which ``goal`` is 1.
+    """A self-contained script that asks for values of the variables at which ``goal`` is 1.
 
     values: False asks only whether there are any.
     """

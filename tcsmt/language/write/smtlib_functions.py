@@ -47,9 +47,7 @@ def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dic
 
 
 def _with_lets(members: Sequence[Term], outside: Mapping[Term, str], names: Iterator[str]) -> str:
-    """Return an expression for the last of some nodes; those that are used more than once are bound before
-    it.
-    """
+    """An expression for the last of some nodes; those that are used more than once are bound before it."""
     inner = [node for node in members if node.args]
     uses = Counter(arg for node in inner for arg in node.args)
     bound: list[tuple[str, str]] = []

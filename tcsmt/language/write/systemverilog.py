@@ -51,7 +51,7 @@ def body(
     names: Mapping[Term, str],
     registered: Collection[Term] = (),
 ) -> Body:
-    """Return a module's body that computes ``roots``.
+    """A module's body that computes ``roots``.
 
     nodes: everything below the roots, arguments first, without macros. names: of the variables, and of the
     nodes that are to have nets of their own. registered: nodes behind which registers stand; every other

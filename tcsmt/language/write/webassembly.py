@@ -38,7 +38,7 @@ def module(
     *,
     most: int = _NODES,
 ) -> bytes:
-    """Return a module with one exported function for each program, and its ``memory``.
+    """A module with one exported function for each program, and its ``memory``.
 
     inputs: the variables, in the order of their words in memory, from 0 on; of an input's bytes, those above
     its width are ignored. programs: by name, the terms whose words the function computes; they follow the

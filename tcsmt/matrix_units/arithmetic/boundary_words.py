@@ -114,7 +114,7 @@ def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -
 
 
 def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
-    """Return one such word."""
+    """One such word."""
     exponent = min(exponent, fmt.e_max)
     down = min(max(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
     significand = (1 << fmt.fraction_bits | fraction) >> down

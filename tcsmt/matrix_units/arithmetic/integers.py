@@ -88,13 +88,13 @@ class Integer:
 
 
 def signed(x: Exponent) -> Integer:
-    """Return an exponent. Its word may be a free variable, so that every value of the word counts."""
+    """An exponent. Its word may be a free variable, so that every value of the word counts."""
     high = x.low + (1 << x.term.width) - 1
     return Integer(x.term.zext(_width(x.low, high)) + x.low, x.low, high)
 
 
 def signed_word(value: int) -> Integer:
-    """Return a known number."""
+    """A known number."""
     width = _width(value, value)
     return Integer(const(value % (1 << width), width), value, value)
 

@@ -84,7 +84,7 @@ class NanRule:
 
     @property
     def words(self) -> list[int]:
-        """Return every word that the rule names."""
+        """Every word that the rule names."""
         return [case.word for case in self.cases if case.word is not None] + [self.otherwise]
 
     def objection(self, a: Format, b: Format, c: Format, d: Format) -> str:
@@ -109,7 +109,7 @@ class NanRule:
 
 
 def quieted(x: Operand, fmt: Format) -> Term:
-    """Return a NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
+    """A NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
     own = x.format
     low, bits = own.ignored_low_bits, own.fraction_bits
     payload = x.word[low + bits - 1 : low]

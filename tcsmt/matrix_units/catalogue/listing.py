@@ -30,7 +30,7 @@ _IEEE = {
 
 
 def as_text(rows: Iterable[Row]) -> list[str]:
-    """Return a line for each row, with its parameters, evidence and status."""
+    """A line for each row, with its parameters, evidence and status."""
     table: list[tuple[str, ...]] = [("unit", "K", "N_FMA", "F", "zero", "evidence", "status")]
     for row in rows:
         numbers = ("-" if text is None else text for text in _numbers(row.model))
@@ -39,7 +39,7 @@ def as_text(rows: Iterable[Row]) -> list[str]:
 
 
 def as_markdown(rows: Iterable[Row]) -> str:
-    """Return a table of the units, and, where there are any, one of the claims about them."""
+    """A table of the units, and, where there are any, one of the claims about them."""
     rows = list(rows)
     claims = [(f"`{r.name}`", f"{r.note} ({r.source})", r.status) for r in rows if "@" in r.instruction]
     lines = markdown(_HEAD, _units(row for row in rows if "@" not in row.instruction))

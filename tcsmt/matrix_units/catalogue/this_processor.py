@@ -14,7 +14,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def facts(path: Path) -> dict[str, str]:
-    """Return each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
+    """Each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:

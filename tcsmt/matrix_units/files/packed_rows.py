@@ -27,7 +27,7 @@ def word_bytes(model: Model) -> dict[str, int]:
 
 
 def row_type(model: Model) -> np.dtype[Any]:
-    """Return a packed row: fields ``a``, ``b`` (k words each), ``c``, and the scales where there are any."""
+    """A packed row: fields ``a``, ``b`` (k words each), ``c``, and the scales where there are any."""
     lengths = {
         "a": (model.k,),
         "b": (model.k,),
@@ -44,12 +44,12 @@ def row_type(model: Model) -> np.dtype[Any]:
 
 
 def result_type(model: Model) -> np.dtype[Any]:
-    """Return a packed word of D."""
+    """A packed word of D."""
     return unsigned(model.d_format).newbyteorder("<")
 
 
 def batch(model: Model, operands: Operands[Array, Array]) -> bytes:
-    """Return a batch of rows; a, b: shape (rows, k), c: shape (rows,), words."""
+    """A batch of rows; a, b: shape (rows, k), c: shape (rows,), words."""
     rows = np.empty(len(operands.c), row_type(model))
     for name, words in operands.named.items():
         rows[name] = words

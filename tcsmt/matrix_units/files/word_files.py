@@ -65,7 +65,7 @@ def named(text: str) -> str:
 
 
 def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple[int, list[int]]]:
-    """Return each row's line, and its words; the result last, if the file has results.
+    """Each row's line, and its words; the result last, if the file has results.
 
     where: the file, for errors. Raises :class:`.TcsmtError`.
     """

@@ -148,7 +148,7 @@ class Circuit(Model):
 
     @cached_property
     def _ports(self) -> list[Port]:
-        """Return every port, with those that have their operand's name."""
+        """Every port, with those that have their operand's name."""
         ports = [Port.read(text) for text in self.ports]
         names = {port.operand for port in ports}
         operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
@@ -170,7 +170,7 @@ class Circuit(Model):
         return output
 
     def wire(self, name: str) -> Term:
-        """Return a word within the design, by its name, in terms of the input variables and of what is free.
+        """A word within the design, by its name, in terms of the input variables and of what is free.
 
         A lemma about a design can be stated of such words. Raises :class:`.UnknownName`.
         """
@@ -181,7 +181,7 @@ class Circuit(Model):
         return self._undriven_as_said(word, free)
 
     def _undriven_as_said(self, word: Term, free: Mapping[Term, tuple[Btor2Line, int]]) -> Term:
-        """Return a word with zeros for the bits that nothing drives, where ``undriven`` says so."""
+        """A word with zeros for the bits that nothing drives, where ``undriven`` says so."""
         if self.undriven != "zero":
             return word
         return substitute([word], {bit: const(0, bit.width) for bit in _undriven(free)})[0]

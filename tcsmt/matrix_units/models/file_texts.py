@@ -22,7 +22,7 @@ __all__ = ["has_file", "meanings", "parameters_toml", "toml_value"]
 
 
 def parameters_toml(model: Model) -> str:
-    """Return a file of a model alone: every parameter, below what it means."""
+    """A file of a model alone: every parameter, below what it means."""
     lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
     comment = ""
@@ -92,7 +92,7 @@ def meanings(kind: type[Model]) -> dict[str, str]:
 
 
 def toml_value(value: object) -> str:
-    """Return a parameter as a file has it."""
+    """A parameter as a file has it."""
     match value:
         case None:
             return json.dumps(NONE)

@@ -49,7 +49,7 @@ class InstructionSequence(Model):
         self.check("instructions", plain, "instructions without block scales")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """Return each instruction on a, b and the result of the one before it."""
+        """Each instruction on a, b and the result of the one before it."""
         word = x.c
         for number, part in enumerate(self.instructions):
             trace = part.apply(replace(x, c=word))

@@ -69,14 +69,14 @@ class Leading:
         return own.or_where(self.follows, Exponent.constant(least))
 
     def apart(self, whole: Fixed, parts: Sequence[Fixed]) -> Fixed:
-        """Return an aligned group: the sum of its aligned parts where c does not lead."""
+        """An aligned group: the sum of its aligned parts where c does not lead."""
         width = max(part.word.width for part in parts) + (len(parts) - 1).bit_length()
         summed = dp.accumulate(parts, max(width, whole.word.width))
         word = self.leads.ite(whole.word.sext(summed.word.width), summed.word)
         return replace(whole, word=word)
 
     def on_grid_of_c(self, number: int, group: Number, top: Exponent, align: Align) -> Fixed:
-        """Return an aligned group: on a coarser grid of c where c leads its products, but not all."""
+        """An aligned group: on a coarser grid of c where c leads its products, but not all."""
         own = signed(self.own)
         coarser = self.follows & signed(self.reached[number]).sle(own) & signed(top).slt(own)
         rough = align(group, top.or_where(coarser, self.own))

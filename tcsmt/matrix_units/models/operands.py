@@ -43,7 +43,7 @@ class Operands(Generic[Lanes_co, One_co]):
 
     @property
     def named(self) -> dict[str, Any]:
-        """Return each part that is there by its field's name, in order."""
+        """Each part that is there by its field's name, in order."""
         parts = {"a": self.a, "b": self.b, "c": self.c, "scale_a": self.scale_a, "scale_b": self.scale_b}
         return {name: part for name, part in parts.items() if part is not None}
 

@@ -93,15 +93,15 @@ def _declared(
 
 
 def choice(default: str, *others: str) -> Any:
-    """Return a parameter that is one of some names, with its default."""
+    """A parameter that is one of some names, with its default."""
     return field(default=default, metadata={"choices": (default, *others)})
 
 
 def number(least: int, most: int, *, default: Any = MISSING) -> Any:
-    """Return a parameter that is a number from ``least`` to ``most``."""
+    """A parameter that is a number from ``least`` to ``most``."""
     return field(default=default, metadata={"ends": (least, most)})
 
 
 def lane_count(*, default: Any = MISSING) -> Any:
-    """Return a parameter that counts lanes; which counts fit, the model says."""
+    """A parameter that counts lanes; which counts fit, the model says."""
     return field(default=default, metadata={"unit": "lanes"})

@@ -137,7 +137,7 @@ class GridNumbers:
         return (const(2 * BIAS + self.fraction_bits + self.bias, WIDTH) - top) << FRACTION
 
     def lane(self, pair: Sequence[Term], exponent: Term, scale: Term) -> LaneOfForm:
-        """Return a product of words of the formats."""
+        """A product of words of the formats."""
         x, y = (widen(word, fmt, WIDE) for word, fmt in zip(pair, self.formats, strict=True))
         product = native.multiply(x, y)
         return LaneOfForm((x, y), exponent, product, scale, on_grid(product, scale))
@@ -161,9 +161,7 @@ def on_grid(number: Term, scale: Term) -> Term:
 
 
 def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
-    """Return a word's exponent field and an offset; 0 of a zero, and more than any other of what is no
-    number.
-    """
+    """A word's exponent field and an offset; 0 of a zero, and more than any other of what is no number."""
     number = dp.decode(fmt, word)
     counted = number.exponent.within(1 - offset - fmt.bias, fmt.e_max + 1)
     usual = number.zero.ite(const(0, EXPONENT_WORD), to_width(counted, EXPONENT_WORD) + 1)
@@ -171,5 +169,5 @@ def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
 
 
 def to_width(word: Term, width: int) -> Term:
-    """Return a word extended by zeros, or its low bits."""
+    """A word extended by zeros, or its low bits."""
     return word.zext(max(width, word.width))[width - 1 : 0]

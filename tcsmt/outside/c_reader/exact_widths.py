@@ -66,7 +66,7 @@ class _Narrowing:
         return self._masked([self._low(arg, narrow) for arg in node.args]).zext(width)
 
     def _masked(self, args: Sequence[Term]) -> Term:
-        """Return a word and others, of which some are a truth value in every bit."""
+        """A word and others, of which some are a truth value in every bit."""
         width = args[0].width
         masks = [arg for arg in args if arg.op == "sext" and arg.args[0].width == 1]
         words = [arg for arg in args if arg not in masks]
@@ -193,7 +193,7 @@ class _Narrowing:
         return self._minus(self._low(node.args[0], width))
 
     def _widened(self, word: Term) -> Term:
-        """Return a sum with a constant, or a maximum, in as many bits as it is used with."""
+        """A sum with a constant, or a maximum, in as many bits as it is used with."""
         if word.op != "zext":
             return word
         (inner,) = word.args
@@ -437,7 +437,7 @@ def _number_width(word: Term) -> int:
 def _by_bits(
     operation: Callable[[Sequence[Term]], Term], words: Sequence[Term], most: Callable[[Sequence[int]], int]
 ) -> Term:
-    """Return an operation on each bit alone, in as many bits as matter.
+    """An operation on each bit alone, in as many bits as matter.
 
     most: ``min`` for one of which the result has a zero where any argument has.
     """
@@ -461,7 +461,7 @@ def _zeros(word: Term) -> int:
 
 
 def _joined(high: Term, low: Term) -> Term:
-    """Return one word behind the other; of three, the first two are joined first."""
+    """One word behind the other; of three, the first two are joined first."""
     if high.value == 0:
         return low.zext(high.width + low.width)
     if high.op == "zext":
@@ -502,7 +502,7 @@ def _number(word: Term) -> tuple[Term, Term]:
 
 
 def _amount(amount: Term, width: int) -> Term:
-    """Return an amount of a shift in which all from ``width`` on are the same, without its limit."""
+    """An amount of a shift in which all from ``width`` on are the same, without its limit."""
     core = _core(amount)
     if core.op != "ite" or core.args[0].op != "ult":
         return core
@@ -559,7 +559,7 @@ def _within(bit: Term, words: Sequence[Term]) -> Term | None:
 
 
 def _same_width(left: Term, right: Term) -> tuple[Term, Term]:
-    """Return two words that are to be compared, without what both are extended by."""
+    """Two words that are to be compared, without what both are extended by."""
     wide = max(_core(left).width, _core(right).width)
     if wide == left.width:
         wide = max(_number_width(left), _number_width(right))

@@ -676,7 +676,7 @@ class Execution:
         raise TcsmtError(f"a constant of type {of} is not supported")
 
     def _global(self, name: str) -> Object:
-        """Return a variable of the file. One that is not const may have been changed by an earlier call."""
+        """A variable of the file. One that is not const may have been changed by an earlier call."""
         if name not in self._globals:
             variable = self.module.variables.get(name)
             if variable is None:
@@ -709,7 +709,7 @@ _METHODS: dict[str, Callable[[Execution, _State, Instruction, Term], Value | Non
 
 
 def _moved(base: MemoryPlace, of: Type, indices: Sequence[Term]) -> MemoryPlace:
-    """Return an address by its indices: the first one in units of the type, the others into it."""
+    """An address by its indices: the first one in units of the type, the others into it."""
     kind: Type = of
     for number, index in enumerate(indices):
         word = index.sext(64) if index.width < 64 else index
@@ -762,9 +762,7 @@ def _parts(value: Operand) -> list[tuple[Type, Operand]]:
 
 
 def _order(function: Function) -> dict[str, int]:
-    """Return a number for each block, larger than those of the blocks before it, but for ways back in a
-    loop.
-    """
+    """A number for each block, larger than those of the blocks before it, but for ways back in a loop."""
     order: list[str] = []
     seen: set[str] = set()
     first = next(iter(function.blocks))

@@ -94,7 +94,7 @@ class MemoryCell:
     written: Term = TRUE
 
     def byte(self, number: int) -> MemoryCell:
-        """Return one byte of it. Raises ValueError for an address."""
+        """One byte of it. Raises ValueError for an address."""
         if isinstance(self.value, MemoryPlace):
             raise ValueError("a part of an address")
         return MemoryCell(self.value[8 * number + 7 : 8 * number], 1, self.written)
@@ -110,7 +110,7 @@ class Memory:
         self.ended = ended
 
     def copy(self) -> Memory:
-        """Return one that changes by itself."""
+        """One that changes by itself."""
         return Memory(dict(self.held), self.ended)
 
     def begin(self, place: Object) -> None:
@@ -150,7 +150,7 @@ class Memory:
         self.held[target] = here
 
     def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
-        """Return a copy of the object's cells, in which none lies across the ends of these bytes."""
+        """A copy of the object's cells, in which none lies across the ends of these bytes."""
         cells = dict(self.held.get(place, {}))
         for at, cell in list(cells.items()):
             end = at + cell.size

@@ -141,7 +141,7 @@ class _File:
         return pointees
 
     def _derived(self, name: str, last: Sequence[str]) -> str:
-        """Return a type without typedefs and qualifiers."""
+        """A type without typedefs and qualifiers."""
         text = self.metadata.get(name, "")
         while match := re.match(r"!DIDerivedType\(tag: (\w+),.*\bbaseType: (!\d+)", text):
             if match[1] in last or match[1] not in _NAMES:
@@ -169,7 +169,7 @@ class _File:
 
 
 def _without_comment(text: str) -> str:
-    """Return a line without its comment; a semicolon in quotes begins none."""
+    """A line without its comment; a semicolon in quotes begins none."""
     return re.sub(r'^((?:[^";]|"[^"]*")*);.*', r"\1", text).rstrip()
 
 

@@ -206,7 +206,7 @@ class OperandReader:
         return Address(element, base, tuple(indices))
 
     def typed(self, words: LineWords) -> tuple[Type, Operand]:
-        """Return a type and the operand behind it, with attributes before either."""
+        """A type and the operand behind it, with attributes before either."""
         words.attributes()
         kind = self.type(words)
         words.attributes()
@@ -214,7 +214,7 @@ class OperandReader:
 
 
 def plain(name: str) -> str:
-    """Return a name without its first character and quotes."""
+    """A name without its first character and quotes."""
     return name[1:].strip('"')
 
 

@@ -76,7 +76,7 @@ class Design:
     def names(
         self, nodes: Sequence[Term], more: Iterable[str] = (), stages: Mapping[Term, str] | None = None
     ) -> dict[Term, str]:
-        """Return an identifier for each variable and for each stage among the nodes; none of ``more``.
+        """An identifier for each variable and for each stage among the nodes; none of ``more``.
 
         stages: what they are called, where they are not :attr:`stages`.
         """
@@ -113,7 +113,7 @@ def _words(count: int) -> str:
 
 
 def _format(fmt: AnyFormat) -> str:
-    """Return its name; and, where that does not say it, what it is."""
+    """Its name; and, where that does not say it, what it is."""
     if is_known(fmt):
         return f"{fmt.name} ({fmt.width} bits)"
     table = ", ".join(f"{key} = {value}" for key, value in table_of_format(fmt).items())

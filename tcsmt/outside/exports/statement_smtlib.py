@@ -94,7 +94,7 @@ def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -
 
 
 def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[str]) -> str:
-    """Return a formula that a proof refutes, whose variables have names for what they are.
+    """A formula that a proof refutes, whose variables have names for what they are.
 
     The certificate's own script of it has ``x0``, ``x1``, … in their place: the comment says which is which.
     """

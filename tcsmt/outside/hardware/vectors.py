@@ -163,9 +163,7 @@ def _that_apply(
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
-    """Return a witness on the whole instruction, other lanes zero; None where no result or no input shows
-    it.
-    """
+    """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
     if not isinstance(finding.verdict, Distinguished):
         return None
     values = on_instruction(row.model, finding.question.formats, finding.verdict.values)
@@ -202,7 +200,7 @@ def _readings(row: Row) -> list[Row]:
 
 
 def row_data(model: Model, vector: Vector) -> dict[str, Any]:
-    """Return a vector as a row of JSON: hexadecimal words, then :func:`members`."""
+    """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
     return hex_words(model, vector.words) | members(model, vector)
 
 
@@ -221,9 +219,7 @@ def members(model: Model, vector: Vector) -> dict[str, Any]:
 
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
-    """Return one object with the rows, and the digests of the models that predict; :func:`.read_rows` reads
-    it.
-    """
+    """One object with the rows, and the digests of the models that predict; :func:`.read_rows` reads it."""
     rows = [row_data(row.model, vector) for vector in vectors]
     models = models_named([data["predictions"] for data in rows]) | {row.name: row.model.digest}
     lines = ",\n".join(json.dumps(data, ensure_ascii=False) for data in rows)
@@ -231,7 +227,7 @@ def as_json(row: Row, vectors: Sequence[Vector]) -> str:
 
 
 def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
-    """Return a line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
+    """A line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*row.model.input_names, "asks", "predictions"])

@@ -125,7 +125,7 @@ class _Checking:
         return _Effects(outside(seen.reads), outside(seen.writes))
 
     def statement(self, node: CNode) -> _Effects:
-        """Return a statement or declaration, whose expressions are evaluated one after the other."""
+        """A statement or declaration, whose expressions are evaluated one after the other."""
         if node.is_expression:
             return self.value(node).settled
         effects = _together(map(self.statement, node.inner))
@@ -314,7 +314,7 @@ def _together(parts: Iterable[_Effects]) -> _Effects:
 
 
 def _plain(node: CNode) -> CNode:
-    """Return an expression without parentheses."""
+    """An expression without parentheses."""
     while node.kind in ("ParenExpr", "ConstantExpr") or node.cast == "NoOp":
         node = node.inner[0]
     return node

@@ -98,7 +98,7 @@ def _is_plain_char(tree: CTree, node: CNode) -> bool:
 
 
 def _written(node: CNode) -> str:
-    """Return a type as it is written, and what the names in it stand for."""
+    """A type as it is written, and what the names in it stand for."""
     kind = node.data.get("type", {})
     return f"{kind.get('qualType', '')} {kind.get('desugaredQualType', '')}"
 
@@ -241,7 +241,7 @@ def _holds_pointer(tree: CTree, text: str) -> bool:
 
 
 def _named(text: str, types: Mapping[str, str]) -> str:
-    """Return a type without the qualifiers of the pointer itself, and without a name for all of it."""
+    """A type without the qualifiers of the pointer itself, and without a name for all of it."""
     while True:
         text = re.sub(r"(?<=\*)\s*((const|volatile|restrict)\s*)+$", "", text.strip())
         plain = " ".join(_QUALIFIERS.sub(" ", text).split())
@@ -251,7 +251,7 @@ def _named(text: str, types: Mapping[str, str]) -> str:
 
 
 def _unsigned(name: str) -> str:
-    """Return a type's name without its sign: objects of either are read alike."""
+    """A type's name without its sign: objects of either are read alike."""
     words = [word for word in name.split() if word not in ("unsigned", "signed")]
     return " ".join(words) or "int"
 

@@ -78,9 +78,7 @@ class CTree:
     records: dict[str, list[str]] = field(default_factory=dict)
 
     def called_from(self, name: str) -> list[CNode]:
-        """Return a function, and all that it calls, directly or through others, as far as they are in the
-        file.
-        """
+        """A function, and all that it calls, directly or through others, as far as they are in the file."""
         called: dict[str, CNode] = {}
         waiting = [name]
         while waiting:

@@ -190,9 +190,7 @@ def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback
 def _changed(
     model: Model, implementation: Implementation, inputs: Words, answers: Array
 ) -> ShortMismatch | None:
-    """Return a row to which the implementation does not give the same answer again, of some from all
-    places.
-    """
+    """A row to which the implementation does not give the same answer again, of some from all places."""
     chosen = np.arange(0, len(answers), -(-len(answers) // _AGAIN))
     again = implementation(inputs.map(lambda words: words[chosen]))
     other = np.flatnonzero(again != answers[chosen])
@@ -224,7 +222,7 @@ def _first_row(model: Model, inputs: Words, got: Array, expected: Array) -> tupl
 
 
 def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> ShortMismatch:
-    """Return a mismatch that no single simplification makes shorter and still a mismatch."""
+    """A mismatch that no single simplification makes shorter and still a mismatch."""
 
     def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
         columns = {name: np.array([words[name] for words in tries], np.uint64) for name in model.input_names}

@@ -58,9 +58,7 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
 
 
 def whole_options(options: str) -> str:
-    """Return a design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they
-    name.
-    """
+    """A design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they name."""
     return ",".join(map(_whole_option, _COMMA.split(options)))
 
 

@@ -39,8 +39,7 @@ class DeclaredPorts:
         return None if part is None else part.type.width
 
     def spelled(self, port: Port, width: int, lanes: int) -> list[str]:
-        """Return a port's text as bits of its vector, one text for each lane, or the same text where that
-        says it.
+        """A port's text as bits of its vector, one text for each lane, or the same text where that says it.
 
         width: of a word. lanes: how many there are. Raises :class:`.TcsmtError` where the declaration does
         not decide it.

@@ -245,12 +245,12 @@ def _events(block: VerilogBlock) -> set[str]:
 
 
 def address(node: VerilogNode, key: str = "addr") -> str:
-    """Return a node's address, or the one that another of its fields names."""
+    """A node's address, or the one that another of its fields names."""
     return str(node.get(key, "")).partition(" ")[0]
 
 
 def parts(node: Any) -> Iterator[VerilogNode]:
-    """Yield a node and all nodes in it, in the order of the source."""
+    """A node and all nodes in it, in the order of the source."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

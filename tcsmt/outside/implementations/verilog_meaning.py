@@ -106,7 +106,7 @@ class _Checking:
         self._check_races(needed)
 
     def error(self, block: VerilogBlock, what: str, variable: str = "") -> TcsmtError:
-        """Return an error about a block, or about a variable in it."""
+        """An error about a block, or about a variable in it."""
         near = [variable, *sorted(block.writes)]
         places = [self.sources.places.get(self.design.names.get(name, ""), "") for name in near]
         place = self.places.get(block, "") or next(filter(None, places), "")
@@ -324,7 +324,7 @@ def _is_name(event: VerilogNode) -> bool:
 
 
 def _said(kind: str) -> str:
-    """Return a kind of slang's syntax tree in words."""
+    """A kind of slang's syntax tree in words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 

@@ -99,11 +99,11 @@ class PortPart:
 
     @property
     def high(self) -> int:
-        """Return its most significant bit."""
+        """Its most significant bit."""
         return self.low + self.type.width - 1
 
     def element(self, index: int) -> PortPart:
-        """Return an element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
+        """An element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
         array = self._array(f"[{index}]")
         low, high = sorted((array.left, array.right))
         if not low <= index <= high:
@@ -126,9 +126,7 @@ class PortPart:
         return PortPart(cut, self.low + offset, f"{self.text}[{left}:{right}]")
 
     def member(self, name: str) -> PortPart:
-        """Return a member of a structure or a union. Raises :class:`.TcsmtError` for one that it does not
-        have.
-        """
+        """A member of a structure or a union. Raises :class:`.TcsmtError` for one that it does not have."""
         if not isinstance(self.type, VerilogRecord):
             raise TcsmtError(f"{self.text}.{name}: {self.text} is not a structure")
         choose(f"member of {self.text}", name, self.type.members)
@@ -187,7 +185,7 @@ class _Reader:
         return match
 
     def whole(self) -> VerilogType:
-        """Return a type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
+        """A type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
         found = self._dimensions(self._base(), packed=True)
         return self._dimensions(found, packed=False) if self.taken(r"\$") else found
 

@@ -128,7 +128,7 @@ def leads(path: str, name: str) -> bool:
 
 
 def plain(name: Any) -> str:
-    """Return a name as the source has it."""
+    """A name as the source has it."""
     return str(name.str()).removeprefix("\\")
 
 
@@ -238,7 +238,7 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
 
 
 def key(bit: Any) -> tuple[str, int]:
-    """Return a bit of a wire, by the wire's name and its place there."""
+    """A bit of a wire, by the wire's name and its place there."""
     return bit.wire.name.str(), bit.offset
 
 

@@ -53,8 +53,7 @@ class Description:
 
 
 def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:
-    """Return every statement of a certificate; theorems: the kinds whose argument is code, as for the
-    checker.
+    """Every statement of a certificate; theorems: the kinds whose argument is code, as for the checker.
 
     Raises :class:`.Malformed` for what cannot be read as a certificate.
     """

@@ -45,7 +45,7 @@ class ModelStated:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Return every parameter's value as text, by its name; the kind first."""
+        """Every parameter's value as text, by its name; the kind first."""
         return {"kind": self.model.kind} | {
             name: _parameter(value) for name, value in _values(self.model).items()
         }
@@ -275,7 +275,7 @@ def _listed(values: Mapping[str, object]) -> str:
 
 
 def _parameter(value: object) -> str:
-    """Return a parameter's value; a whole circuit stands in the model's file."""
+    """A parameter's value; a whole circuit stands in the model's file."""
     if isinstance(value, str) and "\n" in value:
         return f"a text of {counted(len(value.splitlines()), 'line')}"
     return str(getattr(value, "name", value))
@@ -326,7 +326,7 @@ class Names:
 
 
 def _text(node: Term, args: Sequence[str]) -> str:
-    """Return a node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
+    """A node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
     match node.op:
         case "var":
             return str(node.data)

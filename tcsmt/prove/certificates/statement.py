@@ -87,7 +87,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
 
 
 def _call(entry: Mapping[str, Any], terms: TermReader, model_named: Callable[[str], Model]) -> Call:
-    """Return a model applied to terms. Its output is built here, by the model's own code; a file has none."""
+    """A model applied to terms. Its output is built here, by the model's own code; a file has none."""
     with_keys("a call", entry, ("model", "terms", "a", "b", "c"), ("scale_a", "scale_b"))
     terms.read(entry["terms"])
     words: dict[str, Any] = {
@@ -161,7 +161,7 @@ def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
 
 
 def domain_of(record: Mapping[str, Any]) -> Domain:
-    """Return a domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
+    """A domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
     with_keys("the domain", record, [field.name for field in fields(Domain)])
     for field in fields(Domain):
         value = record[field.name]

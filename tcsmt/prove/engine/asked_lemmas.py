@@ -64,9 +64,7 @@ class Lemmas:
         return answer
 
     def look(self, goal: Term, timeout: float) -> Answer:
-        """Return a solution of the goal, if solvers find one; that there is none is not confirmed, and no
-        proof.
-        """
+        """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
         if goal.value is not None:
             return self.solving.ask(goal)
         text = script(goal)

@@ -38,7 +38,7 @@ _TIES, _ADDED = 8, 40
 
 
 def search(question: Question) -> dict[str, int] | None:
-    """Return a short input at which the question's goal holds, made from one of the set; or None.
+    """A short input at which the question's goal holds, made from one of the set; or None.
 
     Several of the set are shortened, and the best of what they become is taken.
     """
@@ -94,8 +94,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
 
 
 def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
-    """Return two products: one is half of the smallest number in c's format, the other each smaller power of
-    two.
+    """Two products: one is half of the smallest number in c's format, the other each smaller power of two.
 
     Where the grid of the sum keeps the second, the first is no tie any more: this shows how far down
     the grid reaches where c is zero, which random words almost never do. No rows where nothing is

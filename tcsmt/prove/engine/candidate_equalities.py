@@ -123,7 +123,7 @@ class CandidateEqualities:
 
 
 def _sized(word: Term, width: int, *, signed: bool) -> Term:
-    """Return a word with another number of bits."""
+    """A word with another number of bits."""
     while word.op in ("sext", "zext") and word.args[0].width >= width:
         word = word.args[0]
     if word.width >= width:

@@ -135,7 +135,7 @@ class Certificates:
         return name
 
     def _refuted(self, lemma: Lemma) -> str:
-        """Return a refutation of the lemma's clauses that is right."""
+        """A refutation of the lemma's clauses that is right."""
         lrat, clauses = refutation(lemma.cnf, self.options), lemma.clauses.clauses
         try:
             check_refutation(clauses, lrat.splitlines())

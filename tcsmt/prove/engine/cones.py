@@ -17,7 +17,7 @@ class Cones:
     below: dict[Term, int] = field(default_factory=dict)
 
     def of(self, node: Term) -> int:
-        """Return a bit for each node below."""
+        """A bit for each node below."""
         for operand in operands_first([node], self.below):
             bits = 1 << len(self.below)
             for arg in operand.args:

@@ -83,9 +83,7 @@ class Dump:
 
 
 def stage_labels(sides: Sequence[Side]) -> dict[Term, str]:
-    """Return a name for each stage of the sides that is computed; a stage that both have is the first
-    one's.
-    """
+    """A name for each stage of the sides that is computed; a stage that both have is the first one's."""
     labels: dict[Term, str] = {}
     for place, side in enumerate(sides):
         name = ("left", "right")[place] if len(sides) == 2 else f"side{place}"

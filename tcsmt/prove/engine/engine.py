@@ -80,7 +80,7 @@ def compare_models(
     lanes: int | None = None,
     lemmas: Lemmas | None = None,
 ) -> Decision:
-    """Return two models, by their names, on a domain: see :func:`question_of_models`.
+    """Two models, by their names, on a domain: see :func:`question_of_models`.
 
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
     Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
@@ -122,7 +122,7 @@ def question_of_models(
 
 
 def finite_part(question: Question) -> Question:
-    """Return a question of :func:`question_of_models`, for finite inputs only."""
+    """A question of :func:`question_of_models`, for finite inputs only."""
     finite = replace(present(question.inputs), finite=True)
     return difference_of_sides(
         question.title, question.sides, question.formats, finite, lanes=(), also=question.also
@@ -190,7 +190,7 @@ class _Deciding:
         return self._by_cases() if self.question.cases else self._in_turn()
 
     def _by_cases(self) -> Decision:
-        """Return each case by itself, and last that none of them holds."""
+        """Each case by itself, and last that none of them holds."""
         cases = self.question.cases
         proofs: list[Proof] = []
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
@@ -203,7 +203,7 @@ class _Deciding:
         return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
     def _in_turn(self) -> Decision:
-        """Return each way in turn, until one finds a witness or leaves nothing to ask."""
+        """Each way in turn, until one finds a witness or leaves nothing to ask."""
         ways = [self._at_boundaries, self._shallow, self._smaller, self._deep, self._whole]
         if self.proving.solving.dump is not None:  # only solvers are asked, with the shortest scripts first
             ways[:3] = [self._smaller, self._shallow]

@@ -154,7 +154,7 @@ class Enumeration:
         return Answer("unsat", solver, version, seconds=spent, script=self.script, confirmed=confirmed)
 
     def _look(self, kernels: _Kernels, start: int) -> dict[str, int] | None:
-        """Return an input among some points."""
+        """An input among some points."""
         points = self._points(start, min(start + _PORTION, self.points))
         bad = kernels.holding(points)
         return None if bad is None else self._found(points[:, bad])
@@ -298,7 +298,7 @@ class _Kernels:
 
     @cached_property
     def key(self) -> LlvmWords:
-        """Return a point's sort: its truth values, the first one in the lowest bit."""
+        """A point's sort: its truth values, the first one in the lowest bit."""
         whole = self.bits[0]
         for bit in self.bits[1:]:
             whole = bit.concat(whole)
@@ -342,7 +342,7 @@ class _Kernels:
             yield np.concatenate(rest), general
 
     def _code(self, key: int, rows: int) -> _Code | None:
-        """Return a sort's own code, if it is frequent."""
+        """A sort's own code, if it is frequent."""
         with self.lock:
             self.seen[key] += rows
             if key not in self.own and self.seen[key] > _FREQUENT:
@@ -368,12 +368,12 @@ class _Kernels:
 
 
 def _parts(word: Term) -> list[Term]:
-    """Return a word in parts of up to 32 bits."""
+    """A word in parts of up to 32 bits."""
     return [word[min(low + 32, word.width) - 1 : low] for low in range(0, word.width, 32)]
 
 
 def _sized(word: Term, width: int) -> Term:
-    """Return a word with zeros before it, or its lowest bits."""
+    """A word with zeros before it, or its lowest bits."""
     return word[width - 1 : 0] if width < word.width else word.zext(width)
 
 

@@ -38,7 +38,7 @@ class Known:
         return (Close((*sorted(facts, key=lambda fact: fact.digest), *using), nodes),)
 
     def fact(self, says: Term, using: Sequence[Term], *free: Term) -> Fact:
-        """Return a fact that is shown in this way."""
+        """A fact that is shown in this way."""
         return Fact(says, self.refuted(~says, using, *free))
 
 

@@ -67,8 +67,7 @@ class Inhabitant:
 
 
 def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> Inhabitant:
-    """Return an input of which a statement about models says something. options: of the solver that may be
-    asked.
+    """An input of which a statement about models says something. options: of the solver that may be asked.
 
     Of a statement that no input satisfies several conditions: one that satisfies all but one of them.
     """
@@ -95,7 +94,7 @@ def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> I
 
 
 def inhabitant_of_domain(domain: Domain, formats: Mapping[str, AnyFormat]) -> Inhabitant:
-    """Return a word in the domain of each operand, by its name."""
+    """A word in the domain of each operand, by its name."""
     kinds = {name: samples(domain, name, fmt) for name, fmt in formats.items()}
     if not all(kinds.values()):
         return Inhabitant(None, "the domain: an operand has no word in it")
@@ -130,9 +129,7 @@ def _words(fmt: AnyFormat | None, width: int) -> list[int]:
 
 
 def _plain(kinds: Mapping[str, Sequence[int]], formats: Mapping[str, AnyFormat]) -> dict[str, int]:
-    """Return one product of words near 1, the others zero: short, and its result is no zero, where that can
-    be.
-    """
+    """One product of words near 1, the others zero: short, and its result is no zero, where that can be."""
     first = {"a0", "b0"} | {name for name in kinds if name[0] == "s"}
 
     def apart(name: str, word: int) -> tuple[bool, Fraction]:
@@ -165,9 +162,7 @@ def _input(
     holds: Callable[[Mapping[str, int]], bool],
     solving: Solving,
 ) -> tuple[dict[str, int] | None, str]:
-    """Return an input at which the goal holds, which is evaluated; or None, and who says that there is
-    none.
-    """
+    """An input at which the goal holds, which is evaluated; or None, and who says that there is none."""
     for values in (plain, *tries):
         if holds(values):
             return values, ""

@@ -58,7 +58,7 @@ class LimbWords:
 
     @classmethod
     def like(cls, wide: Term, other: Term) -> LimbWords | None:
-        """Return a graph in the words of another one, if those are a machine's and its own are wider.
+        """A graph in the words of another one, if those are a machine's and its own are wider.
 
         wide: its result, without macros.
         """
@@ -162,7 +162,7 @@ class _InLimbs:
             self.sums[word] = [known]
 
     def _product(self, node: Term, args: Sequence[Term], factored: Sequence[Term]) -> Term:
-        """Return a product as the sum of its digits' products, each of which is a limb."""
+        """A product as the sum of its digits' products, each of which is a limb."""
         half, width = self.limb // 2, node.width
         places = [(low, min(low + half, width) - 1) for low in range(0, width, half)]
         own = [digits(self.parts[arg], self.limb) for arg in node.args]

@@ -31,7 +31,7 @@ class Satisfiable(NotRefuted):
 
 
 def refutation(cnf: str, options: SolvingOptions) -> str:
-    """Return a refutation of a DIMACS file's clauses in the LRAT format, trimmed.
+    """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
 
     Raises :class:`NotRefuted` where the solver finds none in the time and memory of the options, and
     :class:`.TcsmtError` where there is no room for the clauses.

@@ -29,7 +29,7 @@ _PART = 32
 
 
 def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
-    """Return a witness of ``goal`` that no single simplification makes shorter."""
+    """A witness of ``goal`` that no single simplification makes shorter."""
     program = Program([goal])
 
     def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
@@ -110,9 +110,7 @@ def _cost(fmt: AnyFormat, word: int) -> Cost:
 
 
 def _ranked(cost: Cost) -> int:
-    """Return one number for a cost: sums and differences of these compare as those of costs do, part by
-    part.
-    """
+    """One number for a cost: sums and differences of these compare as those of costs do, part by part."""
     rank = 0
     for part in cost:
         rank = (rank << _PART) + part

@@ -161,9 +161,7 @@ class StageByStage:
     def _by_zeros(
         self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
     ) -> bool:
-        """Return two cases: every term of the fused sum is zero; or some is not, and has the largest
-        exponent.
-        """
+        """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
         last, terms = pairs[-1], list(dict.fromkeys(_terms(ours)))
         significands = [term.significand for term in _terms(ours)]
         if not terms or [self._seen(term.significand) for term in _terms(theirs)] != significands:
@@ -357,7 +355,7 @@ def says_range(node: Term) -> bool:
 
 
 def freed_words(nodes: Iterable[Term]) -> dict[Term, Term]:
-    """Return a free word to put for each node, named by its place: the same for what is alike elsewhere."""
+    """A free word to put for each node, named by its place: the same for what is alike elsewhere."""
     return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
 
 

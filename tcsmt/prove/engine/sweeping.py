@@ -103,7 +103,7 @@ class Sweeping:
         return self.left if result is self.expanded else result
 
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
-        """Yield each word of the second graph that is worth a query, and what it is now."""
+        """Each word of the second graph that is worth a query, and what it is now."""
         nodes = operands_first([self.base])
         right = [node for node in operands_first([self.right]) if node not in self.own]
         values = values_of([*nodes, *right], self._rows())

@@ -40,7 +40,7 @@ def replayed(
 def narrowed(
     question: Question, tries: Iterable[Mapping[Term, Term]], look: Callable[[Term], Answer]
 ) -> Replayed | None:
-    """Return an input in the first of some smaller sets in which ``look`` finds one that replays.
+    """An input in the first of some smaller sets in which ``look`` finds one that replays.
 
     tries: what to put for some inputs. look: a solver's answer to "is there an input at which this is 1?".
     """

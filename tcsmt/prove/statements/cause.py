@@ -97,8 +97,7 @@ _NONE = {
 
 
 def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
-    """Return one sentence on why two sides give different results on an input; empty where nothing can be
-    said.
+    """One sentence on why two sides give different results on an input; empty where nothing can be said.
 
     values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if
     the first model with the second one's value gives the second one's result. Otherwise it says in which

@@ -45,7 +45,7 @@ class Finding:
         return data
 
     def inputs(self) -> dict[str, dict[str, str]]:
-        """Return each input of the witness: word and exact value."""
+        """Each input of the witness: word and exact value."""
         formats, values = self.question.formats, checked_cast(self.verdict, Distinguished).values
         return {name: shown(formats[name], word) for name, word in values.items()}
 
@@ -119,7 +119,7 @@ class Finding:
 
 
 def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
-    """Return a word in hexadecimal, its exact value and its decimal value."""
+    """A word in hexadecimal, its exact value and its decimal value."""
     exact = fmt.describe(word)
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
     rounded = finite and exact != "-0" and not isinstance(fmt, IntegerFormat)  # whose values are in digits

@@ -110,7 +110,7 @@ def _repeated(model: Model, x: Terms) -> Trace:
 def shared(
     left: tuple[str, Model], right: tuple[str, Model], k: int | None = None, *, finite: bool = False
 ) -> SharedInputs:
-    """Return both models, by their names, on the same words: each operand in the narrower of its two formats.
+    """Both models, by their names, on the same words: each operand in the narrower of its two formats.
 
     k: length of the dot product; None: the shortest to which both can be chained. finite: only finite
     numbers are asked about, so that a format of finite numbers alone can be the wider one.

@@ -164,7 +164,7 @@ def verdict_text(verdict: Verdict, present: str, absent: str) -> str:
 
 
 def record_text(record: Mapping[str, Any], witness: str) -> str:
-    """Return a recorded verdict on a lemma, with what a witness against it is called, and who says so."""
+    """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
     match record["verdict"]:
         case "equivalent":
             return f"proved by {said_by(record)}"

@@ -71,7 +71,7 @@ class ExactNumbers:
 
     @property
     def place(self) -> int:
-        """Return a word of place and the exponent of the term's last place, together."""
+        """A word of place and the exponent of the term's last place, together."""
         return 2 * (BIAS + 1 + _OFFSET) - self.fraction_bits
 
     def unsure(self, sizes: Term, places: Term) -> Term:
@@ -110,7 +110,7 @@ class AddendOfSum:
 
     @classmethod
     def of(cls, n: ExactNumbers, word: Term, fmt: Format) -> AddendOfSum:
-        """Return a word of binary32 or binary16."""
+        """A word of binary32 or binary16."""
         field, empty = word[fmt.sign_bit - 1 : fmt.fraction_bits], word[fmt.sign_bit - 1 : 0].eq(0)
         normal = (field - 1).ult((1 << fmt.exponent_bits) - 2)
         size = field.zext(_GRID) + (2 * (_OFFSET + BIAS) - 1 - fmt.bias)
@@ -278,9 +278,7 @@ class _FormSteps:
 
 
 def odd_last_bit(number: Term) -> Term:
-    """Return a number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them
-    was.
-    """
+    """A number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them was."""
     lost = const((1 << (_DOUBLE.fraction_bits - FRACTION)) - 1, number.width)
     return (number | (number & lost) + lost) & ~lost
 
@@ -298,8 +296,8 @@ def _field(factor: Term) -> Term:
 
 
 def _size(fmt: Format, word: Term, factor: Term) -> Term:
-    """Return a word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of
-    what is no number, or below binary32's smallest normal one.
+    """A word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of what is
+    no number, or below binary32's smallest normal one.
     """
     number = dp.decode(fmt, word)
     special = number.nan | number.infinite
@@ -310,6 +308,6 @@ def _size(fmt: Format, word: Term, factor: Term) -> Term:
 
 
 def _place(fmt: Format, word: Term, factor: Term) -> Term:
-    """Return a word that falls as an operand's exponent grows; 0 of a zero."""
+    """A word that falls as an operand's exponent grows; 0 of a zero."""
     falling = const(2 * BIAS + 1 + _OFFSET, _WORD) - _field(factor)
     return dp.decode(fmt, word).zero.ite(const(0, _WORD), falling)

@@ -278,7 +278,7 @@ def _scaled(scales: Sequence[Term], n: GridNumbers, fmt: Format, top: Term) -> T
 
 
 def _lost(whole: Term, one: Term, other: Term) -> Term:
-    """Return a word of which the first bit is 1 where the sum of two does not fit."""
+    """A word of which the first bit is 1 where the sum of two does not fit."""
     return (one ^ whole) & (other ^ whole)
 
 
@@ -287,7 +287,7 @@ def _size(word: Term) -> Term:
 
 
 def _truncated(whole: Term) -> Term:
-    """Return an integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
+    """An integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
 
     What lies 24 places or more below the leading bit is lost. The first of these bits is cleared where it
     is 1, as the leading bit, 24 places lower, is there; so what is lost is less than a half.
@@ -298,7 +298,7 @@ def _truncated(whole: Term) -> Term:
 
 
 def _with_sticky(whole: Term) -> Term:
-    """Return an integer as a binary32 number that is rounded to few bits as the integer would be.
+    """An integer as a binary32 number that is rounded to few bits as the integer would be.
 
     Of a large one, the last bits are lost; the one above is 1 where one of them is.
     """
@@ -310,7 +310,7 @@ def _with_sticky(whole: Term) -> Term:
 
 
 def _narrowed(number: Term, fmt: Format) -> Term:
-    """Return a number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
+    """A number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
     size, lost = number[WIDTH - 2 : 0].zext(WIDTH), FRACTION - fmt.fraction_bits
     above = (size >> lost) & 1
     normal = (size + above + ((1 << (lost - 1)) - 1) - ((BIAS - fmt.bias) << FRACTION)) >> lost

@@ -95,7 +95,7 @@ def _largest(fmt: Format) -> int:
 
 
 def _integer(fmt: Format, word: Term) -> Term:
-    """Return a number in units of the smallest one.
+    """A number in units of the smallest one.
 
     With every exponent from the second on, what the magnitude's word counts is twice as much.
     """

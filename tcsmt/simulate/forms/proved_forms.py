@@ -179,7 +179,7 @@ def _with_last_addition(
 
 
 def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start: Term | None = None) -> Term:
-    """Return a block's graph on the model's lanes of each of some blocks, each result the next one's c."""
+    """A block's graph on the model's lanes of each of some blocks, each result the next one's c."""
     word = model.trace.c if start is None else start
     for lanes in blocks:
         (word,) = substitute([block.trace.output], _of_block(block, model, lanes, word))
@@ -226,8 +226,7 @@ def _why_not(model: Model) -> str:
 
 @cache
 def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
-    """Return a unit with the same results but for the words of NaNs, which the processor's own instructions
-    give.
+    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
 
     None where there is no such unit, or it is not proved. Which NaN of several operands is the result takes
     hundreds of operations more than the result itself: they are worth doing only where the result is a NaN.

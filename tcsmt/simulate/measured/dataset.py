@@ -41,7 +41,7 @@ class Formats(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> Formats:
-        """Return a model's formats."""
+        """A model's formats."""
         return cls(model.a_format, model.b_format, model.c_format, model.d_format)
 
 
@@ -139,7 +139,7 @@ class _Texts:
     of_scales: bool = False
 
     def word(self, place: str, fmt: AnyFormat, text: object) -> int:
-        """Return a word of the format."""
+        """A word of the format."""
         if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
             raise TcsmtError(f"{self.where}{place}: {text!r} is not a hexadecimal word")
         if int(text, 16) >> fmt.width:

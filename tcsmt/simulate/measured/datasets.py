@@ -189,7 +189,7 @@ def explaining_row(dataset: DataSet) -> Row:
 
 
 def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
-    """Yield every data set under the given files and folders, one at a time.
+    """Every data set under the given files and folders, one at a time.
 
     A folder: the files of its ``manifest.json``; else published text files up to three folders
     below it (the repository, ``model_validation``, a GPU's folder or a format's); else its *.json.
@@ -206,7 +206,7 @@ def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
 
 
 def find_predictions(paths: Iterable[Path]) -> Iterator[Prediction]:
-    """Yield every prediction in the given files, and in the JSON files of the given folders."""
+    """Every prediction in the given files, and in the JSON files of the given folders."""
     for path in paths:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
             if has_predictions(file):
@@ -291,7 +291,7 @@ _NAMELESS = (
 
 
 def _own_rows(path: Path, model: str) -> DataSet:
-    """Return a CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
+    """A CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
     if not model:
         raise TcsmtError(f"{path}: {_NAMELESS}")
     with _at(path):
@@ -394,9 +394,7 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 
 
 def _json_files(path: Path) -> Iterator[DataSet]:
-    """Yield one data set, or those of each unit in a file that holds several; none in a file of
-    predictions.
-    """
+    """One data set, or those of each unit in a file that holds several; none in a file of predictions."""
     if is_unit_file(path):
         yield from unit_datasets(path)
     elif not has_predictions(path):
@@ -435,7 +433,7 @@ def _json_file(path: Path) -> DataSet:
 
 
 def _published_output(path: Path) -> re.Match[str] | None:
-    """Return a match, with the output format, of a ``d_GPU_FORMAT.txt`` in a folder of that GPU."""
+    """A match, with the output format, of a ``d_GPU_FORMAT.txt`` in a folder of that GPU."""
     gpu = path.resolve().parent.parent.name
     return re.fullmatch(rf"d_{re.escape(gpu)}_(.+)\.txt", path.name, re.IGNORECASE)
 

@@ -32,7 +32,7 @@ _PROVENANCE = ("evidence", "simulator")
 
 
 def mvmul_datasets(path: Path) -> Iterator[DataSet]:
-    """Yield a data set for each instruction of the file, in the order in which it has them.
+    """A data set for each instruction of the file, in the order in which it has them.
 
     Raises :class:`.TcsmtError`, with the place, for what is not such a file.
     """
@@ -92,7 +92,7 @@ def _unit(where: str, row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _words(where: str, row: dict[str, Any], name: str, fmt: Format, k: int) -> list[int]:
-    """Return an operand's words; c and d are one."""
+    """An operand's words; c and d are one."""
     single = name in ("c", "d")
     values = [row.get(name)] if single else row.get(name)
     if not isinstance(values, list) or len(values) != (1 if single else k):
@@ -102,7 +102,7 @@ def _words(where: str, row: dict[str, Any], name: str, fmt: Format, k: int) -> l
 
 
 def _word(where: str, text: object, fmt: Format, fraction_bits: int) -> int:
-    """Return a register's word as one of the format: what it has no place for must be zero."""
+    """A register's word as one of the format: what it has no place for must be zero."""
     try:
         register = int(text, 16) if isinstance(text, str) else -1
     except ValueError:

@@ -151,7 +151,7 @@ def line_of_row(path: Path, row: int) -> int:
 
 
 def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield each row of a CSV file by its columns' names, with its line; blank rows are left out."""
+    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
     try:
         reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
         header = [name.strip() for name in next(reader, [])]
@@ -168,7 +168,7 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def read_json(path: Path, **options: Any) -> Any:
-    """Return a JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
+    """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:

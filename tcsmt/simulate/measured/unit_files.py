@@ -102,7 +102,7 @@ class Prediction:
 
 
 def predictions(path: Path) -> Iterator[Prediction]:
-    """Yield each reading of each row. Raises :class:`.TcsmtError`."""
+    """Each reading of each row. Raises :class:`.TcsmtError`."""
     about = PREDICTIONS[path.stem]
     for number, row in enumerate(_read(path)["rows"]):
         where = f"{path}: rows[{number}]"

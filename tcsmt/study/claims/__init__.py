@@ -144,7 +144,7 @@ class Judgement:
 
 
 def published() -> list[PublishedClaim]:
-    """Return every claim of the data file."""
+    """Every claim of the data file."""
     table = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))
     return [PublishedClaim(name=name, **facts) for name, facts in table.items()]
 

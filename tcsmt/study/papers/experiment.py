@@ -93,7 +93,7 @@ _MODULES = {
 
 
 def paper_named(text: str) -> tuple[str, Paper]:
-    """Return a paper and its name as it is spelt here. Raises :class:`.TcsmtError`, which lists the names."""
+    """A paper and its name as it is spelt here. Raises :class:`.TcsmtError`, which lists the names."""
     name = choose("paper", text, _MODULES)
     paper: Paper = import_module(f"tcsmt.study.papers.{_MODULES[name]}").PAPER
     return name, paper

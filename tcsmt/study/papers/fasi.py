@@ -50,7 +50,7 @@ def value(text: str, u: int) -> Fraction:
 
 
 def run_tests() -> Iterator[dict[str, Any]]:
-    """Yield every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
+    """Every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
     for test in _tests():
         results = {gpu: _on(gpu, test) for gpu in UNITS}
         results_of_gpus = {

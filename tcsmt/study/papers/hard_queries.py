@@ -74,9 +74,7 @@ def hard_queries() -> Iterator[HardQuery]:
 
 
 def _orders() -> Iterator[HardQuery]:
-    """Yield a whole dot product, with its terms added, and compared, from the first on and from the last
-    on.
-    """
+    """A whole dot product, with its terms added, and compared, from the first on and from the last on."""
     for name in (
         "volta/mma.m8n8k4.f32.f16.f16.f32",
         "turing/mma.m16n8k8.f32.f16.f16.f32",

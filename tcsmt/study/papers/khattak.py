@@ -129,7 +129,7 @@ def _fp8() -> Iterator[_Test]:
 
 
 def feature_tests() -> list[dict[str, Any]]:
-    """Return each printed vector on each unit that it was run on: what the paper saw, and our d."""
+    """Each printed vector on each unit that it was run on: what the paper saw, and our d."""
     records = []
     for test in _tests():
         results = {}
@@ -163,7 +163,7 @@ def _shown(value: Fraction) -> str:
 
 
 def table_two() -> list[dict[str, Any]]:
-    """Return each row of Table II, and what the probes detect in our models of its instructions."""
+    """Each row of Table II, and what the probes detect in our models of its instructions."""
     data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
     records = []
     for row in data["table2"]:
@@ -304,7 +304,7 @@ def fttn_vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
-    """Return every vector, by what it asks: products by their number, c is number k.
+    """Every vector, by what it asks: products by their number, c is number k.
 
     Rounding: 2 and 3/4 of its last place, of both signs, from products and from c. Bits: what is left of
     a difference. N_FMA: 1 and two halves of its last place.

@@ -71,7 +71,7 @@ def _chained(name: str, blocks: int) -> str:
 
 
 def families() -> Iterator[dict[str, Any]]:
-    """Yield each family that the text names: our rows, and where algorithm, F or last rounding differ.
+    """Each family that the text names: our rows, and where algorithm, F or last rounding differ.
 
     Then our rows that the text does not speak of.
     """
@@ -152,7 +152,7 @@ def detected(model: Model) -> dict[str, Any]:
 
 
 def representatives() -> Iterator[tuple[Row, list[str]]]:
-    """Yield one row of each distinct arithmetic of operands of one format, and the names of all its rows."""
+    """One row of each distinct arithmetic of operands of one format, and the names of all its rows."""
     owners: dict[Model, list[Row]] = {}
     for row in _floating():
         model = row.model

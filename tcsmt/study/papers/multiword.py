@@ -148,7 +148,7 @@ def multiply(
 
 
 def experiment_inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
-    """Return a (10, n) and B (n, 10) of the experiment, float64, in the order of MATLAB's draws."""
+    """A (10, n) and B (n, 10) of the experiment, float64, in the order of MATLAB's draws."""
 
     def uniform(rows: int, columns: int) -> Array:
         return rng.random_sample((columns, rows)).T
@@ -164,7 +164,7 @@ def figure_seven(
     panels: Sequence[Panel] = PANELS,
     seed: int = 1,
 ) -> Iterator[dict[str, Any]]:
-    """Yield every panel's point at every n up to the largest: the relative norm-wise error of each unit.
+    """Every panel's point at every n up to the largest: the relative norm-wise error of each unit.
 
     With truncated words, as published; where published numbers are kept here, with nearest words too.
     ``before``: points of an earlier run, which are not computed again. The random numbers of a panel

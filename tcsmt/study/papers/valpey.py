@@ -79,7 +79,7 @@ ROWS = (
 
 
 def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
-    """Yield each row of Table 4, and the proofs and Hopper's bits beyond it: seconds by solver.
+    """Each row of Table 4, and the proofs and Hopper's bits beyond it: seconds by solver.
 
     A row may need several questions (every pair of rounding modes, say): their times are added.
     """

@@ -40,7 +40,7 @@ def _units() -> dict[str, FusedDotAdd]:
 
 
 def one_at_a_time() -> dict[str, FusedDotAdd]:
-    """Return both units and every variant by one parameter, by labels such as ``B200, fraction_bits = 23``.
+    """Both units and every variant by one parameter, by labels such as ``B200, fraction_bits = 23``.
 
     The instruction's K is no parameter of the arithmetic: it grows with n_fma where it must.
     """

@@ -55,7 +55,7 @@ def shipped() -> Path:
 
 
 def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
-    """Return every property by name; a module in a later folder replaces one of the same name."""
+    """Every property by name; a module in a later folder replaces one of the same name."""
     result: dict[str, Property] = {}
     for folder in (shipped(), *folders):
         if not folder.is_dir():

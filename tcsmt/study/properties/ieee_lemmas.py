@@ -121,7 +121,7 @@ class IeeeLemmas:
         return ieee.exact_product(self._decoded("x"), self._decoded("y"))
 
     def _wide(self, precision: int) -> Format:
-        """Return a format of which products and sums use an eighth of the exponents, on either side of 0."""
+        """A format of which products and sums use an eighth of the exponents, on either side of 0."""
         most = max(-self.numbers[0], self.numbers[-1])
         bits = most.bit_length() + 3
         return Format(
@@ -178,7 +178,7 @@ class IeeeLemmas:
         )
 
     def _widened(self) -> tuple[str, str]:
-        """Return a product's word in the format of sums."""
+        """A product's word in the format of sums."""
         free = _free(self._product, "p")
         narrow, wide = self.product_format, self.sum_format
         words = [_word_of(free, fmt) for fmt in (narrow, wide)]
@@ -204,9 +204,7 @@ class IeeeLemmas:
         return "ours, z = 0", self._rounds(cut, _word_of(free, self.sum_format), possible)
 
     def _terms(self, difference: int) -> tuple[Number, Number, Term, Term]:
-        """Return a product, an addend, their exponents so far apart; whether there are such; their exact
-        sum.
-        """
+        """A product, an addend, their exponents so far apart; whether there are such; their exact sum."""
         product = _free(self._product, "p")
         addend = _free(normalise_number(self._decoded("z")), "z")
         bits, low = addend.exponent.term.width, product.exponent.low - addend.exponent.low - difference
@@ -280,7 +278,7 @@ class IeeeLemmas:
 
 
 def _free(x: Number, name: str) -> Number:
-    """Return a finite number of the same shape, everything about it free, that is not zero."""
+    """A finite number of the same shape, everything about it free, that is not zero."""
     return replace(
         x,
         sign=var(f"{name}.sign", 1),

@@ -48,7 +48,7 @@ class Claim:
 
 
 def one_block(model: Model) -> Model:
-    """Return one fused sum of the unit by itself: k = N_FMA, c aligned as usual.
+    """One fused sum of the unit by itself: k = N_FMA, c aligned as usual.
 
     On hardware the other lanes are zero; a zero block passes the result on unchanged.
     """
@@ -75,7 +75,7 @@ def all_terms_zero(unit: Model) -> Term:
 
 
 def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
-    """Return a dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
+    """A dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
 
     Sums are in FP32 unless ``sum_format`` says otherwise.
     """
@@ -229,7 +229,7 @@ class Report(Result):
 def on_instruction(
     model: Model, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
-    """Return a witness' words on a whole instruction, other lanes zero; None where they do not fit.
+    """A witness' words on a whole instruction, other lanes zero; None where they do not fit.
 
     formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
     lanes that the instruction deals to its first block. A zero that has no place is no loss.

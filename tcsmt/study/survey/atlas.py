@@ -147,7 +147,7 @@ def _proved(record: dict[str, Any] | None) -> bool:
 
 
 def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a record without the inputs that are zero."""
+    """A record without the inputs that are zero."""
     if record is None or "inputs" not in record:
         return record
     used = {name: value for name, value in record["inputs"].items() if int(value["word"], 16)}

@@ -316,7 +316,7 @@ def gaps(
     options: SolvingOptions,
     progress: ProgressCallback = unseen,
 ) -> list[UndistinguishedPair]:
-    """Return every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
+    """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
 
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """

@@ -58,7 +58,7 @@ class ChainedUnit:
 
     @property
     def name(self) -> str:
-        """Return its first row's name."""
+        """Its first row's name."""
         return self.rows[0].name
 
     @property

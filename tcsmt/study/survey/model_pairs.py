@@ -42,7 +42,7 @@ class DistinctUnit:
 
     @property
     def name(self) -> str:
-        """Return its first row's name."""
+        """Its first row's name."""
         return self.rows[0].name
 
 
@@ -71,13 +71,13 @@ class Pair:
         return digest_of_texts([*digests, digest_of_graph(where)])
 
     def given(self) -> SharedInputs:
-        """Return both units on the same words."""
+        """Both units on the same words."""
         sides = (self.left.name, self.left.model), (self.right.name, self.right.model)
         return shared(*sides, self.k, finite=self.domain.finite)
 
 
 def record_of(decision: Decision) -> dict[str, Any]:
-    """Return a comparison as the data that is kept."""
+    """A comparison as the data that is kept."""
     left, right = (side.label for side in decision.question.sides)
     steps = [step.as_json() for step in decision.steps]
     return {
@@ -90,8 +90,7 @@ def record_of(decision: Decision) -> dict[str, Any]:
 
 
 def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
-    """Return a kept record of a witness, explained by today's code: its values, where the units differ, and
-    why.
+    """A kept record of a witness, explained by today's code: its values, where the units differ, and why.
 
     The witness itself is replayed elsewhere; only the explanation may come from code that was different.
     """

@@ -40,7 +40,7 @@ class Neighbour:
 
 
 def neighbours(model: Model) -> Iterator[Neighbour]:
-    """Yield every model with the same inputs that differs in one parameter, in the order of the parameters.
+    """Every model with the same inputs that differs in one parameter, in the order of the parameters.
 
     Numbers: up to 8 away, the double and halves (and None where that is allowed); all that count lanes or
     carry bits. Names, roundings and truth values: all others. Left out: what is the same graph as the
@@ -61,7 +61,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
 
 
 def value_text(value: Any) -> str:
-    """Return a parameter's value as short text."""
+    """A parameter's value as short text."""
     match value:
         case AnyFormat() | Rounding():
             return value.name

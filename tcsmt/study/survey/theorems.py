@@ -109,7 +109,7 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
 def _traces(
     part: str, title: str, first: Side, second: Side, equal: bool, domain: Domain = ALL_WORDS
 ) -> Entry:
-    """Return two traces on the first one's inputs."""
+    """Two traces on the first one's inputs."""
     question = difference_of_sides(title, (first, second), first.model.input_formats, domain, lanes=())
     outputs = first.trace.output, second.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
@@ -124,7 +124,7 @@ def _traces(
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
-    """Return a catalogue row's fused model, changed."""
+    """A catalogue row's fused model, changed."""
     model = row_named(name).model
     model = checked_cast(model, FusedDotAdd)
     return model.varied(**changes)
@@ -307,7 +307,7 @@ def _papers() -> Iterator[Entry]:
 
 
 def _carry_bits() -> Iterator[Entry]:
-    """Yield every accepted row's fused sum: its register suffices, and one bit more changes nothing."""
+    """Every accepted row's fused sum: its register suffices, and one bit more changes nothing."""
     seen: dict[Model, str] = {}
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.status == "accepted":
@@ -329,7 +329,7 @@ _EXPECTED = {True: "equivalent", False: "distinguished"}
 
 
 def answered(entry: Entry, solving: Solving, lemmas: Lemmas) -> dict[str, Any]:
-    """Return an entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
+    """An entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
     start = time.monotonic()
     decision = entry.ask(solving, lemmas)
     return {
@@ -349,7 +349,7 @@ def _by_title(source: Callable[[], Iterator[Entry]]) -> dict[str, Entry]:
 
 @lru_cache(maxsize=1)
 def _lemmas(options: SolvingOptions, run: str) -> Lemmas:
-    """Return one for each process and run: what one question has proved of a block serves the next."""
+    """One for each process and run: what one question has proved of a block serves the next."""
     return Lemmas(Solving(options))
 
 

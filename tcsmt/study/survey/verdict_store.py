@@ -89,9 +89,7 @@ def _task(pair: Pair, options: SolvingOptions) -> Task:
 
 
 def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
-    """Return a record of an earlier run as it is shown: a proof marked, a witness explained by today's
-    code.
-    """
+    """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
     if record["verdict"] == "equivalent":
         return record | {"earlier": True}
     return record if record.get("code") == prover() else explained_again(record, pair)

@@ -31,7 +31,7 @@ class _Worker:
 
 
 def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
-    """Yield each task with its record, as they come, from so many processes; all are ended on the way out.
+    """Each task with its record, as they come, from so many processes; all are ended on the way out.
 
     A process goes on to the next task, so that what one has learnt helps the next. Where a process dies, its
     task has failed, and another process goes on. Raises what a task raises that is a :class:`.TcsmtError`.
@@ -86,7 +86,7 @@ def _cause(worker: _Worker) -> str:
 
 
 def _given(task: Task, idle: list[_Worker], context: Any) -> _Worker:
-    """Return a worker that has been given the task: one that is idle and lives, or a new one."""
+    """A worker that has been given the task: one that is idle and lives, or a new one."""
     while idle:
         worker = idle.pop()
         try:

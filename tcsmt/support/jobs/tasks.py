@@ -37,7 +37,7 @@ class Computed:
     failed: dict[str, str] = field(default_factory=dict)
 
     def with_those_of(self, other: Computed) -> Computed:
-        """Return these and others."""
+        """These and others."""
         records, failed = self.records | other.records, self.failed | other.failed
         return Computed(records, self.earlier | other.earlier, failed)
 

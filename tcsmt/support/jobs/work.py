@@ -32,7 +32,7 @@ class Task:
 
     @ieee_floats
     def run(self) -> Record:
-        """Return its record, in whatever state the worker's floating-point unit is."""
+        """Its record, in whatever state the worker's floating-point unit is."""
         return self.function(*self.arguments)
 
     def stamped(self, record: Record) -> Record:

@@ -86,7 +86,7 @@ def _run(
 
 
 def _run_words(program: Program, inputs: dict[str, Array]) -> list[Array]:
-    """Return a program on arrays of one shape."""
+    """A program on arrays of one shape."""
     shape = next(iter(inputs.values())).shape
     return [word.reshape(shape) for word in program.run({n: x.reshape(-1) for n, x in inputs.items()})]
 

@@ -110,7 +110,7 @@ def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
 
 
 def _read(path: Path) -> EmulationRecipe:
-    """Return a file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
+    """A file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
     file = TomlFile(path, *read_toml(path))
     table = file.given
     base = str(table.get("base", ""))

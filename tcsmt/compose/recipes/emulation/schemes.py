@@ -133,7 +133,7 @@ class Slices(Emulation):
         return self.cut.bits * (sum(product) + 2)
 
     def steps(self, k: int) -> Iterator[tuple[int, int, range]]:
-        """Yield every chain of instructions in order: which digits it multiplies, and which lanes."""
+        """Every chain of instructions in order: which digits it multiplies, and which lanes."""
         for i, j in self.products:
             for part in self.blocks(k):
                 yield i, j, part
@@ -157,7 +157,7 @@ def _float(fmt: AnyFormat) -> Format:
 
 
 def _integer(word: Term) -> Number:
-    """Return a two's complement word as a number with one bit before the binary point."""
+    """A two's complement word as a number with one bit before the binary point."""
     negative, last = word[word.width - 1], word.width - 1
     size = negative.ite(-word, word)
     return Number(negative, Exponent.constant(last), size, last, size.eq(0), FALSE, FALSE)
@@ -213,9 +213,7 @@ class Residues(Emulation):
         return 2 * k * ((1 << bits) - 1) ** 2 < self.product
 
     def slicing(self, k: int) -> Slicing:
-        """Return one digit: of the given bits, or as many as K allows. Raises :class:`.TcsmtError` for
-        none.
-        """
+        """One digit: of the given bits, or as many as K allows. Raises :class:`.TcsmtError` for none."""
         bits = self.bits or self.most_bits(k)
         if not bits:
             raise TcsmtError(f"K = {k}: the moduli's product {self.product} is too small for one bit")

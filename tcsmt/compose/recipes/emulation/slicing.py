@@ -81,7 +81,7 @@ class Slicing:
         return self.exponent(const(0, self.wide.width)).width
 
     def exponent(self, word: Term) -> Term:
-        """Return a number's exponent, as the word by which a row's largest one is found."""
+        """A number's exponent, as the word by which a row's largest one is found."""
         return decode(self.wide, word).exponent.term
 
     def finite(self, word: Term) -> Term:

@@ -294,7 +294,7 @@ class Refuter:
 
 
 def _events(text: str) -> str:
-    """Return a book's events, for a session that has what it includes."""
+    """A book's events, for a session that has what it includes."""
     elsewhere = ("(in-package", "(include-book")
     return "\n".join(line for line in text.splitlines() if not line.startswith(elsewhere))
 
@@ -353,7 +353,7 @@ def _try_out(program: Path) -> None:
 
 
 def _begun(folder: Path, program: Path) -> Prover:
-    """Return a session with ACL2's own books and those in the folder that all others include."""
+    """A session with ACL2's own books and those in the folder that all others include."""
     prover = Prover(folder, program)
     try:
         prover.__enter__()

@@ -327,7 +327,7 @@ class Derivation:
         return [*frees, *maxima], lemma, inputs
 
     def _linked(self, name: str, says: str) -> str:
-        """Return a theorem about the nodes that is true bit by bit, with nothing to search for."""
+        """A theorem about the nodes that is true bit by bit, with nothing to search for."""
         widths = self._widths(self._mentioned(says))
         calls = {self._list(below): f"values-{number}" for number, below in enumerate(self._lists)}
         met = {call: values for call, values in calls.items() if call in says}
@@ -371,7 +371,7 @@ def _formula_of(lemma: str) -> str:
 
 
 def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
-    """Return a theorem by symbolic simulation: what would contradict it is refuted as clauses."""
+    """A theorem by symbolic simulation: what would contradict it is refuted as clauses."""
     place = 0
     bits = []
     for variable, width in widths.items():
@@ -387,7 +387,7 @@ def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
 def proved(
     name: str, hyps: Sequence[str], says: str, rules: Sequence[str], uses: Sequence[str] = ()
 ) -> BookEvent:
-    """Return a theorem that follows from others, and from some rules, by logic alone."""
+    """A theorem that follows from others, and from some rules, by logic alone."""
     use = f"\n    :use ({' '.join(dict.fromkeys(uses))})" if uses else ""
     return BookEvent(
         f"(defthm {name}\n  (implies (and {' '.join(hyps)})\n    {says})\n  :rule-classes nil\n"

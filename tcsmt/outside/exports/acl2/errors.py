@@ -145,6 +145,6 @@ def _left(record: Mapping[str, Any]) -> list[Fraction]:
 
 
 def _shorter(share: Fraction) -> Fraction:
-    """Return a share above 0 that is not larger, of few bits."""
+    """A share above 0 that is not larger, of few bits."""
     step = Fraction(2) ** (share.numerator.bit_length() - share.denominator.bit_length() - _DIGITS)
     return share // step * step

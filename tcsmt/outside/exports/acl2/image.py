@@ -127,7 +127,7 @@ def _is_of_these_books(home: Path) -> bool:
 
 
 def _digests(books: Iterable[Path]) -> dict[str, str]:
-    """Return a digest of each book, its certificate, and how large its compiled file is."""
+    """A digest of each book, its certificate, and how large its compiled file is."""
     digests = {}
     for book in books:
         parts = [Path(f"{book}{suffix}").read_bytes() for suffix in (".lisp", ".cert")]

@@ -447,14 +447,14 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _arithmetic(name: str, hyps: Sequence[str], says: str, uses: Sequence[str]) -> BookEvent:
-    """Return a theorem about values by linear arithmetic."""
+    """A theorem about values by linear arithmetic."""
     return _hinted(name, hyps, says, uses, "(theory 'arithmetic-of-values)")
 
 
 def _logical(
     name: str, hyps: Sequence[str], says: str, uses: Sequence[str], rules: Sequence[str]
 ) -> BookEvent:
-    """Return a theorem by logic, what constants compute, and some rules."""
+    """A theorem by logic, what constants compute, and some rules."""
     return _hinted(name, hyps, says, uses, f"(union-theories (theory 'computed) '({' '.join(rules)}))")
 
 

@@ -25,9 +25,7 @@ _SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NO
 
 
 def quoted_format(fmt: Format) -> str:
-    """Return a format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like
-    it.
-    """
+    """A format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like it."""
     if not fmt.signed or fmt.ignored_bits or fmt.specials not in _SPECIALS:
         raise InvalidProof(f"the page of values has no format like {fmt.name}")
     return f"'({fmt.exponent_bits} {fmt.fraction_bits} {fmt.bias} {_SPECIALS[fmt.specials]})"
@@ -114,7 +112,7 @@ class _Sums:
         return f"(logxor {1 << self.recipe.algorithm.wide.sign_bit} {x})"
 
     def seen(self, kind: Kind, number: int | None, word: str) -> str:
-        """Return a step's word under a name."""
+        """A step's word under a name."""
         return self._bound(f"sum-{len(self.lines)}", word)
 
     def _bound(self, name: str, value: str) -> str:

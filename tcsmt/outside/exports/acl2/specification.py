@@ -453,7 +453,7 @@ class _Block:
 
     @property
     def _widest(self) -> int:
-        """Return a width in which each aligned term is a signed number."""
+        """A width in which each aligned term is a signed number."""
         return max(call.width for call in [*self.aligned, self.aligned_c])
 
     def _sum(self) -> None:

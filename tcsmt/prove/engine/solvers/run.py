@@ -94,7 +94,7 @@ class _Solver:
 
     @property
     def output(self) -> IO[bytes]:
-        """Return its standard output."""
+        """Its standard output."""
         return present(self.process.stdout)
 
     def more(self) -> bool:
