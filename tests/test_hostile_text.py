@@ -18,11 +18,12 @@ import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import model_toml, read_model
+from tcsmt.outside.c_reader import c_source
+from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.outside.exports.languages import LANGUAGES
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import Vector
-from tcsmt.outside.implementations import c_source, rtl
-from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.outside.implementations import rtl
 from tcsmt.support.progress import unseen
 from tests.support.certificates import edited, only
 from tests.support.command_line import done, refused

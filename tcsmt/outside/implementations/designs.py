@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.circuit import SCALES, Circuit, Port, UndrivenBits, read_constants
-from tcsmt.outside.implementations.c_source import CFunction
+from tcsmt.outside.c_reader.c_source import CFunction
 from tcsmt.outside.implementations.port_lanes import DeclaredPorts
 from tcsmt.outside.implementations.rtl import read_rtl
 from tcsmt.outside.implementations.suffixes import BTOR2, RTL, C

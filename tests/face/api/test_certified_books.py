@@ -13,8 +13,9 @@ import pytest
 import tcsmt
 from tcsmt.face.api import certified_books
 from tcsmt.face.api.certified_books import CertifiedStatement, book_of
+from tcsmt.outside.c_reader import c_source
 from tcsmt.outside.exports.acl2.certification import Book, CertifiedBook
-from tcsmt.outside.implementations import c_source, rtl
+from tcsmt.outside.implementations import rtl
 from tcsmt.prove.certificates.files import record_of
 from tcsmt.prove.certificates.parts import statement_files
 from tests.support.paths import ROOT

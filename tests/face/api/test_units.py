@@ -13,7 +13,8 @@ import pytest
 
 import tcsmt
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.outside.implementations import c_source, rtl
+from tcsmt.outside.c_reader import c_source
+from tcsmt.outside.implementations import rtl
 from tcsmt.simulate.rows import simulate
 from tcsmt.support.errors import Exit
 from tests.support.command_line import done, refused

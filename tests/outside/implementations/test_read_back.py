@@ -15,8 +15,9 @@ from tcsmt.language.terms import Term, expand, operands_first
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import Model
+from tcsmt.outside.c_reader import c_source
 from tcsmt.outside.exports.languages import exported
-from tcsmt.outside.implementations import c_source, rtl
+from tcsmt.outside.implementations import rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.certificates.derivation import check
 from tcsmt.prove.engine.asked_lemmas import Lemmas

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tcsmt.outside.implementations.c_tree import CNode, CTree
+from tcsmt.outside.c_reader.c_tree import CNode, CTree
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["check_pointers"]

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tcsmt.outside.implementations.c_source import available
-from tcsmt.outside.implementations.c_tree import read_tree
+from tcsmt.outside.c_reader.c_source import available
+from tcsmt.outside.c_reader.c_tree import read_tree
 from tcsmt.support.errors import TcsmtError
 
 TEXT = """typedef unsigned word;

@@ -11,8 +11,8 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.outside.implementations import c_source
-from tcsmt.outside.implementations.c_source import available
+from tcsmt.outside.c_reader import c_source
+from tcsmt.outside.c_reader.c_source import available
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError

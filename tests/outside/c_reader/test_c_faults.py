@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.language.terms import Term, var
+from tcsmt.outside.c_reader.c_faults import refute
 from tcsmt.outside.c_reader.llvm_execution import Fault
-from tcsmt.outside.implementations.c_faults import refute
-from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import TcsmtError
 

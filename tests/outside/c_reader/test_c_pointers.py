@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.outside.implementations.c_source import available
+from tcsmt.outside.c_reader.c_source import available
 from tcsmt.support.errors import TcsmtError
 from tests.support.c_functions import HELPERS, read, same_as_compiled
 

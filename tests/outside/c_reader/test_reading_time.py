@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.support.errors import TcsmtError
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tcsmt.outside.implementations.c_tree import CNode, CTree
+from tcsmt.outside.c_reader.c_tree import CNode, CTree
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["check_order"]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
 from tcsmt.outside.c_reader.llvm_execution import Fault
-from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
