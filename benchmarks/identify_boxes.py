@@ -18,7 +18,7 @@ from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.solvers.children import spent
+from tcsmt.prove.engine.solvers.run import spent
 
 #: A sample of formats, K and architectures, among them the slowest.
 BOXES = (

@@ -20,9 +20,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tcsmt.prove.engine import engine
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.solvers.children import spent
+from tcsmt.prove.engine.proof_steps import Lemmas
+from tcsmt.prove.engine.solvers.run import spent
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.engine.sweeping import Sweeping

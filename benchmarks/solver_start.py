@@ -16,8 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
-from tcsmt.prove.engine.solvers.children import spent
-from tcsmt.prove.engine.solvers.run import solve
+from tcsmt.prove.engine.solvers.run import solve, spent
 
 QUESTION = "(set-logic QF_BV)\n(declare-const x (_ BitVec 8))\n(assert (= x #x2a))\n(check-sat)\n"
 

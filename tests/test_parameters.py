@@ -36,7 +36,7 @@ from tcsmt.matrix_units.models import (
 )
 from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml
 from tcsmt.matrix_units.models.parameters import Parameters, number
-from tcsmt.prove.statements.cause import MEANING
+from tcsmt.prove.statements.finding import MEANING
 from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact, tiny

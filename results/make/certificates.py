@@ -16,10 +16,10 @@ from typing import Any
 
 import tcsmt
 from tcsmt import accuracy
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.study.survey.theorems import Entry, entries
 
 #: Parts of the list of theorems, each with what the titles of its entries have to contain.

@@ -44,8 +44,8 @@ from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.reading import read_bytes

@@ -31,10 +31,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tcsmt.language.terms import Term, any_of, const, operands_first, substitute, var
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.resolve import resolve
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
@@ -102,7 +102,7 @@ def signs_changed(question: Question, output: Term) -> Term:
 
 def refuted(what: str, goal: Term) -> None:
     """That a goal has no solution; ends the program else."""
-    found = Lemmas(SOLVING, lasting=True).ask(goal, SOLVING.options.timeout)
+    found = Lemmas(SOLVING, lasting=True).prove(goal, SOLVING.options.timeout)
     if not found.holds:
         sys.exit(f"{what}: {found.answer.answer}")
     print(f"{what}: proved by {found.answer.by}, {found.answer.seconds:.1f} s", flush=True)

@@ -55,8 +55,8 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.matrix_units.resolve import resolve
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
@@ -80,7 +80,7 @@ class Chain:
 
     def none(self, what: str, goal: Term) -> None:
         """That a goal has no solution. Raises :class:`NotProved`."""
-        found = self.lemmas.ask(goal, self.solving.options.timeout)
+        found = self.lemmas.prove(goal, self.solving.options.timeout)
         if not found.holds:
             raise NotProved(f"{self.step}: {what}: {found.answer.answer} {found.answer.reason}".strip())
         self.counts[self.step] = self.counts.get(self.step, 0) + 1
@@ -88,7 +88,7 @@ class Chain:
 
     def holds(self, goal: Term) -> bool:
         """Whether a goal has no solution."""
-        return self.lemmas.ask(goal, self.solving.options.timeout).holds
+        return self.lemmas.prove(goal, self.solving.options.timeout).holds
 
 
 @dataclass(frozen=True)

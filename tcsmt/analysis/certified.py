@@ -35,8 +35,8 @@ from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.invariants import present
 
 __all__ = [

@@ -13,7 +13,7 @@ from tcsmt.analysis.sweeps.findings import Effort, entries
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.jobs.work import Task
 from tests.support.results import result

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.prove.engine.solvers.children import spent
+from tcsmt.prove.engine.solvers.run import spent
 
 #: Seconds above which a test is to be marked.
 LIMIT = 0.5

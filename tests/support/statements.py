@@ -6,7 +6,7 @@ import json
 
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.certificates.statement import Statement, read_statement
-from tcsmt.prove.engine.writing import written_statement
+from tcsmt.prove.engine.certify import written_statement
 from tcsmt.prove.statements.question import Question
 
 __all__ = ["stated"]

@@ -17,7 +17,7 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.theorems import Theorem
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 
 __all__ = ["OF_ALGORITHM", "WHERE", "CertifiedTheorem", "Derived"]

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 
 __all__ = ["KERNEL", "SUMS", "WORDS", "certify_kernel", "certify_sums"]
 

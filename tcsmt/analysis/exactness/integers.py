@@ -22,11 +22,9 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.prove.statements.finding import shown
-from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.prove.statements.verdict import Equivalent, engine_digest, has_certificate
 from tcsmt.simulate.rows import run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.invariants import present
@@ -258,9 +256,8 @@ def integer_records(
 
 def _task(row: Row, options: SolvingOptions) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
-    return Task(
-        key, key, _record, (model, row.name, options), prover("analysis"), {row.name: model.digest}, row.name
-    )
+    code = engine_digest("analysis")
+    return Task(key, key, _record, (model, row.name, options), code, {row.name: model.digest}, row.name)
 
 
 def _record(unit: Model, name: str, options: SolvingOptions) -> Record:

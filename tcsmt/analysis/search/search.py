@@ -23,7 +23,7 @@ from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, fractions
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import to_words
-from tcsmt.prove.engine.shorten import shorten_where
+from tcsmt.prove.engine.witnesses import shorten_where
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Unknown, Verdict
 from tcsmt.simulate.batches import Batch

@@ -41,12 +41,18 @@ from tcsmt.matrix_units.catalogue.surveyed import (
 )
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, has_certificate
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, said_by, sure
+from tcsmt.prove.statements.verdict import (
+    Certified,
+    Distinguished,
+    Equivalent,
+    engine_digest,
+    has_certificate,
+    said_by,
+    sure,
+)
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
@@ -117,7 +123,7 @@ def _solving(effort: Effort) -> Solving:
 
 
 def _code() -> str:
-    return prover("analysis", "compose/recipes", "simulate")
+    return engine_digest("analysis", "compose/recipes", "simulate")
 
 
 @cache

@@ -39,12 +39,18 @@ from tcsmt.language.terms import any_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import shown
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict, answer_json, sure
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Verdict,
+    answer_json,
+    engine_digest,
+    sure,
+)
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
@@ -326,7 +332,7 @@ def survey(
 
 def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
     narrow, arguments = narrow_format(width), (fact, unit, width, limits, ask)
-    code = prover("analysis", "compose/recipes", "simulate")
+    code = engine_digest("analysis", "compose/recipes", "simulate")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
     return Task(key_of(fact, unit, width), asked, _examined, arguments, code, models)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.language.terms import Term
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Disagreement, Solving, proof_of
 from tcsmt.prove.statements.verdict import Equivalent, Unknown
 
@@ -23,7 +23,7 @@ class RememberedProof(StepwiseProof):
 
     def _asked(self, goal: Term) -> Equivalent | Unknown:
         try:
-            answer = self._lemmas.ask(goal, self.solving.options.timeout).answer
+            answer = self._lemmas.prove(goal, self.solving.options.timeout).answer
         except Disagreement as why:
             return Unknown(reason=str(why), seconds=0.0)
         self.refuted = answer.answer == "sat"

@@ -22,7 +22,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.boundary_inputs import rows
-from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question
 

@@ -19,8 +19,8 @@ from tcsmt.compose.kernels.model import kernel_row
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference

@@ -16,13 +16,12 @@ from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
 from tcsmt.matrix_units.catalogue import Row, status_text
 from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
 from tcsmt.prove.engine.enumerating import LAYOUT
 from tcsmt.prove.engine.exhaustive import compare_exhaustively
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.shared_inputs import words_given_to
 from tcsmt.prove.statements.verdict import (
@@ -30,6 +29,7 @@ from tcsmt.prove.statements.verdict import (
     Equivalent,
     Unknown,
     Verdict,
+    certificate_lines,
     in_a_word,
     truth,
 )

@@ -31,9 +31,9 @@ from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
 from tcsmt.matrix_units.resolve import file_of, resolve
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
+from tcsmt.prove.statements.verdict import Certified, certificate_json, certificate_lines
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result

@@ -19,7 +19,7 @@ from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
+from tcsmt.prove.statements.verdict import Certified, certificate_json, certificate_lines
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result

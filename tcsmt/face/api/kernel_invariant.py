@@ -17,9 +17,8 @@ from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.prove.engine.engine import Decision, finding_of
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, certificate_json
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
+from tcsmt.prove.statements.verdict import Certified, Distinguished, Unknown, certificate_json, reason_of
 from tcsmt.support.errors import Exit
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen

@@ -19,8 +19,8 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.vectors import neutral, vector_of
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
+from tcsmt.prove.statements.finding import cause_text
 from tcsmt.prove.statements.question import Side
 from tcsmt.prove.statements.verdict import Distinguished, Verdict, exit_of, reason_of
 from tcsmt.simulate.measured.row_files import read_rows

@@ -20,12 +20,14 @@ from tcsmt.face.pictures.error_walk import TracedAlgorithm, walked_sheet
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.verdict import (
+    Certified,
     Equivalent,
     Verdict,
+    certificate_json,
+    certificate_lines,
     in_a_word,
     truth,
     verdict_text,

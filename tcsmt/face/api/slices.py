@@ -11,9 +11,8 @@ from tcsmt.analysis.certified import certify_slices
 from tcsmt.analysis.exactness.table import SOURCES, families, record, table
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import has_certificate
+from tcsmt.prove.statements.verdict import engine_digest, has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, unseen
@@ -70,7 +69,7 @@ def slices(
     Raises :class:`tcsmt.TcsmtError` for a file that another run has, or that was written by something else.
     """
     solving = Solving(options)
-    asked = prover(*SOURCES) + (" confirmed" if options.confirm else "")
+    asked = engine_digest(*SOURCES) + (" confirmed" if options.confirm else "")
     wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
     with Checkpoint(output, _LAYOUT, "--output") as kept:
         # what no code has proved yet comes before what other code has

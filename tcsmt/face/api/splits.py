@@ -23,10 +23,15 @@ from tcsmt.analysis.certified import certify_split
 from tcsmt.compose.recipes.split import Split
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified, certificate_json, certificate_lines
-from tcsmt.prove.statements.verdict import record_text, sure
+from tcsmt.prove.statements.verdict import (
+    Certified,
+    certificate_json,
+    certificate_lines,
+    engine_digest,
+    record_text,
+    sure,
+)
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
@@ -181,7 +186,7 @@ def _keep(file: Checkpoint, data: Record, before: Record) -> None:
 
 
 def _about(split: Split) -> Record:
-    return {"asked": asked_of(split), "code": prover("analysis", "compose/recipes", "simulate")}
+    return {"asked": asked_of(split), "code": engine_digest("analysis", "compose/recipes", "simulate")}
 
 
 def asked_of(split: Split) -> str:

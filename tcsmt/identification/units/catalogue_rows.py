@@ -11,7 +11,7 @@ from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.jobs.work import Task
@@ -31,7 +31,7 @@ def distinct_rows() -> list[str]:
 
 def task_for(name: str, timeout: float) -> Task:
     """Return the identification of a row, with so many seconds for each query."""
-    code = prover("identification", "simulate")
+    code = engine_digest("identification", "simulate")
     digest = row_named(name).model.digest
     return Task(name, digest, identified, (name, timeout), code, {name: digest})
 

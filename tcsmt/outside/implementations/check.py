@@ -17,7 +17,7 @@ from tcsmt.matrix_units.arithmetic.nan_words import are_nan, knows_nans
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.shorten import cost, shorten_where
+from tcsmt.prove.engine.witnesses import cost, shorten_where
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.study.survey.audit import (

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, from_fields, mixed_fractions
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
-from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.question import Question
 
 __all__ = ["cancelling", "near_ties", "rows", "search", "ties", "underflows"]

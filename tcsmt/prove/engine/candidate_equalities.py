@@ -1,21 +1,68 @@
-"""Words of two graphs that look alike: equal on many rows, maybe extended, shifted or counted from elsewhere.
+"""Candidates for equal words of two graphs: what looks alike on many rows, or leads to what does.
 
-Nothing is proved here. A pair that looks alike is worth a query (:mod:`tcsmt.prove.engine.sweeping`); one
-that does not differs on a row.
-"""
+Nothing is proved here. A pair that is equal on all rows, maybe extended, shifted or counted from elsewhere,
+is worth a query (:mod:`tcsmt.prove.engine.sweeping`); one that is not differs on a row.
+
+Some words have no counterpart, but lead to one that has. A stranger takes sums and maxima of two words at a
+time, in an order and in widths of its own, where the first graph has one node for all the words; and extends
+a number by two operations. What it has on the way is offered in terms of the first graph: operations on two
+of its words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.terms import Term, const
+from tcsmt.language.terms import Term, const, operands_first, total, umax
+from tcsmt.prove.engine.stage_by_stage import says_range
 
-__all__ = ["CandidateEqualities", "Values", "values_of"]
+__all__ = ["CandidateEqualities", "Cones", "PartialSums", "Values", "extended_number", "maximum", "values_of"]
+
+
+@dataclass
+class Cones:
+    """The nodes below each node, itself among them, remembered."""
+
+    below: dict[Term, int] = field(default_factory=dict)
+
+    def of(self, node: Term) -> int:
+        """A bit for each node below."""
+        for operand in operands_first([node], self.below):
+            bits = 1 << len(self.below)
+            for arg in operand.args:
+                bits |= self.below[arg]
+            self.below[operand] = bits
+        return self.below[node]
+
+    def edge(self, *roots: Term) -> list[Term]:
+        """Return the nodes below all the roots that something uses which is not, in the order of a walk.
+
+        What only extends a word, or adds a constant, is left to the word: it says where that lies.
+        """
+        shared = -1
+        for root in roots:
+            shared &= self.of(root)
+        edge: dict[Term, None] = {}
+        seen: set[Term] = set()
+        pending = list(roots[::-1])
+        while pending:
+            node = pending.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            is_shared = self.of(node) & ~shared == 0
+            if is_shared and not says_range(node):
+                if node.value is None:
+                    edge[node] = None
+            else:
+                pending += node.args[::-1]
+        return list(edge)
+
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of fewer bits look alike too often.
@@ -135,3 +182,91 @@ def _sized(word: Term, width: int, *, signed: bool) -> Term:
 
 def _shifted(word: Term, zeros: int) -> Term:
     return word.concat(const(0, zeros)) if zeros else word
+
+
+#: Addends that make it worth looking at sums of some of them.
+_FEWEST = 3
+
+
+def maximum(node: Term) -> Term | None:
+    """Return the maximum that a choice of the larger word is, of words without their extensions; else
+    None.
+    """
+    if node.op != "ite" or node.args[0].op != "ult":
+        return None
+    condition, then, otherwise = node.args
+    if condition.args != (otherwise, then):
+        return None
+    words = [word.args[0] if word.op == "zext" else word for word in (then, otherwise)]
+    width = max(word.width for word in words)
+    return umax(*(word.zext(width) for word in words)).zext(node.width)
+
+
+def extended_number(node: Term) -> Term | None:
+    """Return the number above its least one that a word with its sign inverted is: half of an extension; else
+    None.
+
+    What the other half subtracts is often one with other constants by now.
+    """
+    if node.op != "xor" or {arg.op for arg in node.args} != {"const", "zext"}:
+        return None
+    sign, word = sorted(node.args, key=lambda arg: arg.op)
+    narrow = word.args[0]
+    if sign.value != 1 << (narrow.width - 1):
+        return None
+    return narrow.sext(node.width) + sign
+
+
+@dataclass
+class PartialSums:
+    """The sums of one graph, by their addends without extensions."""
+
+    by_addend: dict[Term, list[Term]] = field(default_factory=dict)
+
+    def add(self, ours: Iterable[Term]) -> None:
+        """Words of this graph."""
+        for node in ours:
+            if node.op == "add" and len(node.args) >= _FEWEST:
+                for addend in dict.fromkeys(map(_core, node.args)):
+                    self.by_addend.setdefault(addend, []).append(node)
+
+    def of(self, node: Term) -> Term | None:
+        """Return what a word may be, if it is a sum of some addends of one of this graph's sums; else
+        None.
+        """
+        core = _core(node)
+        if core.op != "add":
+            return None
+        addends = Counter(_addends(core))
+        for whole in self.by_addend.get(next(iter(addends)), ()):
+            if addends <= Counter(map(_core, whole.args)):
+                own = {_core(arg): arg for arg in whole.args}
+                parts = [own.get(part, part) for part in map(_core, node.args)]
+                word = (
+                    total(*parts)
+                    if node is core and {part.width for part in parts} == {whole.width}
+                    else core
+                )
+                if word.width == whole.width:
+                    signed = any(arg.op == "sext" for arg in whole.args)
+                    return _sized(word, node.width, signed=signed)
+        return None
+
+
+def _addends(word: Term) -> Iterator[Term]:
+    """Down to words that are no sums."""
+    core = _core(word)
+    if core.op == "add":
+        for arg in core.args:
+            yield from _addends(arg)
+    else:
+        yield core
+
+
+def _core(word: Term) -> Term:
+    """Without extensions; and the whole sum of which it is the low part."""
+    while word.op in ("sext", "zext") or (
+        word.op == "extract" and word.args[0].op == "add" and word.data[1] == 0  # type: ignore[index]
+    ):
+        word = word.args[0]
+    return word

@@ -17,20 +17,18 @@ from tcsmt.language.terms import FALSE, Term, any_of
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.prove.certificates.derivation import Cases, Close, Proof, Step
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.boundary_inputs import search
-from tcsmt.prove.engine.proof_steps import ProofStep, Proving
+from tcsmt.prove.engine.proof_steps import Lemmas, ProofStep, Proving
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Disagreement, Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.engine.sweeping import Sweeping
 from tcsmt.prove.engine.witnesses import Replayed, narrowed, replayed, witness
-from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Question, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import shared
-from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
+from tcsmt.prove.statements.verdict import Certified, Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import present
 from tcsmt.support.version import __version__
@@ -179,7 +177,7 @@ class _Deciding:
         question = self.question
         if question.domain.value == 1 or _zeros_lie_in(question):
             return
-        if self.proving.lemmas.ask(question.domain, self.proving.limit).holds:
+        if self.proving.lemmas.prove(question.domain, self.proving.limit).holds:
             raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
 
     def run(self) -> Decision:
@@ -239,7 +237,7 @@ class _Deciding:
 
     def _whole(self) -> Replayed | None:
         """Return what is left, in one query."""
-        lemma = self.proving.lemmas.ask(self.rest, self.proving.limit)
+        lemma = self.proving.lemmas.prove(self.rest, self.proving.limit)
         if lemma.holds:
             self.proving.proved("result", "nothing free", lemma)
             self.rest = FALSE
@@ -256,7 +254,7 @@ class _Deciding:
                 yield replaced
 
     def _look(self, goal: Term) -> Answer:
-        return self.proving.lemmas.look(goal, self.proving.limit / 4)
+        return self.proving.lemmas.find_model(goal, self.proving.limit / 4)
 
     def _unknown(self) -> Decision:
         refused = self.proving.lemmas.refused[self.refused_before :]  # what no other solver confirmed

@@ -32,9 +32,9 @@ from tcsmt.language.run.sums import ArraySums, LlvmSums, LlvmWords, dependents
 from tcsmt.language.terms import Term, all_of, const, operands_first, substitute, var, variables
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.statements.question import Question
+from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.support import extras
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import InternalError, TcsmtError
@@ -127,7 +127,8 @@ class Enumeration:
         """
         solver, version = jit.version().split()
         # which inputs a number of points stands for is the code's choice: other code begins anew
-        key = f"{self.script} {version} {prover()} {'all by NumPy, too' if self.confirm else ''}".rstrip()
+        checks = "all by NumPy, too" if self.confirm else ""
+        key = f"{self.script} {version} {engine_digest()} {checks}".rstrip()
         before = kept.records.get(key, {}) if kept is not None else {}
         done, seconds = int(before.get("points", 0)), float(before.get("seconds", 0.0))
         start = time.perf_counter()

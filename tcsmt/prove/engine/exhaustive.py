@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.engine.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.engine.boundary_inputs import search
 from tcsmt.prove.engine.engine import Decision, decide, finite_part, question_of_models
 from tcsmt.prove.engine.enumerating import Enumeration
-from tcsmt.prove.engine.proof_steps import Proving
+from tcsmt.prove.engine.proof_steps import CountedAnswer, Lemmas, Proving
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Disagreement, Solving
 from tcsmt.prove.engine.witnesses import replayed, witness
@@ -83,7 +82,7 @@ def _but_for_the_others(proving: Proving, finite: Question) -> Question | Decisi
     others = question.assuming(~finite.domain)
     if others.goal.value == 0:
         return finite
-    lemma = proving.lemmas.ask(others.goal, proving.limit)
+    lemma = proving.lemmas.prove(others.goal, proving.limit)
     if lemma.holds:
         proving.proved("inputs with a NaN or an infinity", "nothing free", lemma)
         return finite

@@ -17,8 +17,7 @@ from operator import add
 from tcsmt.language.graphs.limbs import Limbs, digits, split, sums
 from tcsmt.language.terms import FALSE, Term, const, flat, operands_first, rebuild, substitute, total
 from tcsmt.prove.certificates.derivation import Close, Equal, characterised
-from tcsmt.prove.engine.asked_lemmas import CountedAnswer
-from tcsmt.prove.engine.proof_steps import Proving
+from tcsmt.prove.engine.proof_steps import CountedAnswer, Proving
 from tcsmt.prove.engine.stage_by_stage import freed_words
 
 __all__ = ["LimbWords"]
@@ -107,7 +106,7 @@ def _replaced(
             if now[node] is not known.word:
                 (goal,) = substitute([now[node].ne(known.word)], freed_words(known.free))
                 goal = FALSE if flat(goal).value == 0 else characterised(goal)
-                lemma = proving.lemmas.ask(goal, proving.limit)
+                lemma = proving.lemmas.prove(goal, proving.limit)
                 if not lemma.holds:
                     return None
                 steps.append((Equal(node, known.word, (Close((), known.free),)), lemma))

@@ -23,10 +23,9 @@ from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import Where, where_text
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, characterised
 from tcsmt.prove.engine.alignment_grids import multiple, same_result
-from tcsmt.prove.engine.asked_lemmas import CountedAnswer
 from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
-from tcsmt.prove.engine.proof_steps import ProofStep, Proving
+from tcsmt.prove.engine.proof_steps import CountedAnswer, ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 from tcsmt.support.invariants import checked_cast
 
@@ -101,14 +100,14 @@ class StageByStage:
             goal = _anonymous(substitute([goal], free)[0])
             if goal.value == 0:
                 return True
-            lemma = proving.lemmas.ask(goal, limit)
+            lemma = proving.lemmas.prove(goal, limit)
             if lemma.holds and all(step.script != lemma.answer.script for step in proving.steps):
                 proving.proved(prefix + what, "the rest free", lemma)
             return lemma.holds
 
         def satisfiable(goal: Term) -> bool | None:
             goal = substitute([goal], free)[0]
-            answer = proving.lemmas.look(goal, limit / 4).answer
+            answer = proving.lemmas.find_model(goal, limit / 4).answer
             return None if answer == "unknown" else answer == "sat"
 
         grids = same_result(left, right, premise, prove, satisfiable)
@@ -169,7 +168,7 @@ class StageByStage:
         proving, steps = self.proving, len(self.proving.steps)
         all_zero = all_of(term.zero for term in terms)
         wrong = any_of(term.zero & term.significand.ne(0) for term in terms)
-        lemma = proving.lemmas.ask(wrong, proving.limit / 4)
+        lemma = proving.lemmas.prove(wrong, proving.limit / 4)
         if not lemma.holds:
             return False
         proving.proved(f"{_prefix(last[0].block)}a zero term has significand 0", "exact", lemma)
@@ -197,7 +196,7 @@ class StageByStage:
             proving.steps.append(ProofStep(what=case, how="both models are the same graph"))
         else:
             goal = all_of([proving.question.domain, all_zero, left.ne(right)])
-            lemma = proving.lemmas.ask(goal, proving.limit / 2)
+            lemma = proving.lemmas.prove(goal, proving.limit / 2)
             if not lemma.holds:
                 return None
             proving.proved(case, "exact", lemma)
@@ -308,7 +307,7 @@ def attempts(
         if not freed:
             goal = goal & proving.question.domain
         with dumped(freed) if dumped else nullcontext():
-            lemma = proving.lemmas.ask(goal, limit * share if shares else limit)
+            lemma = proving.lemmas.prove(goal, limit * share if shares else limit)
         yield how, freed, lemma
         if lemma.refused:  # the next level asks no less of the other solvers
             return

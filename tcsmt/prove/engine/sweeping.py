@@ -1,7 +1,7 @@
 """Two graphs merged word by word: for graphs of strangers, whose stages have no names.
 
 Both graphs are run on many rows of the question's domain. A word of the second that looks like one of the
-first (:mod:`.candidate_equalities`), or is on the way to one (:mod:`.partial_results`), is put to the
+first (:mod:`.candidate_equalities`), or is on the way to one (:mod:`.candidate_equalities`), is put to the
 solvers, arguments first: is there an input at which they differ? What is proved equal is merged, and left
 free in the queries that follow, which over-approximates: sound for "equal", while an input that only this
 allows proves nothing. A real input at which they differ is one more row.
@@ -12,17 +12,20 @@ have no names of inputs, so the same rewriting is asked once (:class:`.Lemmas`),
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
 
+from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import (
     FALSE,
     TRUE,
     Term,
     all_of,
+    const,
     expand,
     flat,
     operands_first,
@@ -30,20 +33,74 @@ from tcsmt.language.terms import (
     substitute,
     variables,
 )
-from tcsmt.prove.certificates.derivation import Close, Equal, characterised
-from tcsmt.prove.engine.asked_lemmas import CountedAnswer
+from tcsmt.prove.certificates.derivation import Close, Equal, Fact, characterised, cut
 from tcsmt.prove.engine.boundary_inputs import rows
-from tcsmt.prove.engine.candidate_equalities import CandidateEqualities, values_of
-from tcsmt.prove.engine.cones import Cones
+from tcsmt.prove.engine.candidate_equalities import (
+    CandidateEqualities,
+    Cones,
+    PartialSums,
+    extended_number,
+    maximum,
+    values_of,
+)
 from tcsmt.prove.engine.limb_words import LimbWords
-from tcsmt.prove.engine.partial_results import PartialSums, extended_number, maximum
-from tcsmt.prove.engine.proof_steps import Proving
-from tcsmt.prove.engine.ranges import Ranges
-from tcsmt.prove.engine.solvers.children import spent
+from tcsmt.prove.engine.proof_steps import CountedAnswer, Proving
+from tcsmt.prove.engine.solvers.run import spent
 from tcsmt.prove.engine.stage_by_stage import attempts, freed_words
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 
-__all__ = ["Sweeping"]
+__all__ = ["Ranges", "Sweeping"]
+
+#: Seconds for a query: one operation on free words.
+_LIMIT = 1.0
+
+
+@dataclass
+class Ranges:
+    """Ranges of words; what :class:`.Bounds` says is proved before it counts."""
+
+    proving: Proving
+    bounds: Bounds = field(default_factory=Bounds)
+    proved: dict[Term, Term] = field(default_factory=dict)
+
+    def of(self, words: Iterable[Term]) -> list[Term]:
+        """Return the facts that there are about words, which are steps of the proof now."""
+        facts = [self._of(word) for word in words]
+        return [fact for fact in facts if fact is not TRUE]
+
+    def _of(self, word: Term) -> Term:
+        if word not in self.proved:
+            self.proved[word] = TRUE  # until it is proved
+            says = self._inside(word)
+            if says is not TRUE:
+                self._prove(word, says)
+        return self.proved[word]
+
+    def _inside(self, word: Term) -> Term:
+        """That the word lies between its bounds; true where any word of its width does."""
+        if not word.args:
+            return TRUE
+        ones = (1 << word.width) - 1
+        low, high = self.bounds.unsigned(word)
+        if (low, high) != (0, ones):
+            return const(low, word.width).ule(word) & word.ule(const(high, word.width))
+        low, high = self.bounds.signed(word)
+        if (low, high) != (-(ones >> 1) - 1, ones >> 1):
+            return const(low, word.width).sle(word) & word.sle(const(high, word.width))
+        return TRUE
+
+    def _prove(self, word: Term, says: Term) -> None:
+        free = tuple(arg for arg in dict.fromkeys(word.args) if arg.value is None)
+        using = tuple(self.of(free))
+        proving = self.proving
+        lemma = proving.lemmas.prove(characterised(cut(all_of([*using, ~says]), free)), _LIMIT)
+        if lemma.holds:
+            proving.proved(
+                f"range {len(proving.steps)}: {word.op} of {word.width} bits", "operands free", lemma
+            )
+            proving.derived.append(Fact(says, (Close(using, free),)))
+            self.proved[word] = says
+
 
 #: Rows that are drawn, of which those in the domain count.
 _ROWS = 3072
@@ -180,7 +237,7 @@ class Sweeping:
         (goal,) = substitute([differ], freed_words(close.free))
         if _solved(goal):
             return False
-        lemma = self.proving.lemmas.ask(FALSE if flat(goal).value == 0 else characterised(goal), limit)
+        lemma = self.proving.lemmas.prove(FALSE if flat(goal).value == 0 else characterised(goal), limit)
         if lemma.holds:
             self._merge(node, theirs, ours, "with all that both sides share free", close, lemma)
         return lemma.holds

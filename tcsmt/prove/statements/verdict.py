@@ -1,22 +1,35 @@
-"""Verdicts: a witness, a proof, or neither; who says so, and what a proof rests on."""
+"""Verdicts: a witness, a proof, or neither; who says so, and what a proof rests on.
+
+A verdict is kept under the digests of the graphs that it is about. That says nothing of the code that found
+it. A witness needs none of that: it is replayed. A proof that was kept counts only where the code that would
+prove it now is the code that did (:func:`engine_digest`), so that a mended engine never takes a proof of the
+unsound one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tcsmt.support.errors import Exit
+from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.text import counted
 
 __all__ = [
     "Answered",
+    "Certified",
     "Distinguished",
     "Equivalent",
     "Unknown",
     "Verdict",
     "answer_json",
     "by_whom",
+    "certificate_json",
+    "certificate_lines",
+    "engine_digest",
     "exit_of",
+    "has_certificate",
     "in_a_word",
     "joined",
     "reason_of",
@@ -196,3 +209,56 @@ def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalen
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Of one proof. path: the statement's file (None: there is none, and why); lemmas: how many it needs."""
+
+    title: str
+    path: Path | None
+    lemmas: int = 0
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        if self.path is None:
+            return {"certified": False, "reason": self.why}
+        return {"certified": True, "file": str(self.path), "lemmas": self.lemmas}
+
+    def __str__(self) -> str:
+        if self.path is None:
+            return f"no certificate: {self.why}"
+        return f"certificate: {self.path} ({counted(self.lemmas, 'lemma')})"
+
+
+def certificate_json(certified: Certified | None) -> dict[str, Any]:
+    """Return what a result's data say of it; nothing where none was asked for."""
+    return {} if certified is None else {"certificate": certified.as_json()}
+
+
+def certificate_lines(certified: Certified | None) -> list[str]:
+    """Return the same for people."""
+    return [] if certified is None else [str(certified)]
+
+
+def has_certificate(record: Mapping[str, Any], folder: Path | None) -> bool:
+    """Return whether a record of a verdict has the certificate that it should have; folder: None if none is
+    due.
+    """
+    if folder is None or record.get("verdict") != "equivalent":
+        return True
+    file = (record.get("certificate") or {}).get("file")
+    return file is not None and (folder / "statements" / Path(file).name).is_file()
+
+
+#: What a proof about two graphs rests on; of the certificates, how steps compose and what stands
+#: for a maximum.
+_ROOMS = ("language", "matrix_units/arithmetic", "matrix_units/models", "prove")
+
+
+def engine_digest(*more: str) -> str:
+    """Return the digest of the sources on which proofs rest; ``more``: rooms that have proofs of their
+    own.
+    """
+    return digest_of_sources(*_ROOMS, *more)

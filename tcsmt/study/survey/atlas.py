@@ -10,8 +10,8 @@ from typing import Any
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
@@ -115,7 +115,7 @@ class Atlas(Result):
     def _facts(self) -> dict[str, Any]:
         """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
         return {
-            "prover": prover(),
+            "prover": engine_digest(),
             "domain": self.where,
             "models": {
                 row.name: unit.model.digest

@@ -23,7 +23,7 @@ from tcsmt.matrix_units.models.fused_parts import CLast, Contiguous, ProductsThe
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import witness_of
 from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, objection

@@ -25,12 +25,12 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Terms
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.domain_words import covers
 from tcsmt.prove.statements.finding import shown, witness_of
 from tcsmt.prove.statements.shared_inputs import chain
+from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.study.survey.ladder import columns_in, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
@@ -219,7 +219,7 @@ class ChainedAtlas(Result):
     def _facts(self) -> dict[str, Any]:
         """Everything: an input not given is zero; words: the result of each class on an input."""
         return {
-            "prover": prover(),
+            "prover": engine_digest(),
             "models": {row.name: row.model.digest for group in self.groups for row in group.rows},
             "groups": [
                 _group_json(self, group, results)

@@ -36,14 +36,13 @@ from tcsmt.matrix_units.catalogue.surveyed import (
 )
 from tcsmt.matrix_units.models import FusedDotAdd, Kind, Model, Operands
 from tcsmt.prove.certificates.derivation import Close, Proof
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models, decide, finding_of
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving, proof_of
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference_of_sides
-from tcsmt.prove.statements.verdict import Unknown, sure
+from tcsmt.prove.statements.verdict import Unknown, engine_digest, sure
 from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
@@ -171,7 +170,7 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 def _lemma(title: str, differ: Any) -> Ask:
     def ask(solving: Solving, lemmas: Lemmas) -> Decision:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
-        answer = lemmas.ask(differ, solving.options.timeout).answer
+        answer = lemmas.prove(differ, solving.options.timeout).answer
         if answer.answer == "unsat":
             proof: Proof = (Close(),)
             kept = solving.certificates.add(question, proof) if solving.certificates is not None else None
@@ -361,7 +360,7 @@ def answered_by_title(title: str, options: SolvingOptions, run: str) -> Record:
 
 def _task(entry: Entry, options: SolvingOptions, run: str) -> Task:
     arguments = entry.title, options, run
-    return Task(entry.title, entry.content(), answered_by_title, arguments, prover(), entry.models())
+    return Task(entry.title, entry.content(), answered_by_title, arguments, engine_digest(), entry.models())
 
 
 def main(arguments: Sequence[str]) -> Exit:

@@ -9,9 +9,8 @@ from typing import Any
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.prove.statements.finding import witness_of
+from tcsmt.prove.statements.verdict import engine_digest, has_certificate
 from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.jobs.tasks import Workers, computed, counting
@@ -82,7 +81,7 @@ def _task(pair: Pair, options: SolvingOptions) -> Task:
         pair.key,
         verdict_on,
         (pair, options),
-        prover(),
+        engine_digest(),
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )
@@ -92,7 +91,7 @@ def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
     if record["verdict"] == "equivalent":
         return record | {"earlier": True}
-    return record if record.get("code") == prover() else explained_again(record, pair)
+    return record if record.get("code") == engine_digest() else explained_again(record, pair)
 
 
 def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptions) -> bool:

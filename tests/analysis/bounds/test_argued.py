@@ -17,7 +17,7 @@ from tcsmt.language.terms import var
 from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import InternalError, Malformed
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")

@@ -23,7 +23,7 @@ from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import Malformed
 
 pytest.importorskip("pysat")

@@ -12,9 +12,9 @@ import pytest
 
 import tcsmt
 from tcsmt.language.graphs.digest import digest_of_graph
-from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question
+from tcsmt.prove.statements.verdict import Certified
 from tests.support.certificates import two_products
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long

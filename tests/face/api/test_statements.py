@@ -18,8 +18,7 @@ from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
 from tcsmt.prove.certificates.derivation import Close, check
-from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.writing import written_statement
+from tcsmt.prove.engine.certify import Certificates, written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
 from tcsmt.support.errors import Malformed, TcsmtError

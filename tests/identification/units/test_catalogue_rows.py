@@ -14,7 +14,7 @@ from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.statements.verdict import engine_digest
 
 NAME = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -37,7 +37,7 @@ def test_a_task_is_about_its_model() -> None:
     task = task_for(NAME, 5.0)
     digest = row_named(NAME).model.digest
     assert (task.key, task.asked, task.arguments) == (NAME, digest, (NAME, 5.0))
-    assert task.models == {NAME: digest} and task.code == prover("identification", "simulate")
+    assert task.models == {NAME: digest} and task.code == engine_digest("identification", "simulate")
     assert task.function is identified
     assert task_for("ampere/mma.m16n8k16.f32.f16.f16.f32", 5.0).asked != digest
 

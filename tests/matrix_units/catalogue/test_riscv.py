@@ -13,8 +13,8 @@ from tcsmt import compare
 from tcsmt.language.terms import const, substitute, var
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import Operands
-from tcsmt.prove.engine.shorten import cost
 from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.engine.witnesses import cost
 from tcsmt.simulate.rows import run_words
 from tests.support.catalogue_words import lanes, word_of
 

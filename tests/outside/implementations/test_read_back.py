@@ -20,9 +20,9 @@ from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.implementations import rtl
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.certificates.derivation import check
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import Decision, compare_models
 from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict

@@ -13,7 +13,7 @@ from tcsmt.language.terms import FALSE, TRUE, Term, const, operands_first, var
 from tcsmt.prove.certificates import encoding
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
-from tcsmt.prove.engine.writing import TermWriter, named, written_proof
+from tcsmt.prove.engine.certify import TermWriter, named, written_proof
 from tcsmt.support.errors import Malformed, TooLarge
 from tests.oracles import wordmath
 from tests.oracles.assignments import satisfiable

@@ -26,8 +26,7 @@ from tcsmt.prove.certificates import files
 from tcsmt.prove.certificates.derivation import Close, check
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.statement import read_statement
-from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.writing import written_statement
+from tcsmt.prove.engine.certify import Certificates, written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference, difference_of_sides
 from tcsmt.support.errors import Malformed, TcsmtError

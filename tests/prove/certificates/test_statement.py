@@ -11,9 +11,9 @@ from tcsmt.language.terms import var
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.certificates.statement import Statement, read_statement
+from tcsmt.prove.engine.certify import written_statement
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.engine.writing import written_statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.shared_inputs import shared

@@ -14,11 +14,10 @@ from tcsmt.language.terms import Term, const, operands_first, total, umax, var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.certificates.derivation import Close, Equal, check
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.engine import question_of_models
 from tcsmt.prove.engine.limb_words import LimbWords
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.prove.engine.proof_steps import Proving
+from tcsmt.prove.engine.proof_steps import Lemmas, Proving
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tests.support.solving_here import solve

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tcsmt.prove.statements import verdict as module
 from tcsmt.prove.statements.verdict import (
+    Certified,
     Distinguished,
     Equivalent,
     Unknown,
     answer_json,
     by_whom,
+    engine_digest,
     exit_of,
+    has_certificate,
     in_a_word,
     joined,
     reason_of,
@@ -22,6 +30,7 @@ from tcsmt.prove.statements.verdict import (
     truth,
     verdict_text,
 )
+from tests.support.paths import ROOT
 
 WITNESS = Distinguished(values={"x": 1}, solver="z3", version="1.2", seconds=0.123456)
 PROOF = Equivalent(
@@ -138,3 +147,86 @@ def test_a_proof_makes_a_statement_what_an_input_does_not(proved: bool) -> None:
 
 def test_exit_codes_are_those_of_cmp() -> None:
     assert [exit_of(verdict) for verdict in (PROOF, WITNESS, UNKNOWN)] == [0, 1, 3]
+
+
+WRITTEN = Certified("x", Path("c/statements/x.json"), 3)
+MISSING = Certified("x", None, why="no refutation")
+
+
+def test_words_and_data() -> None:
+    assert str(WRITTEN) == "certificate: c/statements/x.json (3 lemmas)"
+    assert str(Certified("x", Path("y.json"), 1)) == "certificate: y.json (1 lemma)"
+    assert str(MISSING) == "no certificate: no refutation"
+    assert WRITTEN.as_json() == {"certified": True, "file": "c/statements/x.json", "lemmas": 3}
+    assert MISSING.as_json() == {"certified": False, "reason": "no refutation"}
+
+
+@pytest.mark.parametrize(
+    ("record", "has"),
+    [
+        ({"verdict": "equivalent", "certificate": {"certified": True, "file": "x.json"}}, True),
+        ({"verdict": "equivalent", "certificate": {"certified": True, "file": "/elsewhere/x.json"}}, True),
+        ({"verdict": "equivalent", "certificate": {"certified": True, "file": "y.json"}}, False),
+        ({"verdict": "equivalent", "certificate": MISSING.as_json()}, False),
+        ({"verdict": "equivalent", "certificate": None}, False),
+        ({"verdict": "equivalent"}, False),
+        ({"verdict": "distinguished"}, True),
+        ({"verdict": "unknown"}, True),
+    ],
+)
+def test_a_proof_has_its_file_where_one_is_due(record: dict[str, Any], has: bool, tmp_path: Path) -> None:
+    """Where the file lay when it was recorded does not matter: the folder may have moved."""
+    (tmp_path / "statements").mkdir()
+    (tmp_path / "statements" / "x.json").write_text("{}")
+    (tmp_path / "statements" / "z.json").mkdir()
+    assert has_certificate(record, tmp_path) is has
+    assert has_certificate(record, None)
+    folder = {"verdict": "equivalent", "certificate": {"file": "z.json"}}
+    assert not has_certificate(folder, tmp_path)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of the package that a module imports, as paths without a suffix."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tcsmt"):
+            base = node.module.replace(".", "/")
+            yield base
+            yield from (f"{base}/{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (a.name.replace(".", "/") for a in node.names if a.name.startswith("tcsmt"))
+
+
+def rests_on(start: Path) -> set[Path]:
+    """Every module of the package that running this one may import."""
+    found, waiting = set(), [start]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [file for one in imported(path) if (file := ROOT / f"{one}.py").is_file()]
+    return found
+
+
+#: What keeps files and says what an error is, looks for witnesses and draws them: no proof rests on it.
+BESIDE = {"support", "simulate", "matrix_units/files", "__init__.py"}
+
+
+def test_all_that_the_engine_imports_counts() -> None:
+    """The rooms that are not named hold nothing that decides a query."""
+    package = ROOT / "tcsmt"
+    files = rests_on(package / "prove" / "engine" / "engine.py")
+    paths = {path.relative_to(package).as_posix() for path in files}
+    assert {"prove/engine/blocks.py", "matrix_units/models/base.py", "language/terms.py"} <= paths
+    counted = (*module._ROOMS, *BESIDE)
+    assert not {path for path in paths if not path.startswith(counted)}
+    assert all((package / room).is_dir() for room in module._ROOMS)
+
+
+def test_another_text_is_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert engine_digest() == engine_digest() != engine_digest("simulate")
+    assert engine_digest("simulate", "study/survey") not in (engine_digest(), engine_digest("simulate"))
+    before = engine_digest()
+    for room in module._ROOMS:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_ROOMS", tuple(one for one in module._ROOMS if one != room))
+            assert engine_digest() != before, room

@@ -11,8 +11,8 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.prove.engine.asked_lemmas import Lemmas
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
+from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.study.survey import theorems
 from tcsmt.support.jobs import processes

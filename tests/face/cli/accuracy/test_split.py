@@ -15,10 +15,8 @@ from tcsmt.compose.recipes.split import Split
 from tcsmt.face.api.splits import asked_of
 from tcsmt.face.cli import main
 from tcsmt.prove.engine.certify import Certificates
-from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.prove.statements.certified import Certified
-from tcsmt.prove.statements.verdict import Equivalent, Unknown, Verdict
+from tcsmt.prove.statements.verdict import Certified, Equivalent, Unknown, Verdict, engine_digest
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -38,7 +36,7 @@ def test_splits_are_printed_and_kept_with_their_proofs(tmp_path: Path) -> None:
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
     proof = Equivalent(stage="", scripts=("00",), solver="x", version="1", seconds=1)
     records[0]["proof"] = [{"exponent_field": "xxxxxxxx", **proof.as_json()}]
-    versions = prover("analysis", "compose/recipes", "simulate")
+    versions = engine_digest("analysis", "compose/recipes", "simulate")
     about = {"asked": asked_of(splits(["bf16"])[0]), "code": versions}
     records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
