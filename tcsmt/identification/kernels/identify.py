@@ -21,9 +21,9 @@ from tcsmt.compose.kernels.units import of_one_function, units_for
 from tcsmt.identification.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.identification.kernels.regions import Region, regions
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.support.elimination import cover
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.set_cover import cover
 from tcsmt.support.text import counted
 
 __all__ = ["KernelMatches", "NearMiss", "SearchControl", "explain"]

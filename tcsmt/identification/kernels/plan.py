@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.elimination import classes_of, separating
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.text import counted
 
@@ -108,14 +110,14 @@ class _Search:
     def __init__(self, kernels: list[Kernel], formats: tuple[AnyFormat, AnyFormat], length: int) -> None:
         self.kernels, self.formats, self.length = kernels, formats, length
         self.inputs: list[tuple[Array, Array]] = []
-        self.labels: dict[Kernel, tuple[int, ...]] = dict.fromkeys(kernels, ())
+        self.words = np.zeros((len(kernels), 0), np.uint64)
 
     @property
     def classes(self) -> dict[tuple[int, ...], list[Kernel]]:
         """Kernels that no input separates, by what they give."""
         classes: dict[tuple[int, ...], list[Kernel]] = {}
-        for kernel in self.kernels:
-            classes.setdefault(self.labels[kernel], []).append(kernel)
+        for kernel, words in zip(self.kernels, self.words.tolist(), strict=True):
+            classes.setdefault(tuple(words), []).append(kernel)
         return classes
 
     def together(self) -> list[tuple[Kernel, Kernel]]:
@@ -124,16 +126,11 @@ class _Search:
 
     def take(self, a: Array, b: Array, most: int) -> None:
         """Keep those of some inputs that separate, the best ones first."""
-        words = {
-            kernel: results.tolist() for kernel, results in on_elements(self.kernels, SampledElements(a, b))
-        }
-        while len(self.inputs) < most:
-            counts = [len({(self.labels[k], words[k][at]) for k in self.kernels}) for at in range(len(a))]
-            best = int(np.argmax(counts))
-            if counts[best] == len(self.classes):
-                return
-            self.inputs.append((a[best], b[best]))
-            self.labels = {kernel: (*self.labels[kernel], words[kernel][best]) for kernel in self.kernels}
+        results = dict(on_elements(self.kernels, SampledElements(a, b)))
+        words = np.array([results[kernel] for kernel in self.kernels], np.uint64)
+        chosen = [*islice(separating(words, classes_of(self.words)), most - len(self.inputs))]
+        self.inputs += [(a[number], b[number]) for number in chosen]
+        self.words = np.concatenate([self.words, words[:, chosen]], axis=1)
 
     def side(self, number: int) -> Array:
         """Return the rows of A, or the columns of B, of the inputs."""

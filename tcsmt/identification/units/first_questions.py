@@ -18,8 +18,8 @@ from tcsmt.identification.units.grid import Grid
 from tcsmt.identification.units.hypotheses import TooMany
 from tcsmt.identification.units.outcomes import outcomes
 from tcsmt.identification.units.questions import Questions, ordinary_rows, zero_words
-from tcsmt.identification.units.score import entropy
 from tcsmt.identification.units.vectors import Random, ordinary
+from tcsmt.support.elimination import entropies
 from tcsmt.support.text import counted
 
 __all__ = ["Opening"]
@@ -77,7 +77,7 @@ class Opening:
             sample = self._sample()
             pool = ordinary(self.family, self.random, POOL, (0,) if len(self.asked) < NARROW else ())
             words, certain = self._foreseen(sample, pool)
-            scores = np.array([entropy(words[:, i]) for i in range(len(pool))])
+            scores = entropies(words)
             tried = [int(i) for i in np.argsort(-scores)[:TRIED] if scores[i] > 0]
             remaining = [_expected(words[:, i], certain[:, i]) for i in tried]
             if remaining and min(remaining) < ENOUGH:

@@ -12,8 +12,9 @@ from tcsmt.identification.units.questions import Questions
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import Model
+from tcsmt.support.elimination import surviving
 
-__all__ = ["FirstRound", "Hypotheses", "HypothesisSet", "TooMany"]
+__all__ = ["FirstRound", "Hypotheses", "HypothesisSet", "TooMany", "explaining"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
@@ -109,6 +110,17 @@ class Hypotheses(Protocol):
 
     def widened(self, ask: Callable[[Questions, str], int]) -> Hypotheses | None:
         """Those that some questions made for one parameter reveal, where all of these are excluded."""
+
+
+def explaining(
+    kind: Hypotheses,
+    table: Table,
+    questions: Questions,
+    answers: Array,
+    seen: Callable[[int, int], object] = lambda done, left: None,
+) -> Table:
+    """Return the rows of a table that give all answers; see :func:`.surviving`."""
+    return surviving(table, answers, lambda rows, some: kind.predictions(rows, questions[some]), seen)
 
 
 @dataclass(frozen=True)

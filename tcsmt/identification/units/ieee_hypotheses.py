@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.units.hypotheses import TooMany
-from tcsmt.identification.units.ieee_family import COLUMNS, IeeeFamily, Table, standard_orders
+from tcsmt.identification.units.ieee_family import IeeeFamily, Table, standard_orders
 from tcsmt.identification.units.ieee_questions import is_plain, mixed, plain
 from tcsmt.identification.units.lane_order import revealed_exponent, revealed_orders
 from tcsmt.identification.units.nan_rules import rules_of_words
 from tcsmt.identification.units.questions import Questions, zero_words
-from tcsmt.identification.units.score import best_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import IeeeDotAdd, Model
+from tcsmt.support.elimination import best_split
 from tcsmt.support.text import counted
 
 __all__ = ["IeeeHypotheses", "IeeeOpening"]
@@ -165,7 +165,7 @@ class IeeeOpening:
         for _ in range(PATIENCE):
             rows = self.rows[self.random.permutation(len(self.rows))[:SAMPLE]]
             pool = plain(self.family, self.random, POOL)
-            best = best_of(self._unsigned(self.family.predictions(rows, pool))) if len(pool) else None
+            best = best_split(self._unsigned(self.family.predictions(rows, pool))) if len(pool) else None
             if best is not None:
                 return pool[[best]]
         self.split = False
@@ -193,6 +193,5 @@ class IeeeOpening:
             raise TooMany(f"{len(self.rows)} orders and roundings explain {asked}")
         table = self.family.grown(self.rows)
         for question, word in self.asked:
-            if len(table):
-                table = table[self.family.predictions(table, question)[:, 0] == word]
-        return table.reshape(-1, len(COLUMNS))
+            table = table[self.family.predictions(table, question)[:, 0] == word]
+        return table

@@ -12,8 +12,7 @@ import numpy as np
 from tcsmt.identification.units.questions import Questions
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
-from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.models import IntegerDotAdd, Model, Operands
+from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.simulate.rows import run_words
 
 __all__ = ["IntegerHypotheses"]
@@ -64,8 +63,7 @@ class IntegerHypotheses:
 
     def predictions(self, table: Table, questions: Questions) -> Array:
         """Return the word of every row on every question: uint64 (rows, questions)."""
-        sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
-        words = Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
+        words = questions.operands(self.formats)
         words_of_rows = [run_words(self.model(row), words).astype(np.uint64) for row in table]
         return np.array(words_of_rows, np.uint64).reshape(len(table), len(questions))
 

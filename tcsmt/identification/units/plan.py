@@ -17,8 +17,8 @@ from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import COLUMNS, Family, Table
 from tcsmt.identification.units.fused_hypotheses import named_rows
 from tcsmt.identification.units.questions import Questions
-from tcsmt.identification.units.score import entropy
 from tcsmt.identification.units.vectors import Random, mixed, ordinary
+from tcsmt.support.elimination import best_split, entropies, numbered
 
 __all__ = [
     "Candidates",
@@ -113,18 +113,18 @@ def _pool(family: Family, random: Random, members: Candidates) -> tuple[Question
 def fixed_set(family: Family, members: Candidates, random: Random, budget: int) -> list[Planned]:
     """At most ``budget`` questions, each the one that splits best what those before it left together."""
     pool, plain = _pool(family, random, members)
-    words = _numbered(predictions(family, members.table, pool))
+    words = numbered(predictions(family, members.table, pool))
     narrow = PLAIN // 3
     together = np.zeros(len(members.table), np.int64)
     chosen: list[int] = []
     plans: list[Planned] = []
     while len(plans) < budget:
         last = narrow if len(plans) < NARROW else plain if len(plans) < ORDINARY else len(pool)
-        scores = [entropy(together * (words.max() + 1) + words[:, i]) for i in range(last)]
-        for i in chosen:
-            scores[min(i, last - 1)] = -1.0 if i < last else scores[min(i, last - 1)]
+        both = together[:, None] * (words.max() + 1) + words
+        scores = entropies(both[:, :last])
+        scores[[number for number in chosen if number < last]] = -1.0
         best = int(np.argmax(scores))
-        split = np.unique(np.stack([together, words[:, best]]), axis=1, return_inverse=True)[1].reshape(-1)
+        split = numbered(both[:, best])
         if len(plans) >= ORDINARY and split.max() == together.max():
             break
         fresh = (together == together[members.of]) & (split != split[members.of])
@@ -132,10 +132,6 @@ def fixed_set(family: Family, members: Candidates, random: Random, budget: int) 
         chosen.append(best)
         together = split
     return plans
-
-
-def _numbered(words: Array) -> Array:
-    return np.unique(words, return_inverse=True)[1].reshape(words.shape)
 
 
 @dataclass
@@ -171,9 +167,8 @@ def decision_tree(family: Family, members: Candidates, random: Random) -> PlanNo
     words = predictions(family, members.table, pool)
 
     def grown(rows: Array) -> PlanNode:
-        scores = [entropy(words[rows, i]) for i in range(len(pool))] if len(rows) > 1 else [0.0]
-        best = int(np.argmax(scores))
-        if scores[best] == 0:
+        best = best_split(words[rows])
+        if best is None:
             return PlanNode(rows)
         parts = {int(word): rows[words[rows, best] == word] for word in np.unique(words[rows, best])}
         answers = {word: grown(part) for word, part in parts.items()}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tcsmt.identification.units.family import Family
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.batches import Batch
+from tcsmt.simulate.rows import Words
 
 __all__ = [
     "Questions",
@@ -28,6 +33,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 @dataclass(frozen=True)
 class Questions(Batch):
     """Input words: a and b of shape (questions, k), c of shape (questions,); dtype uint64."""
+
+    def operands(self, formats: Sequence[AnyFormat]) -> Words:
+        """Return the words in the sizes of these formats, A's first."""
+        sides = zip((self.a, self.b, self.c), formats, strict=False)
+        return Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
 
 
 def exponent_field(fmt: Format, words: Array) -> Array:

@@ -18,7 +18,7 @@ from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family, Table
 from tcsmt.identification.units.first_questions import Opening
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import HypothesisSet, TooMany
+from tcsmt.identification.units.hypotheses import HypothesisSet, TooMany, explaining
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, ordinary_rows
 from tcsmt.identification.units.search import next_questions
@@ -147,15 +147,11 @@ class _Search:
 
     def explaining(self, table: Table) -> Table:
         """Those that explain every row."""
-        done = 0
-        for count in (20, 200, 2000, len(self.answers)):
-            for part in self._parts(done, min(count, len(self.answers)), table):
-                table = table[~self._wrong(table, part).any(axis=1)]
-                if not len(table):
-                    return table
-            done = max(done, min(count, len(self.answers)))
-            self.progress(f"{done} rows: {len(table)} left")
-        return table
+        kind = FusedHypotheses(self.family)
+        return explaining(
+            kind, table, self.questions, self.answers,
+            lambda done, left: self.progress(f"{done} rows: {left} left"),
+        )  # fmt: skip
 
     def best(self, opened: Table) -> Best | None:
         """Those that miss the fewest rows: of what explains a start, and of the catalogue and its neighbours.
@@ -187,7 +183,7 @@ class _Search:
         """Return the hypotheses of a table that miss the fewest rows, or those known if they miss fewer."""
         most = len(self.answers) if best is None else best.missed
         missed = np.zeros(len(table), np.int64)
-        for part in self._parts(0, len(self.answers), table):
+        for part in self._parts(table):
             missed += self._wrong(table, part).sum(axis=1)
             kept = missed <= most
             table, missed = table[kept], missed[kept]
@@ -203,7 +199,7 @@ class _Search:
     def _misses(self, table: Table) -> list[Miss]:
         """Return the rows that any of some hypotheses misses."""
         misses = []
-        for part in self._parts(0, len(self.answers), table):
+        for part in self._parts(table):
             words = predictions(self.family, table, self.questions[part])
             wrong = (words != self.answers[part]).any(axis=0)
             for place in np.flatnonzero(wrong):
@@ -216,7 +212,7 @@ class _Search:
         wrong: Array = predictions(self.family, table, self.questions[part]) != self.answers[part]
         return wrong
 
-    def _parts(self, first: int, last: int, table: Table) -> list[slice]:
+    def _parts(self, table: Table) -> list[slice]:
         """Rows in portions that many hypotheses can be asked about at once."""
         size = max(20, 4_000_000 // max(1, len(table)))
-        return [slice(start, min(start + size, last)) for start in range(first, last, size)]
+        return [slice(start, start + size) for start in range(0, len(self.answers), size)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses, known
-from tcsmt.identification.units.hypotheses import Hypotheses, Table
+from tcsmt.identification.units.hypotheses import Hypotheses, Table, explaining
 from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
 from tcsmt.identification.units.ieee_questions import is_plain, plain
 from tcsmt.identification.units.integer_hypotheses import IntegerHypotheses
@@ -25,9 +25,9 @@ from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
-from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model, Operands
 from tcsmt.simulate.rows import Words, run_words
+from tcsmt.support.elimination import surviving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 
@@ -39,8 +39,8 @@ Ask = Callable[[Words], Array]
 
 #: Rows that are asked besides those known: plain sums, and sums whose terms cancel.
 _PLAIN, _CANCELLING = 256, 512
-#: After so many rows, hypotheses that miss one are dropped.
-_STEPS = (1, 3, 10, 40, 200, 1000, 4000)
+#: Rows of which a model has to explain half to be held against all.
+_FEW = 1000
 #: Hypotheses that are described, those for which it is counted how many rows they explain, and those of one
 #: unit that are counted.
 _DESCRIBED, _COUNTED, _LISTED = 3, 8, 100
@@ -104,9 +104,7 @@ def _asked(model: Model, random: np.random.Generator) -> Words:
     chains = IeeeHypotheses.of(_formats(model), model.k)
     if chains is not None:
         parts.insert(0, plain(chains.family, random, _PLAIN))
-    questions = Questions.joined(parts)
-    sides = zip((questions.a, questions.b, questions.c), formats, strict=True)
-    return Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
+    return Questions.joined(parts).operands(formats)
 
 
 def _formats(model: Model) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
@@ -151,29 +149,23 @@ class _Given:
 
     def _filtered(self, kind: Hypotheses, table: Table, numbers: Array, *, signs: bool = True) -> Table:
         """Return the rows of a table that explain the answers of these numbers; signs: of zeros, too."""
-        done = 0
-        for step in (*_STEPS, len(numbers)):
-            part = numbers[done:step]
-            if len(table) and len(part):
-                predicted, answered = kind.predictions(table, self.questions[part]), self.answers[part]
-                if not signs:
-                    predicted, answered = (self._unsigned(words) for words in (predicted, answered))
-                table = table[(predicted == answered).all(axis=1)]
-            if len(table) > 1 and step == _STEPS[3] and isinstance(kind, IeeeHypotheses):
-                table = np.unique(kind.canonical(table), axis=0)
-            done = max(done, step)
-        return table
+        questions, answers = self.questions[numbers], self.answers[numbers]
+        if signs:
+            return explaining(kind, table, questions, answers)
+        fmt = float_format(self.model.d_format)
 
-    def _unsigned(self, words: Array) -> Array:
-        fmt = self.model.d_format
-        fmt = float_format(fmt)
-        return np.where(zero_words(fmt, words), np.uint64(0), words)
+        def unsigned(words: Array) -> Array:
+            return np.where(zero_words(fmt, words), np.uint64(0), words)
+
+        return surviving(
+            table, unsigned(answers), lambda rows, some: unsigned(kind.predictions(rows, questions[some]))
+        )
 
     def _of_models(self, models: Sequence[Model]) -> tuple[list[_Found], list[tuple[int, str]]]:
         """Those that explain all rows; of the others, how many rows those that go far explain."""
         matches, near = [], []
         for model in models:
-            few = self.rows.map(lambda part: part[: _STEPS[-2]])
+            few = self.rows.map(lambda part: part[:_FEW])
             right = _one_nan(model.d_format, run_words(model, few)) == self.answers[: len(few.c)]
             if 2 * int(right.sum()) < len(right):
                 continue

@@ -24,22 +24,21 @@ import numpy as np
 
 from tcsmt.identification.units.boxes import Box
 from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany
+from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany, explaining
 from tcsmt.identification.units.nan_rules import invalid_questions, nan_of_c, nan_questions
 from tcsmt.identification.units.questions import Questions
-from tcsmt.identification.units.score import best_of
 from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.matrix_units.arithmetic.nans import NanRule
-from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows
-from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model, Operands
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.simulate.rows import run_words
+from tcsmt.support.elimination import best_split
 from tcsmt.support.text import counted
 
 __all__ = ["Identification", "Outcome", "next_questions"]
@@ -338,7 +337,7 @@ class Identification:
             for opening in openings:
                 opening.answer(question, answer)
         tables = [
-            self._consistent(kind, opening.table(), exchanges)
+            explaining(kind, opening.table(), _questions(exchanges), self._words(exchanges))
             for kind, opening in zip(kinds, openings, strict=True)
         ]
         self._left(HypothesisSet(tuple(zip(kinds, tables, strict=True))))
@@ -365,14 +364,6 @@ class Identification:
         self.counts.append(len(left))
         self.progress(f"{counted(len(self.exchanges), 'question')}, {counted(len(left), 'hypothesis')} left")
 
-    def _consistent(self, kind: Hypotheses, table: Array, exchanges: Sequence[Exchange]) -> Array:
-        """Rows that explain every one of some answers."""
-        for exchange in exchanges:
-            if len(table):
-                predicted = kind.predictions(table, _questions([exchange]))[:, 0]
-                table = table[predicted == self._plain(exchange.d)]
-        return table
-
     def _filter(self, question: Questions, why: str) -> None:
         answer = self.ask(question, why)
         self._left(self.left.taken(self.left.predictions(question)[:, 0] == answer))
@@ -398,7 +389,7 @@ class Identification:
                 continue
             most = int(np.clip(PAIRS // len(rows), POOL, 4000))
             pool = rows.mixed(self.random, min(most, POOL << attempt))
-            best = best_of(rows.predictions(pool))
+            best = best_split(rows.predictions(pool))
             if best is not None:
                 return pool[[best]]
         return None
@@ -447,7 +438,7 @@ class Identification:
             return False
         other, table = beside
         self.looked_beside.append(other)
-        table = self._consistent(other, table, self.exchanges)
+        table = explaining(other, table, _questions(self.exchanges), self._words(self.exchanges))
         if len(table):
             self._left(HypothesisSet((*self.left.parts, (other, table))))
         return len(table) > 0
@@ -524,15 +515,13 @@ class Identification:
         return [model for model in models if (self._answers(model, _questions(nans)) == answers).all()]
 
     def _answers(self, model: Model, questions: Questions) -> Array:
-        sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
-        words = run_words(model, Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides)))
-        return words.astype(np.uint64)
+        return run_words(model, questions.operands(self.formats)).astype(np.uint64)
 
     def _splitting_nans(self, models: Sequence[Named]) -> Questions | None:
         """Of some questions with NaNs, the one whose answers have the largest entropy over the models."""
         for _ in range(3):
             pool = nan_questions(self.formats, self.k, self.random, NANS)
-            best = best_of(np.stack([self._answers(model, pool) for model in models]))
+            best = best_split(np.stack([self._answers(model, pool) for model in models]))
             if best is not None:
                 return pool[[best]]
         return None
@@ -544,7 +533,7 @@ def next_questions(left: HypothesisSet, random: Random) -> tuple[Questions | Non
     splits: list[int] = []
     while len(chosen) < 3 and len(left) > 1:
         pool = left.mixed(random, 400)
-        best = best_of(left.taken(random.permutation(len(left))[:512]).predictions(pool))
+        best = best_split(left.taken(random.permutation(len(left))[:512]).predictions(pool))
         if best is None:
             break
         words = left.predictions(pool[[best]])[:, 0]

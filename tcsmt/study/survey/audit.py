@@ -34,11 +34,11 @@ from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.study.survey.neighbours import neighbours, value_text
 from tcsmt.study.survey.verdict_store import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.elimination import Cover, bit_sets, cover
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import present
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.reading import uncompressed
-from tcsmt.support.set_cover import Cover, cover
 from tcsmt.support.text import counted
 
 __all__ = [
@@ -274,13 +274,9 @@ class Audit:
 
 
 def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
-    sets: list[int] = []
     left, right = np.array(pairs, int).reshape(-1, 2).T
-    for start in range(0, words.shape[1], _AT_ONCE):
-        some = words[:, start : start + _AT_ONCE].T
-        bits = np.packbits(some[:, left] != some[:, right], axis=1, bitorder="little")
-        sets += [int.from_bytes(row.tobytes(), "little") for row in bits]
-    return sets
+    parts = (words[:, start : start + _AT_ONCE].T for start in range(0, words.shape[1], _AT_ONCE))
+    return [members for some in parts for members in bit_sets(some[:, left] != some[:, right])]
 
 
 def audit_of(row: Row, vectors: Vectors, progress: ProgressCallback = unseen) -> Audit:

@@ -35,6 +35,7 @@ from tcsmt.study.survey.ladder import columns_in, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.elimination import classes_of, separating
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -419,16 +420,12 @@ class _Sweep:
         if not len(columns["c"]):
             return
         words = self.group.words(columns)
-        labels = _labels(np.array(here.words, dtype=np.uint64).T, len(words))
+        known = np.array(here.words, np.uint64).reshape(-1, len(words)).T
         used = np.asarray(sum((column != 0).astype(np.int64) for column in columns.values()))
-        while True:
-            gains = np.array([_count(labels, column) for column in words.T])
-            best = int(np.lexsort((used, -gains))[0])
-            if gains[best] == len(set(labels)):
-                return
-            here.inputs.append({name: int(column[best]) for name, column in columns.items()})
-            here.words.append([int(word) for word in words[:, best]])
-            labels = _labels(np.array(here.words, dtype=np.uint64).T, len(words))
+        fewest = np.argsort(used, kind="stable")
+        for number in fewest[[*separating(words[:, fewest], classes_of(known))]]:
+            here.inputs.append({name: int(column[number]) for name, column in columns.items()})
+            here.words.append(words[:, number].tolist())
 
     def _open(self, here: OnDomain) -> Iterator[tuple[int, int]]:
         """Pairs to ask: in each set that no input separates, its first class with all others."""
@@ -459,13 +456,3 @@ class _Sweep:
             short.append((values, words))
             everywhere.inputs.append(values)
             everywhere.words.append(words)
-
-
-def _labels(words: Array, count: int) -> list[tuple[int, ...]]:
-    """Return what separates each class from others: its words."""
-    return [tuple(int(word) for word in row) for row in words] if words.size else [()] * count
-
-
-def _count(labels: Sequence[tuple[int, ...]], words: Array) -> int:
-    """Into how many sets the classes fall with one more input."""
-    return len({(label, int(word)) for label, word in zip(labels, words, strict=True)})

@@ -12,6 +12,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.simulate.rows import Words, run_words
 from tcsmt.study.survey.audit import Audit, Vectors, audit_of, joined
 from tcsmt.study.survey.rows import edges, random_rows
+from tcsmt.support.elimination import decisive_first
 from tcsmt.support.errors import choose
 from tcsmt.support.progress import ProgressCallback, unseen
 
@@ -42,13 +43,7 @@ class VectorSet:
 
 def smallest(audit: Audit) -> VectorSet:
     """Return the fewest of an audit's vectors that tell apart as much as all, what decides most first."""
-    chosen, sets = list(audit.enough.chosen), audit.sets
-    covered, order = 0, []
-    while chosen:
-        best = max(chosen, key=lambda number: (sets[number] & ~covered).bit_count())
-        chosen.remove(best)
-        covered |= sets[best]
-        order.append(best)
+    order = decisive_first(audit.sets, audit.enough.chosen)
     excluded, names = np.zeros(len(audit.hypotheses), bool), []
     for number in order:
         fresh = (audit.words[:, number] != audit.words[0, number]) & ~excluded

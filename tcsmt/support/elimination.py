@@ -1,0 +1,194 @@
+"""Elimination of hypotheses by their answers: survivors, inputs that split best, the fewest that decide.
+
+Answers are words of shape (hypotheses, inputs). A class has the hypotheses that no input has told apart yet;
+classes are given by the number of each hypothesis's own. A set is an integer, a bit for each member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "Cover", "best_split", "bit_sets", "classes_of", "cover", "decisive_first", "entropies", "numbered",
+    "separating", "surviving",
+]  # fmt: skip
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Words that are computed at once, at most.
+_AT_ONCE = 4_000_000
+#: Distinct sets beyond which the choice is greedy: each is compared with each that may hold it.
+_MOST = 20_000
+#: Choices that the search of the minimum looks at, at most.
+_NODES = 200_000
+
+
+# --- survivors ----------------------------------------------------------------------------------
+
+
+def surviving(
+    table: Array,
+    answers: Array,
+    words: Callable[[Array, slice], Array],
+    seen: Callable[[int, int], object] = lambda done, left: None,
+) -> Array:
+    """Return the hypotheses, rows of a table, that give all answers, of shape (inputs,).
+
+    They are held against one input, then against four, ...: most are gone before the many inputs come. words:
+    the answers of a table to some of the inputs. seen: told the inputs that are done, and how many are left.
+    """
+    done = 0
+    while done < len(answers) and len(table):
+        some = slice(done, done + (min(4 * done, _AT_ONCE // len(table)) or 1))
+        table = table[(words(table, some) == answers[some]).all(axis=1)]
+        done = min(some.stop, len(answers))
+        seen(done, len(table))
+    return table
+
+
+# --- inputs that split --------------------------------------------------------------------------
+
+
+def numbered(words: Array) -> Array:
+    """Return the place of each word among all that are there, in order: integers of the words' shape."""
+    return np.unique(words, return_inverse=True)[1].reshape(words.shape)
+
+
+def entropies(words: Array) -> Array:
+    """Return the bits of information in each input's answer, every hypothesis alike: of shape (inputs,)."""
+    return np.array([_entropy(column) for column in words.T])
+
+
+def _entropy(words: Array) -> float:
+    _, counts = np.unique(words, return_counts=True)
+    share = counts / counts.sum()
+    return float(-(share * np.log2(share)).sum()) if len(counts) > 1 else 0.0
+
+
+def best_split(words: Array) -> int | None:
+    """Return the input whose answers have the largest entropy; None: no input has several answers."""
+    scores = entropies(words)
+    best = int(np.argmax(scores))
+    return best if scores[best] > 0 else None
+
+
+def classes_of(words: Array) -> Array:
+    """Return the class of each hypothesis, which answers alike have: integers (hypotheses,)."""
+    classes = np.zeros(len(words), np.int64)
+    for column in words.T:
+        classes = numbered(classes * len(words) + numbered(column))
+    return classes
+
+
+def separating(words: Array, classes: Array) -> Iterator[int]:
+    """Yield the inputs that split the classes further, at each turn the first of those that make the most."""
+    numbers = numbered(words)
+    while numbers.size:
+        both = classes[:, None] * (numbers.max() + 1) + numbers
+        counts = 1 + (np.diff(np.sort(both, axis=0), axis=0) != 0).sum(axis=0)
+        best = int(np.argmax(counts))
+        if counts[best] == classes.max() + 1:
+            return
+        classes = numbered(both[:, best])
+        yield best
+
+
+# --- the fewest inputs that decide --------------------------------------------------------------
+
+
+def bit_sets(members: Array) -> list[int]:
+    """Return a set for each input of its members: booleans (inputs, members)."""
+    packed = np.packbits(members, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+
+class Cover(NamedTuple):
+    """Numbers of the chosen sets; exact: whether it is proved that no choice is smaller."""
+
+    chosen: list[int]
+    exact: bool
+
+
+def cover(sets: Sequence[int]) -> Cover:
+    """Choose few of the sets so that their union is that of all. A set is an integer, a bit per member.
+
+    Of equal sets the first is taken. The same sets give the same choice.
+    """
+    whole = 0
+    for members in sets:
+        whole |= members
+    distinct: dict[int, int] = {}
+    for number, members in enumerate(sets):
+        distinct.setdefault(members, number)
+    if len(distinct) > _MOST:
+        return Cover(sorted(_greedy(sets, list(distinct.values()), whole)), False)
+    useful = _maximal(distinct)
+    greedy = sorted(_greedy(sets, useful, whole))
+    if len(greedy) <= 1:
+        return Cover(greedy, True)
+    best, sure = _minimum(sets, useful, whole, len(greedy))
+    return Cover(sorted(best or greedy), sure)
+
+
+def decisive_first(sets: Sequence[int], chosen: Sequence[int]) -> list[int]:
+    """Return the numbers of the chosen sets, of which none is covered by the others, in greedy order."""
+    whole = 0
+    for number in chosen:
+        whole |= sets[number]
+    return _greedy(sets, chosen, whole)
+
+
+def _maximal(distinct: Mapping[int, int]) -> list[int]:
+    """Numbers of the sets, given with their numbers, that lie in no other one."""
+    kept: dict[int, int] = {}
+    for members in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
+        if members and not any(members & ~other == 0 for other in kept):
+            kept[members] = distinct[members]
+    return list(kept.values())
+
+
+def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]:
+    """Sets that cover the whole, each the first of those that hold most of what is left."""
+    chosen: list[int] = []
+    while whole:
+        best = max(useful, key=lambda n: ((sets[n] & whole).bit_count(), -n))
+        chosen.append(best)
+        whole &= ~sets[best]
+    return chosen
+
+
+def _minimum(
+    sets: Sequence[int], useful: Sequence[int], whole: int, most: int
+) -> tuple[list[int] | None, bool]:
+    """A choice of fewer than ``most`` sets, the smallest; None: there is none. And whether that is sure.
+
+    Branch and bound: one of the sets that hold the rarest member is in every choice.
+    """
+    best: list[int] | None = None
+    bound, nodes = most, 0
+    having = {
+        1 << place: [n for n in useful if sets[n] >> place & 1]
+        for place in range(whole.bit_length())
+        if whole >> place & 1
+    }
+    rarest = sorted(having, key=lambda member: len(having[member]))
+    largest = max(sets[n].bit_count() for n in useful)
+    stack: list[tuple[int, list[int]]] = [(whole, [])]
+    while stack:
+        remaining, chosen = stack.pop()
+        if not remaining:
+            if len(chosen) < bound:
+                best, bound = chosen, len(chosen)
+            continue
+        if len(chosen) + -(-remaining.bit_count() // largest) >= bound:
+            continue
+        nodes += 1
+        if nodes > _NODES:
+            return best, False
+        member = next(member for member in rarest if member & remaining)
+        tries = sorted(having[member], key=lambda n: (sets[n] & remaining).bit_count())
+        stack += [(remaining & ~sets[n], [*chosen, n]) for n in tries]
+    return best, True
