@@ -1,7 +1,6 @@
 """Elimination of hypotheses by their answers: survivors, inputs that split best, the fewest that decide.
 
-Answers are words of shape (hypotheses, inputs). A class has the hypotheses that no input has told apart yet;
-classes are given by the number of each hypothesis's own. A set is an integer, a bit for each member.
+Answers are words of shape (hypotheses, inputs). A set is an integer, a bit for each member.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
-    "Cover", "best_split", "bit_sets", "classes_of", "cover", "decisive_first", "entropies", "numbered",
-    "separating", "surviving",
+    "Cover", "best_split", "bit_sets", "cover", "decisive_first", "entropies", "numbered", "separating",
+    "surviving",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -59,13 +58,9 @@ def numbered(words: Array) -> Array:
 
 def entropies(words: Array) -> Array:
     """Return the bits of information in each input's answer, every hypothesis alike: of shape (inputs,)."""
-    return np.array([_entropy(column) for column in words.T])
-
-
-def _entropy(words: Array) -> float:
-    _, counts = np.unique(words, return_counts=True)
-    share = counts / counts.sum()
-    return float(-(share * np.log2(share)).sum()) if len(counts) > 1 else 0.0
+    counts = (np.unique(column, return_counts=True)[1] for column in words.T)
+    shares = (count / count.sum() for count in counts)
+    return np.array([-(share * np.log2(share)).sum() if len(share) > 1 else 0.0 for share in shares])
 
 
 def best_split(words: Array) -> int | None:
@@ -75,16 +70,14 @@ def best_split(words: Array) -> int | None:
     return best if scores[best] > 0 else None
 
 
-def classes_of(words: Array) -> Array:
-    """Return the class of each hypothesis, which answers alike have: integers (hypotheses,)."""
+def separating(words: Array, known: Array) -> Iterator[int]:
+    """Yield inputs that tell more hypotheses apart, at each turn the first of those that make most classes.
+
+    known: the answers to other inputs, after which hypotheses that answer alike are one class.
+    """
     classes = np.zeros(len(words), np.int64)
-    for column in words.T:
+    for column in known.T:
         classes = numbered(classes * len(words) + numbered(column))
-    return classes
-
-
-def separating(words: Array, classes: Array) -> Iterator[int]:
-    """Yield the inputs that split the classes further, at each turn the first of those that make the most."""
     numbers = numbered(words)
     while numbers.size:
         both = classes[:, None] * (numbers.max() + 1) + numbers

@@ -1,4 +1,4 @@
-"""Elimination: survivors and classes by definition, entropies in closed form, the fewest sets by search."""
+"""Elimination: survivors by definition, entropies in closed form, the fewest sets by search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tcsmt.support import elimination
 from tcsmt.support.elimination import (
     best_split,
     bit_sets,
-    classes_of,
     cover,
     decisive_first,
     entropies,
@@ -100,16 +99,6 @@ def test_the_best_input_has_the_largest_entropy() -> None:
     assert best_split(words[:, [0, 3]]) is None
 
 
-@given(WORDS)
-def test_classes_are_of_like_answers(columns: list[list[int]]) -> None:
-    words = answers(columns, 3)
-    classes = classes_of(words)
-    rows = [tuple(row) for row in words.tolist()]
-    assert sorted(set(classes.tolist())) == list(range(len(set(rows))))
-    for x, y in combinations(range(len(rows)), 2):
-        assert (classes[x] == classes[y]) == (rows[x] == rows[y])
-
-
 def test_words_are_numbered_in_their_order() -> None:
     words = np.array([[7, 1 << 63], [0, 7]], np.uint64)
     assert numbered(words).tolist() == [[1, 2], [0, 1]]
@@ -120,7 +109,7 @@ def test_inputs_separate_all_that_can_be_separated(columns: list[list[int]], kno
     """Each the first of those that make the most classes, held against counting sets of tuples."""
     words = answers(columns, 3)
     before, more = words[:, :known], words[:, known:]
-    chosen = [*separating(more, classes_of(before))]
+    chosen = [*separating(more, before)]
     labels = [tuple(row) for row in before.tolist()]
     for number in chosen:
         counts = [len({*zip(labels, column, strict=True)}) for column in more.T.tolist()]

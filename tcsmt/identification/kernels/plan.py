@@ -29,7 +29,7 @@ from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
-from tcsmt.support.elimination import classes_of, separating
+from tcsmt.support.elimination import separating
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.text import counted
 
@@ -128,7 +128,7 @@ class _Search:
         """Keep those of some inputs that separate, the best ones first."""
         results = dict(on_elements(self.kernels, SampledElements(a, b)))
         words = np.array([results[kernel] for kernel in self.kernels], np.uint64)
-        chosen = [*islice(separating(words, classes_of(self.words)), most - len(self.inputs))]
+        chosen = [*islice(separating(words, self.words), most - len(self.inputs))]
         self.inputs += [(a[number], b[number]) for number in chosen]
         self.words = np.concatenate([self.words, words[:, chosen]], axis=1)
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ Random = np.random.Generator
 
 #: Models with a rule for the words of NaNs.
 Named = FusedDotAdd | IeeeDotAdd
+M = TypeVar("M", bound=Model)
 
 #: Hypotheses in a sample, questions in a pool (more where the sample is small), and pairs of both.
 SAMPLE, POOL, PAIRS = 256, 160, 60_000
@@ -181,9 +182,7 @@ class Identification:
     @property
     def _nans(self) -> list[int]:
         """Return the words of NaNs that were answered."""
-        return list(
-            dict.fromkeys(exchange.d for exchange in self.exchanges if self.formats[3].is_nan(exchange.d))
-        )
+        return list(dict.fromkeys(exchange.d for exchange in self._with_nans(self.exchanges)))
 
     # --- the whole search ----------------------------------------------------------------------
 
@@ -263,23 +262,18 @@ class Identification:
         rows = self._known
         return [row.name for row in self._fitting() if row.name in rows or same.get(row.model.digest)]
 
-    def _explains(self, other: Model) -> bool:
-        """Return whether a model gives every answer."""
-        answers = np.array([exchange.d for exchange in self.exchanges], np.uint64)
-        return not (self._answers(other, _questions(self.exchanges)) != answers).any()
-
     def _challenged(self) -> None:
         """Prove units of the catalogue that explain every answer equal to the result, or tell them apart."""
         rows = self._known
         others = {row.model.digest: row.model for row in self._fitting() if row.name not in rows}
         others.pop(self._result.digest, None)
-        for digest, other in others.items():
-            if not self._explains(other):
+        for other in others.values():
+            if not self._explaining([other], self.exchanges):
                 continue
             decision = compare_models(
                 ("one", self._result), ("other", other), Domain(finite=False), self.solving
             )
-            self.same[digest] = isinstance(decision.verdict, Equivalent)
+            self.same[other.digest] = isinstance(decision.verdict, Equivalent)
             if isinstance(decision.verdict, Unknown):
                 self.unproved.append(other)
                 self.reasons.append(decision.verdict.reason)
@@ -287,7 +281,7 @@ class Identification:
                 question = _from_values(self.k, decision.verdict)
                 self._filter(question, "tells the result from a unit of the catalogue")
                 if not len(self.left):
-                    self.outside = [candidate for candidate in others.values() if self._explains(candidate)]
+                    self.outside = self._explaining([*others.values()], self.exchanges)
                     return
 
     def _looked_up(self) -> None:
@@ -296,13 +290,13 @@ class Identification:
         Some new sums are asked; of a unit that no hypothesis has, few answers were chosen to say anything.
         """
         models = {row.model.digest: row.model for row in self._fitting()}
-        self.outside = [model for model in models.values() if self._explains(model)]
+        self.outside = self._explaining([*models.values()], self.exchanges)
         if not self.outside or self.box is None:
             return
         pool = self.hypotheses[0].plain(self.random, CONFIRMING)
         for place in range(min(CONFIRMING, len(pool))):
             self.ask(pool[[place]], "confirms a unit of the catalogue")
-        self.outside = [model for model in self.outside if self._explains(model)]
+        self.outside = self._explaining(self.outside, self.exchanges)
 
     def _asked_again(self) -> None:
         """Some questions of an earlier run, of the box itself: is it still the one that answered them?"""
@@ -488,7 +482,7 @@ class Identification:
                 for rule in kind.rules(row, self._nans, invalid)
                 if isinstance(model := kind.model(row, rule), Named)
             ],
-            self.exchanges,
+            self._with_nans(self.exchanges),
         )
         handed_on = any(model.parameters.nan is not None and model.parameters.nan.cases for model in named)
         if handed_on:  # what was proved was proved of models with one NaN
@@ -498,7 +492,7 @@ class Identification:
             if splitting is None:
                 break
             self._filter(splitting, "splits the rules for NaNs")
-            named = self._explaining(named, self.exchanges[-1:])
+            named = self._explaining(named, self._with_nans(self.exchanges[-1:]))
         if len(self.left) and not named:
             words = ", ".join(map(self.formats[3].hex, self._nans))
             raise Inconsistent(f"no rule gives all of its NaN words: {words}")
@@ -506,13 +500,18 @@ class Identification:
         kinds = {type(model) for model in named}
         self._left(HypothesisSet(tuple((part, rows) for part, rows in self.left.parts if part.kind in kinds)))
 
-    def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
-        """Return the models that give the words of the NaNs that were answered."""
-        nans = [exchange for exchange in exchanges if self.formats[3].is_nan(exchange.d)]
-        if not nans:
+    def _with_nans(self, exchanges: Sequence[Exchange]) -> list[Exchange]:
+        return [exchange for exchange in exchanges if self.formats[3].is_nan(exchange.d)]
+
+    def _explaining(self, models: Sequence[M], exchanges: Sequence[Exchange]) -> list[M]:
+        """Return the models that give the words that were answered, those of NaNs, too."""
+        if not exchanges:
             return list(models)
-        answers = np.array([exchange.d for exchange in nans], np.uint64)
-        return [model for model in models if (self._answers(model, _questions(nans)) == answers).all()]
+        questions, answers = (
+            _questions(exchanges),
+            np.array([exchange.d for exchange in exchanges], np.uint64),
+        )
+        return [model for model in models if (self._answers(model, questions) == answers).all()]
 
     def _answers(self, model: Model, questions: Questions) -> Array:
         return run_words(model, questions.operands(self.formats)).astype(np.uint64)

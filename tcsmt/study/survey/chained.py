@@ -35,7 +35,7 @@ from tcsmt.study.survey.ladder import columns_in, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.elimination import classes_of, separating
+from tcsmt.support.elimination import separating
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import ProgressCallback, unseen
 from tcsmt.support.results import Result
@@ -423,7 +423,7 @@ class _Sweep:
         known = np.array(here.words, np.uint64).reshape(-1, len(words)).T
         used = np.asarray(sum((column != 0).astype(np.int64) for column in columns.values()))
         fewest = np.argsort(used, kind="stable")
-        for number in fewest[[*separating(words[:, fewest], classes_of(known))]]:
+        for number in fewest[[*separating(words[:, fewest], known)]]:
             here.inputs.append({name: int(column[number]) for name, column in columns.items()})
             here.words.append(words[:, number].tolist())
 
