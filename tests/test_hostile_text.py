@@ -24,7 +24,7 @@ from tcsmt.outside.exports.languages import LANGUAGES
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import Vector
 from tcsmt.outside.implementations import rtl
-from tcsmt.support.progress import unseen
+from tcsmt.support.progress import no_progress
 from tests.support.certificates import edited, only
 from tests.support.command_line import done, refused
 from tests.support.command_line import tcsmt as command
@@ -158,5 +158,5 @@ def test_a_file_of_c_is_no_option(name: str, tmp_path: Path, monkeypatch: pytest
     Path(name).write_text("unsigned d(unsigned a) { return a; }\n")
     u32 = {operand: format_named("f32") for operand in "abcd"}
     function = c_source.CFunction(file=Path(name), name="d", formats=u32, k=1)
-    assert "define" in function._compiled(c_source._OPTIONS, ReadingTime(Path(name), 60, unseen))
+    assert "define" in function._compiled(c_source._OPTIONS, ReadingTime(Path(name), 60, no_progress))
     assert [*tmp_path.iterdir()] == [tmp_path / name]

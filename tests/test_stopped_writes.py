@@ -18,9 +18,8 @@ from tcsmt.face.api import stored_products
 from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.support import files
-from tcsmt.support.checkpoint import Checkpoint, Layout, LockedFile
+from tcsmt.support.checkpoint import AnswerLog, Checkpoint, Layout, LockedFile
 from tcsmt.support.files import kept_files, replace_text
-from tcsmt.support.kept_answers import AnswerLog
 
 
 class Stopped(BaseException):

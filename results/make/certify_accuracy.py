@@ -47,7 +47,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.reading import read_bytes
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tcsmt.identification.units.catalogue_rows import distinct_rows, task_for
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.progress import shown
+from tcsmt.support.progress import progress_bar
 
 SHOWN = ("verdict", "right", "questions", "floor", "equal", "seconds")
 LAYOUT = Layout(
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--file", type=Path, default=Path("results/identify/catalogue.json"))
     given = parser.parse_args()
-    with Checkpoint(given.file, LAYOUT) as kept, shown() as progress:
+    with Checkpoint(given.file, LAYOUT) as kept, progress_bar() as progress:
         if not given.table:
             tasks = [task_for(name, given.timeout) for name in given.rows or distinct_rows()]
             workers = Workers(max(1, given.jobs), given.scheduler)

@@ -24,7 +24,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.gpus import vendors
 from tcsmt.simulate.forms.proved_forms import proved_block, simulation
 from tcsmt.support.files import replace_text
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["PAGE", "page"]
 
@@ -79,7 +79,7 @@ def reasons(name: str, missed: set[str]) -> list[str]:
     """What holds a unit back, of what benchmarks.md names. missed: the ratios that fall short."""
     model = row_named(name).model
     formats = [float_format(fmt) for fmt in (model.a_format, model.b_format)]
-    block, found = present(proved_block(model)), []
+    block, found = not_none(proved_block(model)), []
     if simulation(model)["form"] == "groups":
         found.append("only the products are short integers; their sums are aligned by 32-bit integers")
     if len(block.sums[0]) <= FEW:

@@ -37,7 +37,7 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = [
     "THEOREMS",
@@ -130,7 +130,7 @@ def certify_bound(
 
     keeping: says what a split keeps, which has a lemma here.
     """
-    proved = present(result.proved)
+    proved = not_none(result.proved)
     title = (
         f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(proved):.6g}·2^-24 at most"
     )

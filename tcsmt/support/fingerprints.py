@@ -1,4 +1,4 @@
-"""Fingerprints of functions and programs: digests of their code and of the files that they are made of."""
+"""Fingerprints of functions, of programs and of the package's own sources: digests of code and files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
+from hashlib import blake2b
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -17,7 +18,29 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["fingerprint", "fingerprint_of_command", "fingerprint_so_far"]
+__all__ = ["digest_of_sources", "fingerprint", "fingerprint_of_command", "fingerprint_so_far"]
+
+#: Of files that say what is computed: code, and tables such as the catalogue's.
+_SUFFIXES = (".py", ".toml")
+
+
+@cache
+def digest_of_sources(*rooms: str) -> str:
+    """Return the digest of the code and tables, .py and .toml, in these rooms (``prove``) or modules.
+
+    Of the text: a changed comment gives another digest, and what rests on it is computed again.
+    """
+    package = Path(__file__).parents[1]
+    made = blake2b(digest_size=16)
+    for room in rooms:
+        found = (path for path in (package / room).rglob("*") if path.suffix in _SUFFIXES)
+        files = sorted(found) or [package / f"{room}.py"]
+        for file in files:
+            content = file.read_bytes()
+            name = file.relative_to(package).as_posix()
+            made.update(f"{name} {len(content)}\n".encode() + content)
+    return made.hexdigest()
+
 
 #: The package that this module is of.
 _PACKAGE = Path(__file__).parents[1]

@@ -1,14 +1,14 @@
-"""Ctrl-C as what ends a search and not the command, and signals that wait until a file is whole."""
+"""Ctrl-C and signals: Ctrl-C ends a search and not the command, signals wait until a file is whole."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["interrupted_once", "stops_waiting"]
+__all__ = ["interrupted_once", "on_stop", "stops_waiting"]
 
 
 @contextmanager
@@ -56,3 +56,22 @@ def stops_waiting() -> Iterator[None]:
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def on_stop(say: Callable[[], object]) -> Iterator[None]:
+    """Call ``say`` where the block is stopped, by Ctrl-C or another signal; the stop then goes on.
+
+    An error is not a stop, nor is the end of the program.
+
+    >>> with on_stop(lambda: print("two of three")):
+    ...     print("one, two")
+    one, two
+    """
+    try:
+        yield
+    except (Exception, SystemExit, GeneratorExit):
+        raise
+    except BaseException:
+        say()
+        raise

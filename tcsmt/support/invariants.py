@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from tcsmt.support.errors import InternalError
 
-__all__ = ["checked_cast", "present"]
+__all__ = ["checked_cast", "not_none"]
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ def checked_cast(value: object, kind: type[T]) -> T:
     return value
 
 
-def present(value: T | None) -> T:
+def not_none(value: T | None) -> T:
     """Return the value, which is there. Raises :class:`.InternalError` for None."""
     if value is None:
         raise InternalError("a value that must be there is missing")

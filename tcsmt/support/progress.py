@@ -6,22 +6,22 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["ProgressCallback", "shown", "silent", "told", "unseen"]
+__all__ = ["ProgressCallback", "ignore", "no_progress", "progress_bar", "progress_line"]
 
 #: Takes what is done, of how many, and what was done last.
 ProgressCallback = Callable[[int, int, str], None]
 
 
-def unseen(done: int, count: int, what: str) -> None:
+def no_progress(done: int, count: int, what: str) -> None:
     """Show nothing."""
 
 
-def silent(text: str) -> None:
+def ignore(text: str) -> None:
     """Say nothing."""
 
 
 @contextmanager
-def told() -> Iterator[Callable[[str], None]]:
+def progress_line() -> Iterator[Callable[[str], None]]:
     """Something to call with how far a run is of which nobody knows how long it will be.
 
     Nothing is shown where standard error is no terminal.
@@ -40,13 +40,13 @@ def told() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def shown(*, lines: bool = True) -> Iterator[ProgressCallback]:
+def progress_bar(*, lines: bool = True) -> Iterator[ProgressCallback]:
     """Something to call with what is done, of how many, and what was done last.
 
     lines: whether there are lines where standard error is no terminal.
     """
     if not sys.stderr.isatty():
-        yield _line if lines else unseen
+        yield _line if lines else no_progress
         return
     from rich.console import Console  # slow to import
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -10,7 +10,7 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.oracles import exact
 from tests.oracles.against_mmasim import draw
 
@@ -44,7 +44,7 @@ def missed_specials(model: Model, form: Guarded) -> list[tuple[str, int]]:
     usual = draw(model, 8, "packed", np.random.default_rng(5))
     for place, (name, fmt) in enumerate(model.input_formats.items()):
         fmt = float_format(fmt)
-        for word in [present(fmt.nan_word)] + [fmt.infinity_word] * fmt.has_infinity:
+        for word in [not_none(fmt.nan_word)] + [fmt.infinity_word] * fmt.has_infinity:
             for columns in ([*usual.a.T, *usual.b.T, usual.c], [np.zeros(8, np.uint32)] * (2 * model.k + 1)):
                 columns = [column.copy() for column in columns]
                 columns[place][:] = word

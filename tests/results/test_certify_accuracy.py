@@ -15,7 +15,7 @@ from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.checkpoint import Record
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 from tests.support.results import result
 
 pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")

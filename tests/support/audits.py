@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.study.survey.audit import Audit, Vectors, audit_of
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 _MADE: dict[tuple[Row, bytes], Audit] = {}
 
 
-def audit_once(row: Row, vectors: Vectors, progress: ProgressCallback = unseen) -> Audit:
+def audit_once(row: Row, vectors: Vectors, progress: ProgressCallback = no_progress) -> Audit:
     """As :func:`.audit_of`, which builds and compiles hundreds of hypotheses; the answer is the same."""
     key = (row, b"".join(part.tobytes() for part in vectors.inputs.named.values()))
     if key not in _MADE:

@@ -15,7 +15,7 @@ from tcsmt.language.terms import var
 from tcsmt.support import floats
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import IeeeFloats, callers_floats, check_floats, guard_members, usual_floats
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 from tests.support.float_states import (
     STATES,
     control_word,

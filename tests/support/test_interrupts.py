@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from contextlib import nullcontext
 
 import pytest
 
-from tcsmt.support.interrupts import interrupted_once, stops_waiting
+from tcsmt.support.interrupts import interrupted_once, on_stop, stops_waiting
 
 
 def test_the_first_is_an_exception_and_the_second_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,3 +62,23 @@ def test_a_stop_waits_for_the_end_of_a_step() -> None:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+class Stopped(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (KeyboardInterrupt(), True), (Stopped(), True), (SystemExit(3), False), (ValueError(), False),
+        (GeneratorExit(), False), (None, False),
+    ],
+)  # fmt: skip
+def test_only_a_stop_is_one(error: BaseException | None, says: bool) -> None:
+    said: list[str] = []
+    with nullcontext() if error is None else pytest.raises(type(error)):  # noqa: SIM117
+        with on_stop(lambda: said.append("two of three")):
+            if error is not None:
+                raise error
+    assert said == ["two of three"] * says

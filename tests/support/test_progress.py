@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from tcsmt.support.progress import shown, told, unseen
+from tcsmt.support.progress import no_progress, progress_bar, progress_line
 from tests.support.paths import ROOT
 
 PROGRAM = """
 import time
-from tcsmt.support.progress import shown
-with shown() as step:
+from tcsmt.support.progress import progress_bar
+with progress_bar() as step:
     step(1, 3, "[bold]first[/bold]")
     time.sleep(0.3)
     step(3, 3, "last")
@@ -25,7 +25,7 @@ print("result")
 
 @pytest.mark.parametrize("lines", [True, False])
 def test_lines_where_there_is_no_terminal(lines: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    with shown(lines=lines) as step:
+    with progress_bar(lines=lines) as step:
         step(0, 2, "")
         step(2, 2, "two units")
     said = capsys.readouterr()
@@ -34,7 +34,7 @@ def test_lines_where_there_is_no_terminal(lines: bool, capsys: pytest.CaptureFix
 
 
 def test_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    unseen(1, 2, "x")
+    no_progress(1, 2, "x")
     assert capsys.readouterr() == ("", "")
 
 
@@ -69,8 +69,8 @@ def test_terminals_show_progress_and_the_result_apart() -> None:
 
 SAYING = """
 import time
-from tcsmt.support.progress import told
-with told() as say:
+from tcsmt.support.progress import progress_line
+with progress_line() as say:
     for text in ("[bold]2 questions[/bold]", "3 questions"):
         say(text)
         time.sleep(0.3)
@@ -84,7 +84,7 @@ def test_a_line_that_changes_on_a_terminal() -> None:
     assert "[bold]2 questions[/bold]" in text and "3 questions" in text
 
 
-@pytest.mark.parametrize("how", ["shown", "told"])
+@pytest.mark.parametrize("how", ["progress_bar", "progress_line"])
 def test_results_that_are_printed_on_the_way_stay_apart(how: str) -> None:
     """Such as one of many, in a pipe or a file."""
     out, text = on_a_terminal(
@@ -95,6 +95,6 @@ def test_results_that_are_printed_on_the_way_stay_apart(how: str) -> None:
 
 
 def test_no_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with told() as say:
+    with progress_line() as say:
         say("3 questions")
     assert capsys.readouterr() == ("", "")

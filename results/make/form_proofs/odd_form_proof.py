@@ -18,7 +18,7 @@ from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE
 from tcsmt.matrix_units.models.stages import Kind
 from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum
 from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
-from tcsmt.support.invariants import checked_cast, present
+from tcsmt.support.invariants import checked_cast, not_none
 
 __all__ = ["deduced"]
 
@@ -83,7 +83,7 @@ def _of_products(
     proof: Deduction, n: ExactNumbers, step: OddStep, product: Implication, first: LaneOfSum
 ) -> None:
     """Facts: two products are the model's, and near each other. first: the one that is proved about."""
-    largest = present(step.sizes), present(step.places)
+    largest = not_none(step.sizes), not_none(step.places)
     sides, premises = [*largest, step.word], [~step.unsure]
     for most in largest:
         proof.at_most(most)

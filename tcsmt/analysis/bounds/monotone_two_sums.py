@@ -35,7 +35,7 @@ from tcsmt.analysis.bounds.steps import Step
 from tcsmt.analysis.error import magnitude
 from tcsmt.language.terms import Term, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic.datapath import Fixed
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["TwoSums", "sum_of_products"]
 
@@ -74,7 +74,7 @@ class _Part(Moves):
     def _finer(self) -> int:
         """Return the logarithm of how many units of the second grid are one of D's."""
         dot = sum_of_products(self.fused.sum)
-        dot = present(dot)
+        dot = not_none(dot)
         return self.fused.sum.fraction_bits - dot.fraction_bits
 
 

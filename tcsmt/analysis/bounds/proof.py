@@ -35,7 +35,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain, lies
 from tcsmt.prove.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = [
     "StepwiseProof",
@@ -307,7 +307,7 @@ class StepwiseProof:
                 best = found, self.steps, self._done
         if best is None:
             self.steps, self._done = steps, done
-            raise present(refused)
+            raise not_none(refused)
         found, self.steps, self._done = best
         return found
 

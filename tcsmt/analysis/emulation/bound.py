@@ -14,7 +14,7 @@ from tcsmt.compose.recipes.emulation.schemes import Emulation
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["bound"]
 
@@ -41,7 +41,7 @@ def bound(emulation: Emulation, domain: Domain, k: int, solving: Solving, *, sec
     shares = {name: loss * unit for name, loss in spent.shares.items()}
     worst = relative.relative if relative is not None else 0
     if worst is None or worst > proved:
-        relative = present(relative)
+        relative = not_none(relative)
         inputs = ", ".join(f"{name} = {wide.hex(word)}" for name, word in relative.values.items() if word)
         size = "an infinite error" if worst is None else f"an error of {float(worst):.9g}"
         raise Contradiction(

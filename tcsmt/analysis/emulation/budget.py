@@ -30,7 +30,7 @@ from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import checked_cast, present
+from tcsmt.support.invariants import checked_cast, not_none
 
 __all__ = ["Spent", "budget", "exact_in_unit", "require_condition"]
 
@@ -92,7 +92,7 @@ def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -
     a, b = (kept(slicing, apart, bits) for bits in domain.bits_in(wide))
     chain.know(_IEEE)
     shares = _BudgetBuilder(emulation, domain, k, a, b).shares()
-    largest = _BudgetBuilder(emulation, domain, k, present(a.of_largest), present(b.of_largest)).shares()
+    largest = _BudgetBuilder(emulation, domain, k, not_none(a.of_largest), not_none(b.of_largest)).shares()
     return Spent({name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0)))
 
 

@@ -23,7 +23,7 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["EMULATION", "certify_emulation"]
 
@@ -66,7 +66,7 @@ def certify_emulation(
 
     Raises :class:`.InternalError` where the lemmas alone prove another one.
     """
-    wide, proved = emulation.wide, present(result.proved)
+    wide, proved = emulation.wide, not_none(result.proved)
     title = f"{name} on {row.name}, K = {k}, {domain}"
     title += f": an error of {float(proved):.6g}·2^-{wide.precision} at most"
     limits = proved * unit(wide), Fraction(result.of_largest or 0) * unit(wide)

@@ -27,10 +27,10 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.verdict import Equivalent, engine_digest, has_certificate
 from tcsmt.simulate.rows import run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint, Record
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["InexactSum", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
 
@@ -195,7 +195,7 @@ def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
 
 def _shortened(unit: Model, values: dict[str, int]) -> InexactSum:
     """Return the input without the words that it can do without."""
-    best = present(_replayed(unit, values))
+    best = not_none(_replayed(unit, values))
     for name in [name for name, word in values.items() if word]:
         fewer = _replayed(unit, best.values | {name: 0})
         if fewer is not None and fewer.size <= best.size:
@@ -226,7 +226,7 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
 
 
 def integer_records(
-    rows: Sequence[Row], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
+    rows: Sequence[Row], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = no_progress
 ) -> dict[str, Record]:
     """Return what is known of the sums of integers of each unit, by its name, as
     :meth:`.IntegerSums.as_json`.

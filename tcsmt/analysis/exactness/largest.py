@@ -19,7 +19,7 @@ from tcsmt.analysis.exactness.search import LONGEST, Inputs, Subject, counterexa
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["LARGEST_INTEGER", "Exactness", "exact", "largest_proved"]
 
@@ -104,7 +104,7 @@ def _proved(
     first.
     """
     if integers is None:
-        return _largest_integers(subject, present(k))
+        return _largest_integers(subject, not_none(k))
     if k is None:
         length, ends = largest_proved(lambda n: subject.proved(integers, n), subject.longest)
         ends = ends or f"no K over {subject.longest} is asked about"

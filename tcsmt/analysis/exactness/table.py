@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.support.tables import markdown
+from tcsmt.support.results import markdown
 
 __all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
 

@@ -35,7 +35,7 @@ from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, Verdict
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = [
     "FLAWS",
@@ -402,7 +402,7 @@ def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float
     if simple is None:
         reason = f"{answer.by} gave an input that does not replay"
         return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
-    short, worst = map(present, flaw.examine([simple, values]))
+    short, worst = map(not_none, flaw.examine([simple, values]))
     for case in (short, worst):
         inputs = [(case.values, case.result)]
         if case.moved:

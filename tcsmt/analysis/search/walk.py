@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace, Place
 from tcsmt.prove.statements.explain import signed_text
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["Move", "first_divergence", "walk"]
 
@@ -154,7 +154,7 @@ def first_divergence(left: list[Move], right: list[Move]) -> Stage | None:
         there, here = of_left.get(place), of_right.get(place)
         if there is None or here is None:
             only = there or here
-            only = present(only)
+            only = not_none(only)
             if only.kind == "unit":
                 return only.stage
         elif there.lost != here.lost:

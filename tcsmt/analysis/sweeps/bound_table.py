@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_n
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 
 __all__ = ["BoundSubject", "TableLine", "lines_of", "tasks_of"]
 

@@ -54,10 +54,10 @@ from tcsmt.prove.statements.verdict import (
     sure,
 )
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.tables import markdown
+from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.support.results import markdown
 
 __all__ = ["TYPE1", "About", "Effort", "bounded", "bounded_with_subnormals", "entries", "table", "write"]
 
@@ -388,7 +388,7 @@ def write(
     path: Path | None,
     tasks: Sequence[Task],
     options: SolvingOptions,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
     only: str = "",
 ) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.

@@ -53,9 +53,9 @@ from tcsmt.prove.statements.verdict import (
 )
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = [
     "FACTS",
@@ -306,7 +306,7 @@ def survey(
     kept: Checkpoint,
     limits: Limits,
     workers: Workers,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Computed:
     """Every entry by its key. One that is kept, decided or with the same limits, is not computed again,
     unless it is a proof that does not count.

@@ -30,8 +30,8 @@ from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, row_named
 from tcsmt.matrix_units.catalogue.preferred import is_preferred
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.checkpoint import Record
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.fingerprints import digest_of_sources
+from tcsmt.support.jobs.processes import Task
 
 __all__ = [
     "DISTRIBUTIONS",

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["FoundError", "largest_found"]
 
@@ -176,4 +176,4 @@ def _one(words: MatrixWords, at: int) -> MatrixWords:
     a, b, c, bias = (
         None if x is None else x[at : at + 1].copy() for x in (words.a, words.b, words.c, words.bias)
     )
-    return MatrixWords(present(a), present(b), c, bias)
+    return MatrixWords(not_none(a), not_none(b), c, bias)

@@ -22,7 +22,7 @@ from tcsmt.matrix_units.arithmetic.nan_words import are_nan
 from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["Product", "SampledElements", "on_elements", "places_that_tell"]
 
@@ -224,8 +224,8 @@ def _from_middle(product: Product, fmt: Format, rows: Array, columns: Array, end
         floats(own, words) if isinstance(own, Format) and words is not None else None
         for own, words in zip(formats, held, strict=True)
     )
-    a = present(a)
-    b = present(b)
+    a = not_none(a)
+    b = not_none(b)
     with np.errstate(all="ignore"):
         value = end.alpha * (a @ b) + (0 if c is None else end.beta * c)
         size = np.abs(value)

@@ -26,7 +26,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
 __all__ = ["DomainGroups", "Invariance", "invariance", "telling_k"]
@@ -124,7 +124,7 @@ def invariance(
     k: int | None = None,
     epilogue: Epilogue = PLAIN,
     narrow: bool = True,
-    seen: ProgressCallback = unseen,
+    seen: ProgressCallback = no_progress,
 ) -> Invariance:
     """Compare reductions, all with the same unit and epilogue.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tcsmt.matrix_units.models import Kind
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["COMPENSATIONS", "PLAIN", "Compensation", "Outside", "RunningSum"]
 
@@ -157,7 +157,7 @@ class RunningSum(Generic[Word]):
 
     def result(self) -> Word:
         """Return the sum of all."""
-        total = present(self.total)
+        total = not_none(self.total)
         if self.error is None or not COMPENSATIONS[self.compensated].adds_error:
             return total
         return self.outside.plus(self.error, 0, total)

@@ -24,7 +24,7 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import json_text
 
 __all__ = ["SHARED", "AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"]
@@ -95,7 +95,7 @@ def atlas(
     domain: Domain | None = None,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> AtlasReport:
     """Compare all units that take and give the same words, pair by pair.
 
@@ -137,7 +137,7 @@ def chained_atlas(
     k: int | None = None,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> ChainedAtlasReport:
     """Return which units compute the same dot product, the smaller ones chained to the same length.
 

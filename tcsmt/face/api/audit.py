@@ -42,10 +42,9 @@ from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.results import Result
-from tcsmt.support.stopping import on_stop
-from tcsmt.support.tables import columns
+from tcsmt.support.interrupts import on_stop
+from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.support.results import Result, columns
 from tcsmt.support.text import agreeing, counted, ranges
 
 __all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit"]
@@ -114,7 +113,7 @@ class Audited(Result):
     def solved(
         self,
         options: SolvingOptions = _OPTIONS,
-        progress: ProgressCallback = unseen,
+        progress: ProgressCallback = no_progress,
         stopped: Callable[[Audited], object] = lambda so_far: None,
     ) -> Audited:
         """Return the same with what solvers say of pairs that no vector tells apart.
@@ -162,7 +161,7 @@ def audit(
     published: Sequence[str] = (),
     solve: bool = True,
     options: SolvingOptions = _OPTIONS,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Audited:
     """Return which hypotheses test vectors tell apart, and which short vectors would close the gaps.
 

@@ -20,9 +20,8 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.escaping import latex_text, markdown_cell
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.results import Result, json_text
-from tcsmt.support.tables import markdown
+from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.support.results import Result, json_text, markdown
 
 __all__ = ["FORMS", "BoundTable", "table"]
 
@@ -105,7 +104,7 @@ def table(
     search: float = 2.0,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> BoundTable:
     """Bounds of units and algorithms, found and proved, as a table.
 

@@ -13,8 +13,7 @@ from tcsmt.matrix_units.catalogue.description import row_as_json
 from tcsmt.matrix_units.catalogue.listing import as_markdown, as_text
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.results import Result
-from tcsmt.support.tables import columns
+from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
 __all__ = ["EVIDENCE", "UnitList", "unit_list", "units"]

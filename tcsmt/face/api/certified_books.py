@@ -19,7 +19,7 @@ from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.parts import in_file
 from tcsmt.prove.certificates.theorems import theorem_statement
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import one_line, quotation
 
 __all__ = ["CertifiedStatement", "certified_in", "check_with_acl2"]
@@ -96,7 +96,7 @@ def certified_in(
     *,
     titled: Callable[[str], bool] = lambda title: True,
     timeout: float = _TIMEOUT,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Iterator[CertifiedStatement]:
     """Each statement as soon as ACL2 has certified it. titled: whether the one with this title counts.
 

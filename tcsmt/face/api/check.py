@@ -32,11 +32,11 @@ from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
 from tcsmt.simulate.measured.row_files import read_results, read_rows
 from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.support.checkpoint import AnswerLog
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.kept_answers import AnswerLog
-from tcsmt.support.progress import ProgressCallback, silent, unseen
+from tcsmt.support.progress import ProgressCallback, ignore, no_progress
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, ranges
@@ -322,8 +322,8 @@ def check(
     seed: int = 1,
     options: SolvingOptions | None = None,
     resume: str | os.PathLike[str] | None = None,
-    progress: ProgressCallback = unseen,
-    differs: Callable[[str], None] = silent,
+    progress: ProgressCallback = no_progress,
+    differs: Callable[[str], None] = ignore,
     stopped: Callable[[StoppedCheck], object] = lambda state: None,
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.

@@ -16,7 +16,7 @@ from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.study.claims import Judgement, judge, published
 from tcsmt.support.errors import Exit, UnknownName
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -61,7 +61,7 @@ def claims(
     data: Sequence[str | os.PathLike[str]] = (),
     options: SolvingOptions | None = None,
     judged: Callable[[ClaimsReport], None] = lambda report: None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> ClaimsReport:
     """Judge published statements about matrix units by measured rows and by proofs, as ``tcsmt claims`` does.
 

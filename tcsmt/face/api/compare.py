@@ -36,7 +36,7 @@ from tcsmt.prove.statements.verdict import (
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["Comparison", "compare"]
 
@@ -169,7 +169,7 @@ def compare(
     exhaustive: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Comparison:
     """Return whether two units give the same word for every input of a domain: a proof, or a witness that
     replays.

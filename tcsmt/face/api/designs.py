@@ -14,7 +14,7 @@ from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["DesignFiles", "design", "named_values", "ports_as_json", "ports_lines", "read", "rows_compared"]
 
@@ -37,7 +37,7 @@ def design(
     define: Sequence[str] = (),
     timeout: float = 300.0,
     query_timeout: float = 60.0,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Unit:
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 

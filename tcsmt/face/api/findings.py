@@ -13,7 +13,7 @@ from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import Exit
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -60,7 +60,7 @@ def findings(
     only: str = "",
     search: float = 2.0,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> AlgorithmFindings:
     """Return whether Ootomo-Yokota is ever worse than Markidis, and bounds of the errors of both, on every
     unit.

@@ -19,7 +19,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 
 __all__ = ["Identified", "identify"]
@@ -84,7 +84,7 @@ def identify(
     seed: int = 1,
     transcript: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(timeout=10.0),
-    progress: Callable[[str], None] = silent,
+    progress: Callable[[str], None] = ignore,
 ) -> Identified:
     """Find every model that explains a black box, with few questions.
 

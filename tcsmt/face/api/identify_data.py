@@ -18,7 +18,7 @@ from tcsmt.identification.units.report import best_data, best_lines, lines, summ
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
@@ -103,7 +103,7 @@ def identify_data(
     *,
     rows: int = 2000,
     seed: int = 1,
-    progress: Callable[[str], None] = silent,
+    progress: Callable[[str], None] = ignore,
 ) -> IdentifiedData:
     """Find every fused dot-add that explains recorded answers; nothing is asked.
 

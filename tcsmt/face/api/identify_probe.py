@@ -13,7 +13,7 @@ from tcsmt.identification.units.classical import BlackBox, OutOfReach, profile, 
 from tcsmt.study.papers.khattak import features
 from tcsmt.support.errors import choose
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -85,7 +85,7 @@ def identify_probe(
         box, like=like, formats=formats, k=k, command=command, device=device, timeout=answer_timeout
     ) as (shape, asked):
         family = shape.fused("a probe")
-        black_box, count = probed_box(present(asked), family.formats, family.k)
+        black_box, count = probed_box(not_none(asked), family.formats, family.k)
         return IdentifyProbe(readings(black_box, probe), count())
 
 

@@ -24,10 +24,10 @@ from tcsmt.outside.hardware.device import Device
 from tcsmt.outside.implementations.batches import Batches
 from tcsmt.outside.implementations.check import Implementation
 from tcsmt.simulate.rows import Words, run_words, words_of_row
+from tcsmt.support.checkpoint import AnswerLog
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 from tcsmt.support.floats import callers_floats
-from tcsmt.support.kept_answers import AnswerLog
 
 __all__ = [
     "PROTOCOLS",

@@ -34,8 +34,7 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.results import Result
-from tcsmt.support.tables import columns
+from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
 __all__ = ["KernelDiff", "kernel_diff"]

@@ -35,7 +35,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
@@ -78,7 +78,7 @@ class KernelIdentified(Result):
         solve: bool = True,
         seed: int = 1,
         options: SolvingOptions = SolvingOptions(timeout=20.0),
-        progress: ProgressCallback = unseen,
+        progress: ProgressCallback = no_progress,
     ) -> KernelPlan:
         """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
@@ -310,7 +310,7 @@ def kernel_identify(
     operands: str | None = None,
     seed: int = 1,
     time_limit: float | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
     explained: Callable[[Kernel], None] = lambda kernel: None,
 ) -> KernelIdentified:
     """Return which units, reductions and epilogues give D of A and B (and C), bit for bit.

@@ -21,9 +21,8 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified, Distinguished, Unknown, certificate_json, reason_of
 from tcsmt.support.errors import Exit
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.results import Result
-from tcsmt.support.tables import columns
+from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
 __all__ = ["KernelInvariant", "kernel_invariant"]
@@ -206,7 +205,7 @@ def kernel_invariant(
     epilogue: Epilogue | str = PLAIN,
     narrow: bool = True,
     options: SolvingOptions = SolvingOptions(timeout=20.0),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> KernelInvariant:
     """Return which reductions on a unit give the same bits for every input of a domain; witnesses for the
     others.

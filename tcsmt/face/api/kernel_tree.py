@@ -14,7 +14,7 @@ from tcsmt.identification.kernels.tree_reading import TreeRegion, read
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import callers_floats, ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -124,7 +124,7 @@ def kernel_tree(
     shape: tuple[int, int] | None = None,
     products: int = PRODUCTS,
     unit: UnitLike | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> KernelTree:
     """Read the order in which a function or a kernel that multiplies matrices adds up an element's products.
 

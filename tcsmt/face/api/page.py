@@ -17,7 +17,7 @@ from tcsmt.matrix_units.catalogue import Row, rows, selected
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.support.files import make_folder, store_bytes, wrote
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -56,7 +56,7 @@ def page(
     units: Sequence[UnitLike] | None = None,
     *,
     results: str | os.PathLike[str] | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Page:
     """Write a page that computes units bit for bit in a browser, without a server.
 

@@ -29,7 +29,7 @@ from tcsmt.study.survey.vectors import vectors_of
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, silent, unseen
+from tcsmt.support.progress import ProgressCallback, ignore, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -144,8 +144,8 @@ def probe(
     emitted: str | None = None,
     run: bool = False,
     made_by: str = "",
-    say: Callable[[str], None] = silent,
-    progress: ProgressCallback = unseen,
+    say: Callable[[str], None] = ignore,
+    progress: ProgressCallback = no_progress,
 ) -> Probe:
     """Vectors for an instruction: ``text()`` is a program that asks it, ``run()`` asks it on this machine.
 

@@ -11,8 +11,7 @@ from typing import Any
 from tcsmt.study.properties.discovery import Property
 from tcsmt.study.properties.discovery import properties as modules
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.results import Result
-from tcsmt.support.tables import columns
+from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
 __all__ = ["PropertyList", "properties", "property_list"]

@@ -16,7 +16,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, choose
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.jobs.tasks import Workers
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -74,7 +74,7 @@ def reduced(
     seconds: float = 60.0,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> ReducedFacts:
     """Check facts about algorithms on smaller formats: on all inputs where possible, then with solvers.
 

@@ -17,10 +17,10 @@ from tcsmt.study.papers.experiment import Plot, Run, paper_named, parts_of
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
-from tcsmt.support.sources import digest_of_sources
 from tcsmt.support.version import __version__
 
 __all__ = ["Reproduction", "reproduce"]
@@ -60,8 +60,8 @@ def reproduce(
     *,
     output: str | os.PathLike[str] | None = None,
     timeout: float = 60.0,
-    told: Callable[[str], None] = silent,
-    say: Callable[[str], None] = silent,
+    told: Callable[[str], None] = ignore,
+    say: Callable[[str], None] = ignore,
 ) -> Reproduction:
     """Run a paper's experiments again, and set our results beside the published ones.
 

@@ -15,7 +15,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import engine_digest, has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -55,7 +55,7 @@ def slices(
     *,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> ExactSlices:
     """For every unit, the largest K up to which products of slices of b bits are summed exactly, c being 0.
 

@@ -36,7 +36,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import make_folder
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, silent, unseen
+from tcsmt.support.progress import ProgressCallback, ignore, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
@@ -107,9 +107,9 @@ def split(
     try_all: bool = False,
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
-    told: Callable[[str], None] = silent,
-    say: Callable[[str], None] = silent,
-    progress: ProgressCallback = unseen,
+    told: Callable[[str], None] = ignore,
+    say: Callable[[str], None] = ignore,
+    progress: ProgressCallback = no_progress,
 ) -> list[SplitAnalysis]:
     """Return what each split of a binary32 number into narrower words keeps, and where its residual
     underflows.

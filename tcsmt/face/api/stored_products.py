@@ -23,10 +23,10 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_wo
 from tcsmt.matrix_units.files.arrays import stored_dtype
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.interrupts import stops_waiting
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
-from tcsmt.support.sources import digest_of_sources
 
 __all__ = ["StoredProduct", "stored_product"]
 
@@ -93,7 +93,7 @@ def stored_product(
     reduction: Reduction = CHAINED,
     epilogue: Epilogue = PLAIN,
     columns: int | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> StoredProduct:
     """Return what :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from
     there.

@@ -32,7 +32,7 @@ from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -126,7 +126,7 @@ def sweep(
     jobs: int = 0,
     scheduler: str = "",
     output: str | Path | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Sweep:
     """Measure the error of products of random matrices as K grows, for each algorithm and unit.
 

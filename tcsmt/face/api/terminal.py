@@ -9,9 +9,8 @@ from tcsmt.support.files import make_folder, replace_bytes, replace_text
 from tcsmt.support.floats import IeeeFloats
 from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.plots import require_matplotlib
-from tcsmt.support.progress import shown, silent, told, unseen
-from tcsmt.support.results import Result, json_text
-from tcsmt.support.tables import columns
+from tcsmt.support.progress import ignore, no_progress, progress_bar, progress_line
+from tcsmt.support.results import Result, columns, json_text
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
@@ -25,14 +24,14 @@ __all__ = [
     "choose",
     "columns",
     "counted",
+    "ignore",
     "interrupted_once",
     "json_text",
     "make_folder",
+    "no_progress",
+    "progress_bar",
+    "progress_line",
     "replace_bytes",
     "replace_text",
     "require_matplotlib",
-    "shown",
-    "silent",
-    "told",
-    "unseen",
 ]

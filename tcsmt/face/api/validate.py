@@ -26,8 +26,8 @@ from tcsmt.simulate.measured.datasets import (
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.invariants import present
-from tcsmt.support.progress import silent
+from tcsmt.support.invariants import not_none
+from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -47,7 +47,7 @@ class ReplayedDataset:
 
     def as_json(self) -> dict[str, Any]:
         """Return what came of holding it against a model."""
-        result, row = present(self.result), present(self.row)
+        result, row = not_none(self.result), not_none(self.row)
         return {
             "dataset": self.name,
             "gpu": result.dataset.gpu,
@@ -145,7 +145,7 @@ def validate(
     *paths: str | os.PathLike[str],
     against: UnitLike | None = None,
     examples: int = 3,
-    say: Callable[[str], None] = silent,
+    say: Callable[[str], None] = ignore,
 ) -> Validation:
     """Replay measured data sets against the catalogue's models, or against one that is given.
 

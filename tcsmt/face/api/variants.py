@@ -12,7 +12,7 @@ from tcsmt.study.papers.variants import LENGTHS, QUESTION, conclusions, content,
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -59,7 +59,7 @@ def variants(
     largest: int = LENGTHS[-1],
     *,
     output: str | os.PathLike[str] | None = None,
-    told: Callable[[str], None] = silent,
+    told: Callable[[str], None] = ignore,
 ) -> ParameterVariants:
     """Errors of multi-word products on two units and on every variant of one that differs in one parameter.
 

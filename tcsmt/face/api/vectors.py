@@ -19,7 +19,7 @@ from tcsmt.support.checkpoint import GOES_ON
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.floats import ieee_floats
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
@@ -140,7 +140,7 @@ def vectors(
     rows: int | None = None,
     seed: int = 1,
     output: str | os.PathLike[str] | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> TestVectors:
     """Inputs of a unit with the expected results.
 

@@ -10,7 +10,7 @@ import click
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.atlas import SHARED, chained_atlas
 from tcsmt.face.api.atlas import atlas as compare_all
-from tcsmt.face.api.terminal import TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import ARCHITECTURE
@@ -71,7 +71,7 @@ def atlas(
         raise TcsmtError("--chained has domains of its own: it cannot be used with --finite")
     if k is not None and not chained:
         raise TcsmtError("--k needs --chained: other comparisons are over the units' own K")
-    with shown() as progress:
+    with progress_bar() as progress:
         report = (
             chained_atlas(
                 architectures=architectures, claims=claims, types=types or SHARED, k=k, output=output,

@@ -11,7 +11,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.audit import CLOSING_FILES, PUBLISHED, Audited
 from tcsmt.face.api.audit import audit as audit_vectors
-from tcsmt.face.api.terminal import TcsmtError, counted, shown
+from tcsmt.face.api.terminal import TcsmtError, counted, progress_bar
 from tcsmt.face.api.vectors import file_format
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
@@ -88,13 +88,13 @@ def audit(
             raise click.UsageError(f"{option} needs --solve")
     if subset is not None:
         file_format(subset)
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         made = audit_vectors(files, model, published=published, solve=False, progress=progress)
     if subset is not None:
         made.fewest.save(subset)
         click.echo(f"{subset}: {counted(len(made.fewest), 'vector')}", err=True)
     if solve:
-        with shown() as progress:
+        with progress_bar() as progress:
             made = made.solved(solving, progress, partial(_say_stopped, as_json, solving))
     if output is not None and (count := made.save_closing(output)):
         click.echo(f"{output}: {counted(count, 'vector')}", err=True)

@@ -12,7 +12,7 @@ from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.check import StoppedCheck
 from tcsmt.face.api.check import check as check_implementation
 from tcsmt.face.api.implementations import PROTOCOLS
-from tcsmt.face.api.terminal import TcsmtError, shown, silent
+from tcsmt.face.api.terminal import TcsmtError, ignore, progress_bar
 from tcsmt.face.api.units import side_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
@@ -139,11 +139,11 @@ def check(
         else:
             click.echo(f"{state}{'' if resume else '; --resume FILE keeps answers'}")
 
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         result = check_implementation(
             unit, implementation, results=results, device=device, command=command, protocol=protocol,
             answer_timeout=answer_timeout, rows=rows, seed=seed, options=solving if solve else None,
-            resume=resume, progress=progress, differs=silent if as_json else click.echo,
+            resume=resume, progress=progress, differs=ignore if as_json else click.echo,
             stopped=stopped,
         )  # fmt: skip
     if output is not None:

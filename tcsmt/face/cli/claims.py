@@ -10,7 +10,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.claims import ClaimsReport
 from tcsmt.face.api.claims import claims as judged
-from tcsmt.face.api.terminal import replace_text, shown
+from tcsmt.face.api.terminal import progress_bar, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json, json_text
 
@@ -55,7 +55,7 @@ def claims(
         if not as_json:
             click.echo(str(report.judgements[-1]))
 
-    with shown() as progress:
+    with progress_bar() as progress:
 
         def begun(done: int, count: int, name: str) -> None:
             if not (done or folders):

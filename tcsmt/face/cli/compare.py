@@ -12,7 +12,7 @@ import click
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.compare import compare as compare_units
 from tcsmt.face.api.designs import DesignFiles, rows_compared
-from tcsmt.face.api.terminal import shown, unseen
+from tcsmt.face.api.terminal import no_progress, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.domain import domain_of_models
@@ -95,9 +95,9 @@ def compare(
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         left, right = rows_compared(a, b, replace(design, query=solving.timeout, progress=progress))
-    with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
+    with progress_bar(lines=exhaustive) if exhaustive else nullcontext(no_progress) as progress:
         comparison = compare_units(
             left, right, domain, k=k, lanes=lanes, exhaustive=exhaustive, checkpoint=checkpoint,
             options=solving, progress=progress,

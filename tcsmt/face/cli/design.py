@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.designs import DesignFiles, ports_as_json, ports_lines, read
-from tcsmt.face.api.terminal import replace_text, shown
+from tcsmt.face.api.terminal import progress_bar, replace_text
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
 from tcsmt.face.cli.names import UNIT
@@ -39,7 +39,7 @@ def design(
       tcsmt design emulator.c --function dot --like volta --output mine.toml
       tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
     """
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         unit = read(replace(design, files=(*design.files, *files), progress=progress), like)
     if output is not None:
         replace_text(output, unit.as_toml())

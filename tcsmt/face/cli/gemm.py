@@ -11,7 +11,7 @@ from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.kernels import epilogue as epilogue_named
 from tcsmt.face.api.kernels import reduction as reduction_named
 from tcsmt.face.api.stored_products import stored_product
-from tcsmt.face.api.terminal import TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import answer
@@ -113,7 +113,7 @@ def gemm(
     )
     if output.suffix != ".npy":
         raise TcsmtError(f"--output {output}: the name must end in .npy")
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         product = stored_product(
             output, a, b, c, unit=model, alpha=by_row, bias=bias, random=random, scale_a=scale_a,
             scale_b=scale_b, a_format=a_format, b_format=b_format, operands=operands, reduction=reduction,

@@ -11,7 +11,7 @@ from tcsmt.face.api.identify import identify as identify_box
 from tcsmt.face.api.identify_data import identify_data
 from tcsmt.face.api.identify_plan import PLANS, identify_plan
 from tcsmt.face.api.identify_probe import PROBES, identify_probe
-from tcsmt.face.api.terminal import TcsmtError, told
+from tcsmt.face.api.terminal import TcsmtError, progress_line
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import UNIT
@@ -120,7 +120,7 @@ def identify(
     if probe is not None and (answers is not None or not any(boxes)):
         raise click.UsageError("--probe asks a --box, a --command or a --device")
     if data is not None:
-        with told() as progress:
+        with progress_line() as progress:
             recorded = identify_data(data, rows=rows, seed=seed, progress=progress)
         answer(recorded, as_json=as_json)
     nothing = (formats, like, box, device, answers) == (None,) * 5
@@ -138,7 +138,7 @@ def identify(
             answer_timeout=answer_timeout,
         )  # fmt: skip
         answer(read, as_json=as_json)
-    with told() as progress:
+    with progress_line() as progress:
         identified = identify_box(
             box, like=like, formats=names, k=k, command=command, device=device,
             answer_timeout=answer_timeout, answers=answers, budget=budget, seed=seed, transcript=transcript,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.face.api.page import page as page_of_units
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import show
@@ -36,6 +36,6 @@ def page(folder: Path, units: tuple[str, ...], results: Path | None, as_json: bo
       tcsmt page site --results results
       tcsmt page site mine.toml h100 "h100+split-k:2@32"
     """
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         made = page_of_units(folder, units or None, results=results, progress=progress)
     show(made, as_json=as_json)

@@ -13,7 +13,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.probe import EMITTED
 from tcsmt.face.api.probe import probe as probe_unit
-from tcsmt.face.api.terminal import counted, shown
+from tcsmt.face.api.terminal import counted, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import PROPERTY, UNIT
 from tcsmt.face.cli.printing import answer, echo_json
@@ -83,7 +83,7 @@ def probe(
             "--json describes what was written: give --output FILE, or use --emit json instead"
         )
     with ExitStack() as opened:
-        bar = cache(lambda: opened.enter_context(shown(lines=False)))
+        bar = cache(lambda: opened.enter_context(progress_bar(lines=False)))
 
         def progress(done: int, count: int, what: str) -> None:
             """Only where vectors that decide are looked for is there a bar."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import silent
+from tcsmt.face.api.terminal import ignore
 from tcsmt.face.api.validate import validate as validate_data
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -46,7 +46,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
-    say = silent if as_json else click.echo
+    say = ignore if as_json else click.echo
     validation = validate_data(*paths, against=against, examples=examples, say=say)
     if as_json:
         echo_json(validation.as_json())

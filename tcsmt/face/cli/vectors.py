@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, progress_bar
 from tcsmt.face.api.units import side_of
 from tcsmt.face.api.vectors import FILE_FORMATS, KINDS, file_format
 from tcsmt.face.api.vectors import vectors as vectors_of_unit
@@ -68,7 +68,7 @@ def vectors(
     if output is None and as_json and written not in (None, "json"):
         raise click.UsageError("--json needs --output, or no other --format")
     side = side_of(model)
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         made = vectors_of_unit(side, kind, rows=rows, seed=seed, output=output, progress=progress)
     if output is None:
         click.echo(made.as_bytes(written or "json"), nl=False)

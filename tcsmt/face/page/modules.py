@@ -15,7 +15,7 @@ from hashlib import blake2b
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.outside.exports.webassembly import module_of
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["Modules", "modules_of"]
 
@@ -28,7 +28,7 @@ class Modules:
     scripts: dict[str, str]
 
 
-def modules_of(rows: Sequence[Row], progress: ProgressCallback = unseen) -> Modules:
+def modules_of(rows: Sequence[Row], progress: ProgressCallback = no_progress) -> Modules:
     """Return the modules of some units, with their stages. progress: called with units done, of how many."""
     names: dict[str, str] = {}
     scripts: dict[str, str] = {}

@@ -13,7 +13,7 @@ from tcsmt.face.page.index import index_of, known_pairs
 from tcsmt.face.page.modules import modules_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.exports.webassembly import unit_script
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["first_view", "site"]
 
@@ -40,7 +40,7 @@ def site(
     *,
     first: str,
     results: Path | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> None:
     """Write the files of a page through ``write``, which takes a name with slashes and the text.
 

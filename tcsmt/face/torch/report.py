@@ -10,8 +10,7 @@ from typing import Any
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.quantisation.recipe import OperandRecipe
 from tcsmt.face.torch.losses import CAUSES, ProductLosses
-from tcsmt.support.results import Result
-from tcsmt.support.tables import columns
+from tcsmt.support.results import Result, columns
 
 __all__ = ["EmulationReport"]
 

@@ -19,7 +19,7 @@ from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["rounded_operands"]
 
@@ -69,7 +69,7 @@ def _rounded(
     recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: KernelInputs
 ) -> Array | None:
     """An operand's words of its own format again; None where this does not hold a value."""
-    own = present(recorded.format_of(side))
+    own = not_none(recorded.format_of(side))
     narrow = converted(getattr(inputs, side), own, fmt, OPERAND_RULES[rule])
     wide = converted(narrow.words, fmt, own, OPERAND_RULES[rule])
     if wide.inexact.any() or (narrow.absent.any() and not fmt.has_infinity):
@@ -89,7 +89,10 @@ def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: KernelI
     """Return the operands as words of the narrower format."""
     a, b = (
         converted(words, own, fmt, OPERAND_RULES[rule]).words.astype(unsigned(fmt))
-        for words, own in ((inputs.a, present(recorded.formats[0])), (inputs.b, present(recorded.formats[1])))
+        for words, own in (
+            (inputs.a, not_none(recorded.formats[0])),
+            (inputs.b, not_none(recorded.formats[1])),
+        )
     )
     return replace(inputs, a=a, b=b)
 

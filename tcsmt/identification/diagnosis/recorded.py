@@ -14,7 +14,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["KernelInputs", "RecordedResult", "kernel_values", "same_values"]
 
@@ -71,7 +71,7 @@ class RecordedResult:
             return None
         formats = [float_format(fmt) for fmt in (unit.a_format, unit.b_format, unit.c_format)]
         a, b, c, bias = (words.get(name) for name in INPUTS)
-        inputs = KernelInputs(present(a), np.ascontiguousarray(present(b).T), c, bias)
+        inputs = KernelInputs(not_none(a), np.ascontiguousarray(not_none(b).T), c, bias)
         taken = (formats[0], formats[1], formats[2], schedule.working_format)
         return cls(inputs, d, float_format(d_format), taken)
 

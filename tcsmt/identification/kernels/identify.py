@@ -23,7 +23,7 @@ from tcsmt.identification.kernels.regions import Region, regions
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.elimination import cover
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
 __all__ = ["KernelMatches", "NearMiss", "SearchControl", "explain"]
@@ -58,7 +58,7 @@ class SearchControl:
     ``time.monotonic``; None: never.
     """
 
-    seen: ProgressCallback = unseen
+    seen: ProgressCallback = no_progress
     found: Callable[[Kernel], None] = lambda kernel: None
     end: float | None = None
 

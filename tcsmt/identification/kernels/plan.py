@@ -30,7 +30,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.elimination import separating
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
 __all__ = ["Plan", "planned"]
@@ -68,7 +68,7 @@ def planned(
     most: int,
     solving: Solving | None = None,
     seed: int = 1,
-    seen: ProgressCallback = unseen,
+    seen: ProgressCallback = no_progress,
 ) -> Plan:
     """Few inputs, ``most`` at most, that separate kernels over so many products.
 

@@ -19,7 +19,7 @@ from tcsmt.identification.kernels.tree_results import computable
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["larger_sums", "read_arithmetic", "with_unit"]
 
@@ -234,7 +234,7 @@ class _Stated:
                 steps = []
             current = new
             steps.append(stated)
-        current = present(current)
+        current = not_none(current)
         return SumTree(tuple(steps), current)
 
     def _step(
@@ -247,7 +247,7 @@ class _Stated:
         if not kinds:
             inner = [part.arithmetic for part in parts if isinstance(part, SumTree)]
             first = current or inner[0]
-            first = present(first)
+            first = not_none(first)
             kinds = {first.products}
         if kinds == {None, sums}:
             kinds = {None}

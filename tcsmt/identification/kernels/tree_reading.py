@@ -31,7 +31,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.simulate.rows import prepare
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["TreeReading", "TreeRegion", "read"]
 
@@ -81,7 +81,7 @@ def read(
     *,
     products: int,
     units: Sequence[Row] | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> TreeReading:
     """Return the trees of a matrix product.
 

@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["computable", "order_results", "results"]
 
@@ -38,7 +38,7 @@ def results(tree: SumTree, fmt: Format, d_format: Format, a: Array, b: Array) ->
 def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array:
     """A tree's words in the format of what they enter."""
     own = tree.arithmetic
-    own = present(own)
+    own = not_none(own)
     total: Array | None = None
     for step in tree.steps:
         products = [part for part in step if isinstance(part, int)]
@@ -51,7 +51,7 @@ def _of(tree: SumTree, wanted: Format, fmt: Format, a: Array, b: Array) -> Array
                 total = value if total is None else add(own.sums, total, value)
             else:
                 total = _with_product(part, total, own, fmt, a, b)
-    total = present(total)
+    total = not_none(total)
     return converted(total, own.sums, wanted)
 
 

@@ -11,7 +11,7 @@ from tcsmt.compose.kernels.chain_steps import Elements, Link, Walk, common_links
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.support.tables import columns
+from tcsmt.support.results import columns
 from tcsmt.support.text import ranges
 
 __all__ = ["TwoChains", "two_chains"]

@@ -14,7 +14,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.invariants import checked_cast
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 
 __all__ = ["distinct_rows", "identified", "task_for"]
 

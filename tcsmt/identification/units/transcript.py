@@ -13,7 +13,7 @@ from tcsmt.support.checkpoint import GOES_ON, LockedFile
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text, wrote
 from tcsmt.support.interrupts import stops_waiting
-from tcsmt.support.json_files import json_of
+from tcsmt.support.reading import json_of
 from tcsmt.support.text import counted
 
 __all__ = ["Exchange", "Transcript"]

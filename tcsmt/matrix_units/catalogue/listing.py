@@ -14,7 +14,7 @@ from tcsmt.matrix_units.models import (
     IeeeParameters,
     Model,
 )
-from tcsmt.support.tables import columns, markdown
+from tcsmt.support.results import columns, markdown
 
 __all__ = ["arithmetic", "as_markdown", "as_text"]
 

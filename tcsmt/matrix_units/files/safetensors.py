@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.json_files import json_of
+from tcsmt.support.reading import json_of
 
 __all__ = ["read_safetensor"]
 

@@ -15,10 +15,9 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.files import FORMATS, NONE, file_parameters, is_of_models
-from tcsmt.support.docstrings import unmarked
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["has_file", "meanings", "parameters_toml", "toml_value"]
+__all__ = ["has_file", "meanings", "parameters_toml", "toml_value", "unmarked"]
 
 
 def parameters_toml(model: Model) -> str:
@@ -106,3 +105,22 @@ def toml_value(value: object) -> str:
             return f"'''\n{value}'''"  # a text as it is
         case _:  # JSON's escapes are TOML's, but for pairs of surrogates; DEL needs one in TOML alone
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+#: A role of the documentation's markup with what it names, or an inline literal.
+_MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1")
+
+
+def unmarked(text: str) -> str:
+    """A docstring's text without markup.
+
+    >>> unmarked("``c`` is zero (:func:`.decide`)")
+    'c is zero (decide)'
+    """
+    return _MARKED.sub(_shown, text)
+
+
+def _shown(match: re.Match[str]) -> str:
+    """As Sphinx shows it: the title before ``<target>``; after ``~``, the last part of a name."""
+    name = re.sub(r"\s*<[^<>]*>$", "", match[2])
+    return name.rpartition(".")[2] if name.startswith("~") else name.removeprefix(".")

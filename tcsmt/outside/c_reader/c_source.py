@@ -28,7 +28,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.escaping import file_operand
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["CFunction", "available"]
 
@@ -84,7 +84,7 @@ class CFunction:
     define: Sequence[str] = ()
     timeout: float = 300.0
     query: float = 60.0
-    progress: ProgressCallback = unseen
+    progress: ProgressCallback = no_progress
 
     @property
     def btor2(self) -> str:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["ReadingTime"]
 
@@ -20,7 +20,7 @@ class ReadingTime:
 
     file: object
     seconds: float
-    progress: ProgressCallback = unseen
+    progress: ProgressCallback = no_progress
     _part: str = "it was not begun"
     _end: float = field(init=False)
 

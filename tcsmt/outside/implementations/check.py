@@ -32,8 +32,8 @@ from tcsmt.study.survey.audit import (
 )
 from tcsmt.study.survey.rows import edges, random_rows
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.support.progress import ProgressCallback, unseen
-from tcsmt.support.stopping import on_stop
+from tcsmt.support.interrupts import on_stop
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded", "wrong_answers"]
 
@@ -99,7 +99,7 @@ def check(
     seed: int,
     options: SolvingOptions | None = None,
     store: Checkpoint | None = None,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
     differs: Callable[[ShortMismatch], object] = lambda first: None,
     again: Implementation | None = None,
     stopped: Stopped = lambda asked, mismatches, known: None,
@@ -163,7 +163,9 @@ def check(
     return Examination(row, asked, mismatches, made, undecided, answers, first, changed)
 
 
-def recorded(row: Row, inputs: Words, answers: Array, progress: ProgressCallback = unseen) -> Examination:
+def recorded(
+    row: Row, inputs: Words, answers: Array, progress: ProgressCallback = no_progress
+) -> Examination:
     """Return the same of answers that were recorded: nothing more can be asked.
 
     inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). The hypotheses are

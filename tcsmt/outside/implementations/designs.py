@@ -23,7 +23,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import one_line
 
@@ -61,7 +61,7 @@ class DesignFiles:
     define: Sequence[str] = ()
     timeout: float = 300.0
     query: float = 60.0
-    progress: ProgressCallback = unseen
+    progress: ProgressCallback = no_progress
 
     def like(self, model: Model) -> DesignFiles:
         """With a model's formats and k where none are said."""

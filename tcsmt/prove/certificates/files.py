@@ -20,8 +20,7 @@ from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.certificates.parts import in_file, require_names, with_keys
 from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.support.errors import Malformed, TooLarge
-from tcsmt.support.json_files import json_of
-from tcsmt.support.reading import read_bytes
+from tcsmt.support.reading import json_of, read_bytes
 
 __all__ = ["FORMAT", "model_in", "model_name", "opened", "proof_of", "record_of", "statement_of"]
 

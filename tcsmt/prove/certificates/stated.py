@@ -21,7 +21,7 @@ from tcsmt.matrix_units.models.base import Call
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import Theorem, TheoremStatement
 from tcsmt.prove.statements.domain_words import samples
-from tcsmt.support.tables import columns
+from tcsmt.support.results import columns
 from tcsmt.support.text import agreeing, counted, one_line, ranges
 
 __all__ = ["ModelStated", "Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]

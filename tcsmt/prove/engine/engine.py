@@ -30,7 +30,7 @@ from tcsmt.prove.statements.question import Question, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import shared
 from tcsmt.prove.statements.verdict import Certified, Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tcsmt.support.version import __version__
 
 __all__ = [
@@ -121,7 +121,7 @@ def question_of_models(
 
 def finite_part(question: Question) -> Question:
     """A question of :func:`question_of_models`, for finite inputs only."""
-    finite = replace(present(question.inputs), finite=True)
+    finite = replace(not_none(question.inputs), finite=True)
     return difference_of_sides(
         question.title, question.sides, question.formats, finite, lanes=(), also=question.also
     )

@@ -38,7 +38,7 @@ from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.support import extras
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import InternalError, TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["LAYOUT", "Enumeration"]
 
@@ -120,7 +120,9 @@ class Enumeration:
         """Return the digest of the script that has no solution where nothing is found."""
         return digest(script(self.question.goal))
 
-    def run(self, kept: Checkpoint | None = None, jobs: int = 1, seen: ProgressCallback = unseen) -> Answer:
+    def run(
+        self, kept: Checkpoint | None = None, jobs: int = 1, seen: ProgressCallback = no_progress
+    ) -> Answer:
         """``unsat``: no input; ``sat`` with the first one that was found.
 
         kept: how far it has come, to go on from there. jobs: threads.

@@ -15,8 +15,8 @@ from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Unknown, joined
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.invariants import not_none
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
 __all__ = ["compare_exhaustively"]
@@ -33,7 +33,7 @@ def compare_exhaustively(
     lanes: int | None = None,
     kept: Checkpoint | None = None,
     jobs: int = 1,
-    seen: ProgressCallback = unseen,
+    seen: ProgressCallback = no_progress,
 ) -> Decision:
     """As :func:`.compare_models`; every finite input is run (:class:`.Enumeration`).
 
@@ -49,7 +49,7 @@ def compare_exhaustively(
     finite = question if domain.finite else finite_part(question)
     values = search(finite)
     if values is not None:
-        certain = present(replayed(question, Answer("sat", "evaluator", __version__, values=values)))
+        certain = not_none(replayed(question, Answer("sat", "evaluator", __version__, values=values)))
         return Decision(question, witness(question, certain, 0.0))
     try:
         run = _but_for_the_others(proving, finite)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.support.errors import Exit
-from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.text import counted
 
 __all__ = [

@@ -49,7 +49,7 @@ from tcsmt.simulate.measured.unit_files import (
 )
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tcsmt.support.reading import read_bytes, uncompressed
 
 __all__ = [
@@ -440,7 +440,7 @@ def _published_output(path: Path) -> re.Match[str] | None:
 
 def _published(path: Path) -> DataSet:
     folder, output = path.resolve().parent, _published_output(path)
-    output = present(output)
+    output = not_none(output)
     gpu, kind = folder.parent.name, folder.name
     beside = {p.name.lower(): p for p in path.parent.iterdir()}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import choose
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 
 __all__ = ["Experiment", "Paper", "Plot", "Run", "concluded", "paper_named", "parts_of"]
 
@@ -28,7 +28,7 @@ class Run:
     before: Sequence[Any] = ()
     options: SolvingOptions = field(default_factory=SolvingOptions)
     folder: Path | None = None
-    say: Callable[[str], None] = silent
+    say: Callable[[str], None] = ignore
 
 
 def _nothing(result: Any) -> Iterable[str]:

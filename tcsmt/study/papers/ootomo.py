@@ -29,7 +29,7 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import answer_json, record_text
 from tcsmt.study.papers.experiment import Experiment, Paper, Run, concluded
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -137,7 +137,7 @@ def _underflow() -> dict[str, Any]:
         parts = []
         for exponent in (-10, 0):
             tally = counted(split, exponent + F32.bias)
-            tally = present(tally)
+            tally = not_none(tally)
             lost, gradual = tally.kinds[1] / tally.inputs, tally.kinds[2] / tally.inputs
             parts.append(f"{lost:.2%} and {lost + gradual:.2%} at exponent {exponent}")
         texts.append(f"{'with' if split.scale else 'without'} 2^11: {', '.join(parts)}")

@@ -19,8 +19,8 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.study.papers.multiword import experiment_inputs, multiply, norm
+from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.plots import COLOURS, save_svg
-from tcsmt.support.sources import digest_of_sources
 
 __all__ = ["LENGTHS", "QUESTION", "SIGNS", "conclusions", "content", "one_at_a_time", "plot", "points"]
 

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.study.properties.investigation import Claim, Investigation, Report
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tcsmt.support.text import counted
 
 __all__ = ["BrokenProperty", "LoadedProperty", "Property", "choose_row", "load", "properties"]
@@ -74,7 +74,7 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     chosen = shipped_and_own[name]
     label = f"tcsmt_property_{chosen.path.stem}"
     spec = importlib.util.spec_from_file_location(label, chosen.path)
-    spec = present(spec)
+    spec = not_none(spec)
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[label] = module

@@ -16,7 +16,7 @@ from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import Exit
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -167,7 +167,7 @@ def run(
     domain: Domain,
     store: Checkpoint,
     options: SolvingOptions,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Atlas:
     """Ask every pair that the store has no verdict on; see :func:`.verdict_store.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]

@@ -36,8 +36,8 @@ from tcsmt.study.survey.verdict_store import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.elimination import Cover, bit_sets, cover
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.invariants import not_none
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 
@@ -95,7 +95,7 @@ def gathered(paths: Sequence[Path], unit: Row | None) -> tuple[Row, Vectors]:
             continue
         row = row or _named_in(path)
         parts.append(_named(path.name, read_rows(path, row.model)))
-    row = present(row)
+    row = not_none(row)
     lanes = {part.inputs.a.shape[1] for part in parts}
     if len(lanes) > 1:
         raise TcsmtError(
@@ -279,7 +279,7 @@ def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
     return [members for some in parts for members in bit_sets(some[:, left] != some[:, right])]
 
 
-def audit_of(row: Row, vectors: Vectors, progress: ProgressCallback = unseen) -> Audit:
+def audit_of(row: Row, vectors: Vectors, progress: ProgressCallback = no_progress) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
     what = f"rows of {counted(len(hypotheses), 'hypothesis')}"
@@ -310,7 +310,7 @@ def gaps(
     audit: Audit,
     store: Checkpoint,
     options: SolvingOptions,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> list[UndistinguishedPair]:
     """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
 

@@ -37,7 +37,7 @@ from tcsmt.study.survey.verdict_store import settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.elimination import separating
 from tcsmt.support.errors import Exit, TcsmtError
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
@@ -334,7 +334,7 @@ def run_chained(
     groups: Sequence[ChainedGroup],
     store: Checkpoint,
     options: SolvingOptions,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> ChainedAtlas:
     """Separate the classes of each group on each domain, and ask what no input separates.
 

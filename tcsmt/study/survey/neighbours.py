@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["Neighbour", "neighbours", "value_text"]
 
@@ -102,7 +102,7 @@ def _other_rules(own: NanRule | None) -> Iterator[NanRule]:
     """Yield the rule without each of its cases, and with each moved up by one place."""
     cases = own.cases if own is not None else ()
     for place in range(len(cases)):
-        own = present(own)
+        own = not_none(own)
         yield replace(own, cases=cases[:place] + cases[place + 1 :])
         if place:
             swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])

@@ -47,9 +47,9 @@ from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
 from tcsmt.support.invariants import checked_cast
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import shown
+from tcsmt.support.progress import progress_bar
 
 __all__ = ["Entry", "answered", "entries"]
 
@@ -389,7 +389,7 @@ def main(arguments: Sequence[str]) -> Exit:
     asked = [entry for entry in entries() if not parsed.parts or entry.part in parsed.parts]
     tasks = [_task(entry, options, run) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
-    with Checkpoint(parsed.file, layout) as kept, shown() as progress:
+    with Checkpoint(parsed.file, layout) as kept, progress_bar() as progress:
         if parsed.missing:
             tasks = [task for task in tasks if not _answered(task, kept.records.get(task.key))]
         workers = Workers(options.jobs, options.scheduler)

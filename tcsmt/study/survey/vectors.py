@@ -14,7 +14,7 @@ from tcsmt.study.survey.audit import Audit, Vectors, audit_of, joined
 from tcsmt.study.survey.rows import edges, random_rows
 from tcsmt.support.elimination import decisive_first
 from tcsmt.support.errors import choose
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["KINDS", "VectorSet", "smallest", "vectors_of"]
 
@@ -66,7 +66,7 @@ def vectors_of(
     kind: str = "all",
     rows: int | None = None,
     seed: int = 1,
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
     first: Callable[[VectorSet], object] = lambda made: None,
 ) -> VectorSet:
     """Vectors of one of the :data:`KINDS`, the same for a seed.

@@ -13,9 +13,9 @@ from tcsmt.prove.statements.finding import witness_of
 from tcsmt.prove.statements.verdict import engine_digest, has_certificate
 from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed, counting
-from tcsmt.support.jobs.work import Task
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
 __all__ = ["settle", "settled", "verdicts_in"]
@@ -34,7 +34,10 @@ def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
 
 
 def settle(
-    pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions, progress: ProgressCallback = unseen
+    pairs: Sequence[Pair],
+    store: Checkpoint,
+    options: SolvingOptions,
+    progress: ProgressCallback = no_progress,
 ) -> dict[str, dict[str, Any]]:
     """Return the record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 

@@ -10,8 +10,8 @@ from typing import Any
 from tcsmt.support import extras
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.jobs.work import Failure, Task
-from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.fingerprints import digest_of_sources
+from tcsmt.support.jobs.processes import Failure, Task
 from tcsmt.support.version import __version__
 
 __all__ = ["answers_of"]

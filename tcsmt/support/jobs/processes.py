@@ -1,13 +1,13 @@
-"""Tasks on this machine, several at a time."""
+"""Tasks, and the processes of this machine that compute several at a time."""
 
 from __future__ import annotations
 
 import multiprocessing as mp
 import signal
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -16,10 +16,50 @@ from typing import Any
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.conversation import ended
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.floats import ieee_floats
 from tcsmt.support.invariants import checked_cast
-from tcsmt.support.jobs.work import Failure, Task
 
-__all__ = ["answers_of"]
+__all__ = ["Failure", "Task", "answers_of"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to compute: ``function(*arguments)`` gives its record, in whatever process.
+
+    key: what the record is kept under. asked: a digest of what is asked; a record of something else does not
+    count. function: one of a module, which a worker imports; arguments: plain data. code: a digest of the
+    sources that the answer rests on. models: the digest of each model that the record is about, by its name
+    there. title: for progress, where it is not the key.
+    """
+
+    key: str
+    asked: str
+    function: Callable[..., Record]
+    arguments: tuple[Any, ...] = ()
+    code: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+    @ieee_floats
+    def run(self) -> Record:
+        """Its record, in whatever state the worker's floating-point unit is."""
+        return self.function(*self.arguments)
+
+    def stamped(self, record: Record) -> Record:
+        """Return the record, with what it is about and what it rests on."""
+        about = {"models": dict(self.models)} if self.models else {}
+        return {**record, **about, "asked": self.asked, "code": self.code}
+
+    def said(self, record: Record) -> str:
+        """Return what is said of it when it is done."""
+        return str(record.get("answer", record.get("verdict", "done")))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No record, and why: the process that computed it died."""
+
+    reason: str
 
 
 @dataclass(frozen=True)

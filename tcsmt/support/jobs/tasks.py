@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.jobs import cluster, processes
-from tcsmt.support.jobs.work import Failure, Task
-from tcsmt.support.progress import ProgressCallback, unseen
+from tcsmt.support.jobs.processes import Failure, Task
+from tcsmt.support.progress import ProgressCallback, no_progress
 
 __all__ = ["Computed", "Workers", "computed", "counting"]
 
@@ -47,7 +47,7 @@ def computed(
     checkpoint: Checkpoint,
     workers: Workers,
     counts: Callable[[Task, Record], bool],
-    progress: ProgressCallback = unseen,
+    progress: ProgressCallback = no_progress,
 ) -> Computed:
     """Compute each task that the checkpoint has no record of, and keep what comes at once.
 

@@ -15,7 +15,7 @@ from tcsmt.prove.engine.refutations import available
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 
 
 @pytest.mark.long

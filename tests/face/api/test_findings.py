@@ -14,7 +14,7 @@ from tcsmt.face.api import findings as api
 from tcsmt.face.api.findings import AlgorithmFindings
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.errors import Exit
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 
 
 def computed() -> Record:

@@ -15,7 +15,7 @@ import tcsmt
 from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.support.kept_answers import AnswerLog
+from tcsmt.support.checkpoint import AnswerLog
 from tests.support.fake_device import fake_device
 
 pytestmark = pytest.mark.usefixtures("one_audit")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tcsmt
 from tcsmt.face.api import terminal
-from tcsmt.support import errors, files, floats, interrupts, plots, progress, results, tables, text, version
+from tcsmt.support import errors, files, floats, interrupts, plots, progress, results, text, version
 
 
 def test_names_are_those_of_support() -> None:
-    homes = (errors, files, floats, interrupts, plots, progress, results, tables, text, version)
+    homes = (errors, files, floats, interrupts, plots, progress, results, text, version)
     for name in terminal.__all__:
         assert any(getattr(home, name, None) is getattr(terminal, name) for home in homes), name
     assert terminal.TcsmtError is tcsmt.TcsmtError

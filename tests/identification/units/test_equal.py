@@ -14,7 +14,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import family_like, random_row
 from tests.support.sampling import mostly_long
 
@@ -82,7 +82,7 @@ def test_rules_are_proved_by_the_engine(rule):
     other = one.varied(**change)
     family = family_like(one)
     pair = canonical(family, np.array([family.row(one), family.row(other)]))
-    assert (present(family.row(one)) != present(family.row(other))).any()
+    assert (not_none(family.row(one)) != not_none(family.row(other))).any()
     assert (pair[0] == pair[1]).all()
     found = compare_models(("one", one), ("other", other), Domain(finite=False), Solving())
     assert type(found.verdict).__name__ == "Equivalent"

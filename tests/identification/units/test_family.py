@@ -8,7 +8,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import family_like, random_row
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -20,7 +20,7 @@ def test_rows_and_models_correspond():
         family = Family.of(map(format_named, formats.split()), k)
         for _ in range(10):
             row = random_row(family, random)
-            assert (present(family.row(family.model(row))) == row).all()
+            assert (not_none(family.row(family.model(row))) == row).all()
 
 
 def test_count_is_the_number_of_rows():
@@ -44,7 +44,7 @@ def test_structures_differ_in_their_blocks():
 
 def test_rows_one_column_apart():
     family = family_like(VOLTA)
-    row = present(family.row(VOLTA))
+    row = not_none(family.row(VOLTA))
     near = family.one_column_apart(row)
     assert ((near != row).sum(axis=1) == 1).all()
     for one in near:
@@ -54,7 +54,7 @@ def test_rows_one_column_apart():
 def test_a_neighbour_in_the_family_is_one_column_apart():
     """A model that differs in one parameter is the same hypothesis or one column apart, or none of them."""
     family = family_like(VOLTA)
-    row = present(family.row(VOLTA))
+    row = not_none(family.row(VOLTA))
     near = {tuple(one) for one in family.one_column_apart(row).tolist()}
     rows = [family.row(one.model) for one in neighbours(VOLTA)]
     inside = {tuple(one.tolist()) for one in rows if one is not None} - {tuple(row.tolist())}

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import kinds_like
 from tests.support.sampling import mostly_long
 
@@ -47,8 +47,8 @@ def test_which_nan_is_handed_on():
     assert found.verdict == "identified"
     assert "x86/vdpbf16ps" in found.catalogue
     assert f"catalogue: {', '.join(found.catalogue)}" in as_text(found)
-    assert present(found.model).parameters.nan.name == "a, b, c, 0xffc00000"
-    assert present(found.model).digest == model.digest
+    assert not_none(found.model).parameters.nan.name == "a, b, c, 0xffc00000"
+    assert not_none(found.model).digest == model.digest
 
 
 @pytest.mark.long
@@ -58,8 +58,8 @@ def test_a_lane_order_that_is_not_standard_is_not_taken_for_one():
         model = row_named("x86/tdpbf16ps@guide").model.varied(k=8, order=order)
         found = Identification(chains(model), model_box(model)).run()
         assert found.verdict == "identified"
-        assert present(found.model).parameters.order == order
-        assert present(found.model).digest == model.digest
+        assert not_none(found.model).parameters.order == order
+        assert not_none(found.model).digest == model.digest
 
 
 @pytest.mark.parametrize("kind", ["random", "a lane left out", "c ignored", "last bit set"])
@@ -85,7 +85,7 @@ def test_other_boxes_are_refuted(kind):
 def test_random_chains_are_never_mistaken(seed, k, formats):
     """A random hypothesis as a box: what is identified answers as it does."""
     d = FORMATS["f32" if formats == "bf16" else "f16"]
-    hypotheses = present(IeeeHypotheses.of((FORMATS[formats], FORMATS[formats], d, d), k))
+    hypotheses = not_none(IeeeHypotheses.of((FORMATS[formats], FORMATS[formats], d, d), k))
     family, random = hypotheses.family, np.random.default_rng(seed)
     first = family.first()
     rows = family.grown(first[[int(random.integers(len(first)))]])

@@ -7,7 +7,7 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IntegerDotAdd
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import kinds_like
 from tests.support.sampling import mostly_long
 
@@ -24,7 +24,7 @@ def test_rows_of_the_catalogue_are_identified(name):
     model = row_named(name).model
     found = Identification(kinds_like(model), model_box(model)).run()
     assert found.verdict == "identified"
-    assert present(found.model).digest == model.digest
+    assert not_none(found.model).digest == model.digest
     assert name in found.catalogue
     assert len(found.exchanges) < 20
 
@@ -36,7 +36,7 @@ def test_blocks_that_saturate_are_told_apart(n_fma):
     )
     found = Identification(kinds_like(model), model_box(model)).run()
     assert found.verdict == "identified"
-    assert present(found.model).digest == model.digest
+    assert not_none(found.model).digest == model.digest
 
 
 @pytest.mark.parametrize("seed", range(3))

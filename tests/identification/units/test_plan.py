@@ -23,7 +23,7 @@ from tcsmt.identification.units.plan import (
 from tcsmt.identification.units.questions import Questions
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -47,11 +47,11 @@ def test_units_of_the_catalogue() -> None:
     family = family_like(VOLTA)
     found = catalogue_members(family)
     assert any(name.startswith("volta/") for name in found)
-    assert (next(iter(found.values())) == present(family.row(VOLTA))).all()
+    assert (next(iter(found.values())) == not_none(family.row(VOLTA))).all()
     assert len({tuple(row.tolist()) for row in found.values()}) == len(found)
     for name, row in found.items():
         model = row_named(name).model
-        assert (present(family.row(model)) == row).all()
+        assert (not_none(family.row(model)) == row).all()
     assert catalogue_members(FAMILY) == {}
 
 

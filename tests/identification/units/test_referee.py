@@ -36,7 +36,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.audit import audit_of, closing, gaps, listed
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 from tests.oracles import exact, tiny
 
 pytestmark = pytest.mark.usefixtures("no_luck")

@@ -18,7 +18,7 @@ from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.families import family_like, fused_rows, kinds_like, simulated
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -88,7 +88,7 @@ def test_a_sum_that_vanishes_shows_a_coarse_grid():
 def test_an_exact_sum_before_c_is_identified():
     found = Identification(kinds_like(EXACT), model_box(EXACT)).run()
     assert found.verdict == "identified"
-    assert present(found.model).digest == EXACT.digest
+    assert not_none(found.model).digest == EXACT.digest
 
 
 def test_samples_weigh_kinds_alike() -> None:
@@ -114,7 +114,7 @@ def test_a_changed_nan_is_read():
     found = Identification(kinds_like(VOLTA), model_box(changed)).run()
     assert found.verdict == "identified"
     asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
-    assert present(found.model).parameters.nan == (changed.parameters.nan if asked_nan else None)
+    assert not_none(found.model).parameters.nan == (changed.parameters.nan if asked_nan else None)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_a_flipped_answer_to_the_last_deciding_question_is_found():
 
         found = Identification(kinds_like(VOLTA), box, options=QUICK).run()
         right = (
-            found.model is not None and (fused_rows(found) == present(family.row(VOLTA))).all(axis=1).any()
+            found.model is not None and (fused_rows(found) == not_none(family.row(VOLTA))).all(axis=1).any()
         )
         assert found.verdict in ("refuted", "inconsistent") or right
 
@@ -202,7 +202,7 @@ def test_catalogue_rows_are_never_lost(name):
     found = Identification(kinds_like(model), model_box(model), options=SolvingOptions(steps=1_000_000)).run()
     assert found.verdict in ("identified", "open")
     assert len(found.exchanges) <= 60
-    assert (fused_rows(found) == present(family.row(model))).all(axis=1).any()
+    assert (fused_rows(found) == not_none(family.row(model))).all(axis=1).any()
 
 
 def outside():
@@ -253,7 +253,7 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
 
         found = Identification(kinds_like(model), box, seed=seed + 1, options=QUICK).run()
         right = (
-            found.model is not None and (fused_rows(found) == present(family.row(model))).all(axis=1).any()
+            found.model is not None and (fused_rows(found) == not_none(family.row(model))).all(axis=1).any()
         )
         assert found.verdict in ("refuted", "inconsistent") or right
 

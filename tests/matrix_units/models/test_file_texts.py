@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml, toml_value
+from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml, toml_value, unmarked
 from tcsmt.matrix_units.models.files import KINDS
 
 
@@ -34,3 +34,9 @@ def test_every_parameter_has_a_meaning(kind: str) -> None:
 )  # fmt: skip
 def test_values(value: object, text: str) -> None:
     assert toml_value(value) == text
+
+
+def test_roles_and_literals_leave_what_they_name() -> None:
+    text = "see :func:`.decide` and :mod:`tcsmt.arithmetic.nans` (:data:`~tcsmt.x.NAN`), ``b0`` and `c`"
+    assert unmarked(text) == "see decide and tcsmt.arithmetic.nans (NAN), b0 and c"
+    assert unmarked(":class:`the bound <tcsmt.Bound>`: 2 : 1, a::b") == "the bound: 2 : 1, a::b"

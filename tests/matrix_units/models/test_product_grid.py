@@ -14,7 +14,7 @@ from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.models.product_grid import BIAS, WIDE, GridNumbers, exact_products, exponent_word
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 FRACTION_BITS = 13
 
@@ -84,5 +84,5 @@ def test_the_word_of_one_operand() -> None:
     fmt = FORMATS["f16"]
     word, zero, nan = (exponent_word(fmt, const(x, 16), 7).value for x in (0x3C00, 0x8000, fmt.nan_word or 0))
     assert (word, zero) == (fmt.bias + 7, 0)
-    assert present(nan) > 1 << 13
+    assert not_none(nan) > 1 << 13
     assert widen(const(0x3C00, 16), fmt, WIDE).value == 0x3F800000

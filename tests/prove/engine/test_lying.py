@@ -38,7 +38,7 @@ from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.study.survey.verdict_store import settle, verdicts_in
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
 from tests.support.sampling import mostly_long, one_in
 

@@ -10,7 +10,7 @@ from form_proofs.exact_form_proof import deduced
 from tcsmt.language.terms import any_of, const
 from tcsmt.matrix_units.arithmetic import native
 from tcsmt.simulate.forms.exact_form import ExactForm, ExactNumbers, odd_last_bit
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.answers import refuted
 from tests.support.exact_forms import FIRST, HALF, LAST, Fault, first, form_of, refused, with_fault
 from tests.support.term_fields import with_node
@@ -42,7 +42,7 @@ OF_HALF: dict[str, Fault] = {
     "what is lost is forgotten": lambda step: (
         native.to_single(odd_last_bit(step.number)), native.to_single(step.number)
     ),
-    "c in binary32 is the next number": lambda step: (present(step.c).single, present(step.c).single + 1),
+    "c in binary32 is the next number": lambda step: (not_none(step.c).single, not_none(step.c).single + 1),
 }  # fmt: skip
 
 

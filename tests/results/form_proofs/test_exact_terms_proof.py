@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.language.terms import Term, umax
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support.exact_forms import FIRST, LAST, Fault, refused, with_fault
 from tests.support.term_fields import with_node
 
@@ -40,8 +40,8 @@ FAULTS: dict[str, Fault] = {
 }  # fmt: skip
 #: The same of c.
 OF_C: dict[str, Fault] = {
-    "c's word of size is one less": lambda step: (present(step.c).size, present(step.c).size - 1),
-    "c's word of place is one less": lambda step: (present(step.c).place, present(step.c).place - 1),
+    "c's word of size is one less": lambda step: (not_none(step.c).size, not_none(step.c).size - 1),
+    "c's word of place is one less": lambda step: (not_none(step.c).place, not_none(step.c).place - 1),
     "c is not in the largest word of place": lambda step: (
         step.places, umax(*(lane.place for lane in step.lanes)).zext(step.places.width)
     ),

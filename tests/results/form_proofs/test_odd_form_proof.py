@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 from tests.support import answers
 from tests.support.odd_forms import form_of
 from tests.support.term_fields import with_node
@@ -59,7 +59,7 @@ FAULTS: dict[str, Fault] = {
     "a word of size is one less": lambda form: _of_lane(form, lambda lane: lane.size, lambda x: x - 1),
     "a word of place is one less": lambda form: _of_lane(form, lambda lane: lane.place, lambda x: x - 1),
     "a lane is not in the largest word of size": lambda form: (
-        present(form.steps[0].sizes), umax(form.steps[0].lanes[0].size)
+        not_none(form.steps[0].sizes), umax(form.steps[0].lanes[0].size)
     ),
     "a sum is the next number": lambda form: (form.steps[0].whole, form.steps[0].whole + 1),
     "what is lost is forgotten": lambda form: (form.steps[0].word, native.to_single(form.steps[0].whole)),
@@ -113,7 +113,7 @@ def test_products_that_lie_farther_apart_are_refused() -> None:
     numbers = replace(form.numbers, spread=form.numbers.spread + 2)
 
     def unsure(step: OddStep) -> Term:
-        return ~is_usual(step.word) | numbers.unsure(present(step.sizes), present(step.places))
+        return ~is_usual(step.word) | numbers.unsure(not_none(step.sizes), not_none(step.places))
 
     assert refused(replace(with_guard(unsure, own), numbers=numbers))
 

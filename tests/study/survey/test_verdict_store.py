@@ -17,7 +17,7 @@ from tcsmt.study.survey import verdict_store
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.work import Failure
+from tcsmt.support.jobs.processes import Failure
 from tests.support.questions import unit
 
 ASKING = SolvingOptions(confirm=False)

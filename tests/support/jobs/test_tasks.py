@@ -24,8 +24,8 @@ from tcsmt.face.cli import main
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.support.jobs import processes
+from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
-from tcsmt.support.jobs.work import Task
 from tests.support.paths import ROOT
 from tests.support.sampling import one_in
 

@@ -9,7 +9,7 @@ import click
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.findings import findings as findings_of
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
 from tcsmt.face.cli.certified import say_certified
@@ -46,7 +46,7 @@ def findings(
       tcsmt accuracy findings --output accuracy.json --certificate proofs
       tcsmt accuracy findings --output accuracy.json --only "bound of single-bf16: x86/"
     """
-    with shown() as progress:
+    with progress_bar() as progress:
         results = findings_of(output, only=only, search=search, options=solving, progress=progress)
     show(results, as_json=as_json)
     say_certified(solving, results.verdicts)

@@ -9,7 +9,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.reduced import DISTINCT_FP16_UNITS, WIDTHS
 from tcsmt.face.api.reduced import reduced as reduced_facts
-from tcsmt.face.api.terminal import TcsmtError, shown
+from tcsmt.face.api.terminal import TcsmtError, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import answer
@@ -64,7 +64,7 @@ def reduced(
       tcsmt accuracy reduced --output reduced.json
     """
     numbers = widths_of(widths)
-    with shown() as progress:
+    with progress_bar() as progress:
         facts = reduced_facts(
             questions, units, widths=numbers, inputs=inputs, seconds=seconds, output=output, options=solving,
             progress=progress,

@@ -8,7 +8,7 @@ import click
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.slices import slices as exact_slices
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.printing import show
@@ -36,7 +36,7 @@ def slices(
       tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --output exact.json
       tcsmt accuracy slices --only turing/mma.m8n8k16.s32 --certificate proofs
     """
-    with shown() as progress:
+    with progress_bar() as progress:
         result = exact_slices(only, output=output, options=solving, progress=progress)
     say_certified(solving, result.verdicts)
     show(result, as_json=as_json)

@@ -11,7 +11,7 @@ import click
 
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.splits import split as analyse
-from tcsmt.face.api.terminal import Exit, shown, silent, unseen
+from tcsmt.face.api.terminal import Exit, ignore, no_progress, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.printing import echo_json
 
@@ -54,10 +54,10 @@ def split(
     """
     if solving.certificate is not None and not prove:
         raise click.UsageError("--certificate needs --prove")
-    with shown(lines=False) if go_through else nullcontext(unseen) as progress:
+    with progress_bar(lines=False) if go_through else nullcontext(no_progress) as progress:
         analyses = analyse(
             formats, prove=prove, try_all=go_through, output=output, options=solving, progress=progress,
-            told=silent if as_json else click.echo, say=partial(click.echo, err=True),
+            told=ignore if as_json else click.echo, say=partial(click.echo, err=True),
         )  # fmt: skip
     if as_json:
         echo_json({"splits": [analysis.as_json() for analysis in analyses]})

@@ -12,7 +12,7 @@ import click
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.sweep import DISTRIBUTIONS, LENGTHS
 from tcsmt.face.api.sweep import sweep as sweep_of
-from tcsmt.face.api.terminal import make_folder, require_matplotlib, shown
+from tcsmt.face.api.terminal import make_folder, progress_bar, require_matplotlib
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import ALGORITHM, UNIT
 
@@ -93,7 +93,7 @@ def sweep(
     if folder is not None:
         require_matplotlib()
         make_folder(folder)
-    with shown() as progress:
+    with progress_bar() as progress:
         result = sweep_of(
             algorithms, units, distributions=distributions, lengths=lengths or LENGTHS, size=size,
             seeds=seeds, jobs=solving.jobs, scheduler=solving.scheduler, output=output, progress=progress,

@@ -10,7 +10,7 @@ import click
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.bound_table import FORMS
 from tcsmt.face.api.bound_table import table as table_of
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.accuracy.inputs import search_option
 from tcsmt.face.cli.domain import domain_of_operands
@@ -73,7 +73,7 @@ def table(
       tcsmt accuracy table --arch v100 --arch h100 --format f16 --k 16 --k 64 --as latex
       tcsmt accuracy table --arch h100 --algorithm bf16x9 --k 1024 --output table.json --certificate proofs
     """
-    with shown() as progress:
+    with progress_bar() as progress:
         result = table_of(
             units,
             formats=formats,

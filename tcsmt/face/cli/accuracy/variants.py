@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.face.api.terminal import TcsmtError, silent
+from tcsmt.face.api.terminal import TcsmtError, ignore
 from tcsmt.face.api.variants import LENGTHS
 from tcsmt.face.api.variants import variants as parameter_variants
 from tcsmt.face.cli import options
@@ -34,7 +34,7 @@ def variants(largest: int, as_json: bool, output: Path | None) -> None:
     Examples:
       tcsmt accuracy variants --output variants.json
     """
-    result = parameter_variants(largest, output=output, told=silent if as_json else click.echo)
+    result = parameter_variants(largest, output=output, told=ignore if as_json else click.echo)
     if as_json:
         show(result, as_json=True)
     if output is None:

@@ -12,7 +12,7 @@ from tcsmt.face.api.asked import Domain
 from tcsmt.face.api.certificate_summary import summary_of_books, summary_of_checks
 from tcsmt.face.api.certificates import Expected, NotStated, checked_in, stating
 from tcsmt.face.api.certified_books import certified_in
-from tcsmt.face.api.terminal import Exit, TcsmtError, choose, counted, shown
+from tcsmt.face.api.terminal import Exit, TcsmtError, choose, counted, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.printing import echo_json
@@ -118,7 +118,7 @@ def check(
 def _with_prover(prover: str, folder: Path, books: Path | None, only: str, as_json: bool) -> NoReturn:
     """Each statement as the prover takes it."""
     done = []
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         for statement in certified_in(folder, books, titled=lambda title: only in title, progress=progress):
             done.append(statement)
             if not as_json:

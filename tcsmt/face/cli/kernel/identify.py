@@ -10,7 +10,7 @@ import click
 from tcsmt.face.api.array_files import read_array
 from tcsmt.face.api.asked import SolvingOptions
 from tcsmt.face.api.kernel_identify import kernel_identify
-from tcsmt.face.api.terminal import interrupted_once, shown
+from tcsmt.face.api.terminal import interrupted_once, progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
@@ -89,7 +89,7 @@ def identify(
         if sys.stderr.isatty():
             click.echo(f"gives all of D: {kernel}", err=True)
 
-    with interrupted_once(), shown(lines=False) as progress:
+    with interrupted_once(), progress_bar(lines=False) as progress:
         result = kernel_identify(
             a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
             c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,

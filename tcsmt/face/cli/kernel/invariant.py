@@ -6,7 +6,7 @@ import click
 
 from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.kernel_invariant import kernel_invariant
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.domain import domain_of_models
 from tcsmt.face.cli.names import UNIT
@@ -61,7 +61,7 @@ def invariant(
       tcsmt kernel invariant h100 --reductions chained,split-k:2,split-k:4
       tcsmt kernel invariant volta --reductions split-k:2,split-k:2,reversed --epilogue c=epilogue
     """
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         result = kernel_invariant(
             unit, reductions, domain, k=k, epilogue=epilogue, narrow=narrow, options=solving,
             progress=progress,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.face.api.kernel_tree import PRODUCTS, kernel_tree
-from tcsmt.face.api.terminal import shown
+from tcsmt.face.api.terminal import progress_bar
 from tcsmt.face.cli import options
 from tcsmt.face.cli.functions import function_named
 from tcsmt.face.cli.names import UNIT
@@ -68,7 +68,7 @@ def tree(
     if (function is None) == (kernel is None):
         raise click.UsageError("give one of --python and --kernel")
     multiply = str(kernel) if function is None else function_named(function)
-    with shown(lines=False) as progress:
+    with progress_bar(lines=False) as progress:
         result = kernel_tree(
             multiply, k, operands=format_name, shape=shape, products=products, progress=progress
         )

@@ -29,7 +29,7 @@ from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import lisp_string
 from tcsmt.support.files import make_folder, replace_text
-from tcsmt.support.progress import silent
+from tcsmt.support.progress import ignore
 
 __all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "certifying", "files_of", "write_book"]
 
@@ -180,7 +180,7 @@ def write_book(book: Book, folder: Path) -> None:
 
 @contextmanager
 def certifying(
-    books: Path | None, timeout: float, say: Callable[[str], None] = silent
+    books: Path | None, timeout: float, say: Callable[[str], None] = ignore
 ) -> Iterator[Callable[[Book], CertifiedBook]]:
     """What certifies a book: writes it, has its clauses refuted, and gives it to ACL2.
 

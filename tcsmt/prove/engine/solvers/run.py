@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, read
-from tcsmt.support.invariants import present
+from tcsmt.support.invariants import not_none
 
 __all__ = ["Child", "installed", "longest", "solve", "spent", "start", "stop"]
 
@@ -224,7 +224,7 @@ class _Solver:
     @property
     def output(self) -> IO[bytes]:
         """Its standard output."""
-        return present(self.process.stdout)
+        return not_none(self.process.stdout)
 
     def more(self) -> bool:
         """Read what is there; whether there may be more to come, and it may be wanted."""

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tcsmt.face.cli import main
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.jobs import processes
-from tcsmt.support.jobs.work import Task
+from tcsmt.support.jobs.processes import Task
 
 
 def run(*arguments: object) -> tuple[int, str]:

@@ -125,7 +125,7 @@ def test_ctrl_c_ends_the_search_and_not_the_command(
     def interrupting(**options: object) -> Iterator[Callable[[int, int, str], None]]:
         yield lambda done, count, what: os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("tcsmt.face.cli.kernel.identify.shown", interrupting)
+    monkeypatch.setattr("tcsmt.face.cli.kernel.identify.progress_bar", interrupting)
     text = done("kernel", "identify", *files, "--unit", "ampere", code=3)
     assert "STOPPED: interrupted; 0 of them were held against D" in text
 
