@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.measured.row_files import line_of_row, shaped
 from tcsmt.simulate.rows import Words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 
-__all__ = ["HEXADECIMAL", "DataSet", "Formats", "words_of"]
+__all__ = ["HEXADECIMAL", "DataSet", "Formats", "Register", "placed", "words_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,6 +82,12 @@ class DataSet:
         if not rows or not k:
             raise TcsmtError(f"{self.path} has no rows")
 
+    @classmethod
+    def of(cls, words: Mapping[str, Array], **others: Any) -> DataSet:
+        """Return the data set of the words of operands and of D, by name. others: its other fields."""
+        operands = Operands(**{name: array for name, array in words.items() if name != "d"})
+        return cls(operands=operands, d=words["d"], **others)
+
     @property
     def rows(self) -> int:
         """Number of rows."""
@@ -100,58 +109,90 @@ class DataSet:
                 return f"{self.path}: row {row}"
 
 
-def words_of(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
-    """Return the arrays a, b, c, d (and scales, where the model has them) of rows as JSON has them.
-
-    where: the file and key, for errors. Raises :class:`.TcsmtError`, which names the row and the word.
-    """
+def placed(where: str, rows: object) -> dict[str, Any]:
+    """Return the rows of a list as JSON has them, by where each stands. where: the file and key."""
     if not isinstance(rows, list) or not rows:
         raise TcsmtError(f"{where} is not a list of rows, or is empty")
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict) or not row.keys() >= {*"abcd"}:
-            raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
-    lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
-    texts = _Texts(where, lanes)
-    columns = {
-        side: np.array(
-            [
-                (texts.vector if side in "ab" else texts.word)(f"[{i}].{side}", fmt, row[side])
-                for i, row in enumerate(rows)
-            ],
-            unsigned(fmt),
-        )
-        for side, fmt in zip("abcd", formats, strict=True)
-    }
-    if model is not None and model.scale_format is not None:
-        scales, fmt = _Texts(where, model.scales, of_scales=True), model.scale_format
-        for name in ("scale_a", "scale_b"):
-            words = [scales.vector(f"[{i}].{name}", fmt, row.get(name)) for i, row in enumerate(rows)]
-            columns[name] = np.array(words, unsigned(fmt))
-    return columns
+    return {f"{where}[{number}]": row for number, row in enumerate(rows)}
 
 
 @dataclass(frozen=True)
-class _Texts:
-    """Words as hexadecimal texts. where: the file and key, for errors. count: the words of a vector."""
+class Register:
+    """How a file holds the words of an operand: a sign, 8 bits of exponent, and so many of fraction.
 
-    where: str
-    count: int
-    of_scales: bool = False
+    Formats with fewer bits have the lower ones of the exponent, and the upper ones of the fraction.
+    """
 
-    def word(self, place: str, fmt: AnyFormat, text: object) -> int:
-        """A word of the format."""
-        if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
-            raise TcsmtError(f"{self.where}{place}: {text!r} is not a hexadecimal word")
-        if int(text, 16) >> fmt.width:
-            raise TcsmtError(f"{self.where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
-        return int(text, 16)
+    fraction_bits: int
+    exponent_bits = 8
 
-    def vector(self, place: str, fmt: AnyFormat, texts: object) -> list[int]:
-        """As many words of the format as there should be."""
-        if not isinstance(texts, list):
-            raise TcsmtError(f"{self.where}{place} is not a list of words")
-        if len(texts) != self.count:
-            scales = f"the unit has {counted(self.count, 'block scale')}"
-            wanted = scales if self.of_scales else f"[0].a has {self.count}"
-            raise TcsmtError(f"{self.where}{place} has {counted(len(texts), 'word')}, but {wanted}")
-        return [self.word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
+    @property
+    def width(self) -> int:
+        """Bits of a word."""
+        return 1 + self.exponent_bits + self.fraction_bits
+
+    def word(self, where: str, fmt: Format, register: int) -> int:
+        """A register's word as one of the format: what it has no place for must be zero."""
+        unused = self.fraction_bits - fmt.fraction_bits
+        sign, magnitude = divmod(register, 1 << (self.width - 1))
+        if magnitude & ((1 << unused) - 1) or magnitude >> unused >> fmt.sign_bit:
+            raise TcsmtError(f"{where}: {register:#x} has bits that a word of {fmt.name} has no place for")
+        return sign << fmt.sign_bit | magnitude >> unused
+
+
+def words_of(
+    rows: Mapping[str, Any],
+    formats: Formats,
+    model: Model | None = None,
+    registers: Mapping[str, Register] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the arrays a, b, c, d (and scales, where the model has them) of rows as JSON has them.
+
+    rows: by where each stands, for errors. registers: how sides are held that do not have words of the
+    formats. Raises :class:`.TcsmtError`, which names the row and the word.
+    """
+    for where, row in rows.items():
+        if not isinstance(row, dict) or not row.keys() >= {*"abcd"}:
+            raise TcsmtError(f"{where} is not an object with a, b, c and d")
+    first = next(iter(rows.values()))["a"]
+    lanes = len(first) if isinstance(first, list) else 0
+    sides = {
+        side: (fmt, lanes, f"a of the first row has {lanes}")
+        for side, fmt in zip("abcd", formats, strict=True)
+    }
+    if model is not None and model.scale_format is not None:
+        scales = model.scale_format, model.scales, f"the unit has {counted(model.scales, 'block scale')}"
+        sides |= {"scale_a": scales, "scale_b": scales}
+    columns: dict[str, Any] = {}
+    for side, (fmt, count, wanted) in sides.items():
+        read = partial(_word, fmt=fmt, register=registers.get(side))
+        words = [
+            read(f"{where}.{side}", row[side])
+            if side in "cd"
+            else _vector(f"{where}.{side}", row.get(side), count, wanted, read)
+            for where, row in rows.items()
+        ]
+        columns[side] = np.array(words, unsigned(fmt))
+    return columns
+
+
+def _word(where: str, text: object, fmt: AnyFormat, register: Register | None) -> int:
+    """A hexadecimal word of the format, or of a register."""
+    if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
+        raise TcsmtError(f"{where}: {text!r} is not a hexadecimal word")
+    word, width = int(text, 16), fmt.width if register is None else register.width
+    if word >> width:
+        name = fmt.name if register is None else f"the register of {fmt.name}"
+        raise TcsmtError(f"{where}: {text!r}: a word of {name} has {width} bits")
+    return word if register is None else register.word(where, float_format(fmt), word)
+
+
+def _vector(
+    where: str, texts: object, count: int, wanted: str, read: Callable[[str, object], int]
+) -> list[int]:
+    """As many words as there should be."""
+    if not isinstance(texts, list):
+        raise TcsmtError(f"{where} is not a list of words")
+    if len(texts) != count:
+        raise TcsmtError(f"{where} has {counted(len(texts), 'word')}, but {wanted}")
+    return [read(f"{where}[{i}]", text) for i, text in enumerate(texts)]

@@ -30,9 +30,9 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows, sequences_of
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.matrix_units.files.model_files import is_model_file, read_model
-from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import resolve
-from tcsmt.simulate.measured.dataset import HEXADECIMAL, DataSet, Formats, words_of
+from tcsmt.simulate.measured.dataset import HEXADECIMAL, DataSet, Formats, placed, words_of
 from tcsmt.simulate.measured.row_files import (
     model_named_in,
     read_arrays,
@@ -385,9 +385,7 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
     }
     convention = _text(where, entry, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(
-        name=uncompressed(path).stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words)
-    )
+    return DataSet.of(words, name=uncompressed(path).stem, path=path, **facts)
 
 
 # JSON: directed cases, and tcsmt's own
@@ -421,12 +419,11 @@ def _json_file(path: Path) -> DataSet:
             "notes": _text(str(path), data, "notes", ""),
             "provenance": {key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
         }
-    words = words_of(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
+    rows = placed(f"{path}: {key}", data[key])
+    words = words_of(rows, facts["formats"], row.model if key == "rows" else None)
     convention = _text(str(path), data, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(
-        name=uncompressed(path).stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words)
-    )
+    return DataSet.of(words, name=uncompressed(path).stem, path=path, **facts)
 
 
 # The published text files: GPU/FORMAT/{a,b}_GPU_FORMAT.txt, {c,d}_GPU_FORMAT.txt
@@ -471,7 +468,8 @@ def _published(path: Path) -> DataSet:
             raise TcsmtError(f"{path}: {side} has {len(array)} rows, but a has {rows}")
     if words["b"].shape[1] != lanes:
         raise TcsmtError(f"{path}: b has {words['b'].shape[1]} lanes, but a has {lanes}")
-    return DataSet(
+    return DataSet.of(
+        words,
         name=f"{gpu}_{inputs.name}_{result.name}".lower(),
         path=path,
         gpu=gpu,
@@ -479,8 +477,6 @@ def _published(path: Path) -> DataSet:
         interface=without_c or CALLED[inputs.name],
         formats=formats,
         notes=notes,
-        d=words.pop("d"),
-        operands=Operands(**words),
     )
 
 

@@ -74,7 +74,7 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: s
     Returns words: a, b of shape (rows, k), c of (rows,), scales of (rows, scales), unsigned integers of the
     formats' sizes. Raises :class:`.TcsmtError`, also for a file without rows.
     """
-    read = _READERS[choose("suffix of an input file", uncompressed(path).suffix.lower(), _READERS)]
+    read = _READERS[choose("suffix of an input file", _suffix(path), _READERS)]
     inputs = read(path, model, rounded, operand_rule(operands))
     if not len(inputs.c):
         raise TcsmtError(f"{path} has no rows")
@@ -105,12 +105,13 @@ def model_named_in(path: Path) -> str:
 
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """
-    if uncompressed(path).suffix.lower() == ".npz":
+    suffix = _suffix(path)
+    if suffix == ".npz":
         names = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
-    elif uncompressed(path).suffix.lower() in word_files.SUFFIXES:
+    elif suffix in word_files.SUFFIXES:
         return word_files.named(_text(path))
     else:
-        names = {row.get("model") or "" for _, row in _csv_lines(path)}
+        names = {row.get("model", "") for _, row in _csv_rows(path)[1]}
     if len(names) > 1:
         raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(names))}")
     return names.pop() if names else ""
@@ -122,8 +123,8 @@ def read_results(path: Path, model: Model) -> Array:
 
     Returns an array of shape (rows,) and of ``unsigned(model.d_format)``. Raises :class:`.TcsmtError`.
     """
-    fmt = model.d_format
-    if uncompressed(path).suffix.lower() == ".npz":
+    fmt, suffix = model.d_format, _suffix(path)
+    if suffix == ".npz":
         arrays = read_npz(path)
         if "d" not in arrays:
             raise TcsmtError(f"{path}: array d is missing")
@@ -131,48 +132,52 @@ def read_results(path: Path, model: Model) -> Array:
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))
         return to_words(fmt, array, f"{path}: d")
-    if uncompressed(path).suffix.lower() in word_files.SUFFIXES:
-        rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
+    if suffix in word_files.SUFFIXES:
+        rows = word_files.rows_of_text(str(path), suffix, _text(path), model)
         if rows and len(rows[0][1]) == len(model.input_names):
             raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
         return np.array([row[-1] for _, row in rows], unsigned(fmt))
-    words = []
-    for number, row in _csv_lines(path):
-        if row.get("d") is None:
-            raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
-        words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
-    return np.array(words, unsigned(fmt))
+    header, lines = _csv_rows(path)
+    if "d" not in header:
+        raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
+    return np.array([word_at(f"{path}:{line}: d", fmt, row["d"]) for line, row in lines], unsigned(fmt))
 
 
 def line_of_row(path: Path, row: int) -> int:
     """Return the line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
-    return next(islice(_csv_lines(path), row, None))[0]
+    return next(islice(_csv_rows(path)[1], row, None))[0]
 
 
-def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
-    try:
-        reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
-        header = [name.strip() for name in next(reader, [])]
-        twice = [name for name, count in Counter(header).items() if name and count > 1]
-        if twice:
-            raise TcsmtError(f"{path}:1: column {twice[0]} is given twice")
-        for values in reader:
+def _csv_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Return the columns' names, and each row by them, with its line; blank rows are left out."""
+    reader = csv.reader(io.StringIO(_text(path), newline=""))
+
+    def lines() -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+
+    header = [name.strip() for name in next(lines(), [])]
+    twice = [name for name, count in Counter(header).items() if name and count > 1]
+    if twice:
+        raise TcsmtError(f"{path}:1: column {twice[0]} is given twice")
+
+    def rows() -> Iterator[tuple[int, dict[str, str]]]:
+        for values in lines():
             if any(value.strip() for value in values):
-                yield reader.line_num, dict(zip(header, values, strict=False))
-    except UnicodeDecodeError:
-        raise TcsmtError(f"{path} is not UTF-8 text") from None
-    except csv.Error as error:
-        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+                if len(values) != len(header):
+                    raise TcsmtError(
+                        f"{path}:{reader.line_num}: {len(values)} values for {len(header)} columns"
+                    )
+                yield reader.line_num, dict(zip(header, values, strict=True))
+
+    return header, rows()
 
 
 def read_json(path: Path, **options: Any) -> Any:
     """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise TcsmtError(f"{path} is not JSON: it is not UTF-8 text") from None
-    return parse_json(str(path), text, **options)
+    return parse_json(str(path), _text(path, " is not JSON: it"), **options)
 
 
 def parse_json(where: str, text: str, **options: Any) -> Any:
@@ -294,7 +299,7 @@ def word_at(
 def rows_of_json(path: Path) -> list[Any]:
     """Return the rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
     options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
-    if uncompressed(path).suffix.lower() == ".jsonl":
+    if _suffix(path) == ".jsonl":
         return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]
     data = read_json(path, **options)
     rows = data.get("rows") if isinstance(data, dict) else data
@@ -303,11 +308,15 @@ def rows_of_json(path: Path) -> list[Any]:
     return rows
 
 
-def _text(path: Path) -> str:
+def _suffix(path: Path) -> str:
+    return uncompressed(path).suffix.lower()
+
+
+def _text(path: Path, what: str = "") -> str:
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path} is not UTF-8 text") from None
+        raise TcsmtError(f"{path}{what} is not UTF-8 text") from None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -345,38 +354,25 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
 
 
 def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
-    reader = csv.reader(io.StringIO(_text(path), newline=""))
+    header, lines = _csv_rows(path)
     names, formats = model.input_names, model.input_formats
     rules = {name: None if name.startswith("s") else rounding for name in names}  # scales are not operands
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        for name in header:
-            if name not in (*names, *_IGNORED):
-                last, scales = model.k - 1, model.scales
-                more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
-                raise TcsmtError(
-                    f"{path}:1: unknown column {name!r}; "
-                    f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
-                )
-            if header.count(name) > 1:
-                raise TcsmtError(f"{path}:1: column {name} is given twice")
-        missing = [name for name in names if name not in header and name != "c"]
-        if missing:
-            raise TcsmtError(f"{path}:1: missing columns: {', '.join(missing)}")
+    for name in header:
+        if name not in (*names, *_IGNORED):
+            last, scales = model.k - 1, model.scales
+            more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
+            raise TcsmtError(
+                f"{path}:1: unknown column {name!r}; for this model: a0 to a{last}, b0 to b{last}, c{more}"
+            )
+    missing = [name for name in names if name not in header and name != "c"]
+    if missing:
+        raise TcsmtError(f"{path}:1: missing columns: {', '.join(missing)}")
 
-        def rows() -> Iterator[_Row]:
-            for values in reader:
-                where = f"{path}:{reader.line_num}"
-                if not any(value.strip() for value in values):
-                    continue
-                if len(values) != len(header):
-                    raise TcsmtError(f"{where}: {len(values)} values for {len(header)} columns")
-                record = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [word_at(f"{where}: {n}", formats[n], record[n], rounded, rules[n]) for n in names]
+    def words(line: int, row: dict[str, str]) -> _Row:
+        row = {"c": "0x0", **row}
+        return [word_at(f"{path}:{line}: {n}", formats[n], row[n], rounded, rules[n]) for n in names]
 
-        return _inputs(model, list(rows()))
-    except csv.Error as error:
-        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+    return _inputs(model, [words(line, row) for line, row in lines])
 
 
 def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
@@ -442,7 +438,7 @@ def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
 
 
 def _read_words(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
-    rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
+    rows = word_files.rows_of_text(str(path), _suffix(path), _text(path), model)
     return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
 
 

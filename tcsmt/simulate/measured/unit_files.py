@@ -10,9 +10,7 @@ from typing import Any
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.catalogue.published_files import MVMUL_FILES, PREDICTIONS, SELECTIONS
-from tcsmt.matrix_units.models import Operands
-from tcsmt.simulate.measured.dataset import DataSet, Formats, words_of
-from tcsmt.simulate.measured.mvmul_files import mvmul_datasets
+from tcsmt.simulate.measured.dataset import DataSet, Formats, Register, words_of
 from tcsmt.simulate.measured.row_files import read_json
 from tcsmt.support.errors import TcsmtError
 
@@ -36,25 +34,62 @@ def unit_datasets(path: Path) -> Iterator[DataSet]:
     """Yield the rows of each unit. Raises :class:`.TcsmtError`, also where none is of a unit that is
     expected.
     """
-    if path.stem in MVMUL_FILES:
-        yield from mvmul_datasets(path)
-        return
     data = _read(path)
-    rows = data["rows"]
+    rows = {f"{path}: rows[{number}]": row for number, row in enumerate(data["rows"])}
+    for where, row in rows.items():
+        if not isinstance(row, dict):
+            raise TcsmtError(f"{where}: not an object")
+    if path.stem in MVMUL_FILES:
+        parts, registers = _of_mvmul(path, rows), _REGISTERS
+    else:
+        parts, registers = _selected(path, rows), {}
+    for name, unit, result, chosen in parts:
+        formats = Formats.of(unit.model)
+        results = {where: {**row, "d": row.get(result)} for where, row in chosen.items()}
+        yield DataSet.of(
+            words_of(results, formats, unit.model, registers), name=f"{path.stem}{name}", path=path,
+            gpu=_device(data, result), architecture=unit.architecture, interface=unit.instruction,
+            formats=formats, notes=str(data.get("licence", "")),
+            provenance={key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
+        )  # fmt: skip
+
+
+#: Rows by where they stand; those of a unit, with their data set's name and the key of their results.
+_Rows = Mapping[str, Any]
+_Part = tuple[str, Row, str, _Rows]
+
+
+def _selected(path: Path, rows: _Rows) -> Iterator[_Part]:
     for selection in SELECTIONS[path.stem]:
-        chosen = [row for row in rows if selection.has(row)]
+        chosen = {where: row for where, row in rows.items() if selection.has(row)}
         if not chosen:
             raise TcsmtError(f"{path}: rows: none is of {selection.unit}")
         unit = row_named(selection.unit)
-        formats = Formats.of(unit.model)
-        results = [{**row, "d": row[selection.result]} for row in chosen]
-        words = words_of(f"{path}: rows of {selection.unit}", results, formats, unit.model)
-        yield DataSet(
-            name=f"{path.stem}:{unit.instruction}", path=path, gpu=_device(data, selection.result),
-            architecture=unit.architecture, interface=unit.instruction, formats=formats,
-            notes=str(data.get("licence", "")), d=words.pop("d"), operands=Operands(**words),
-            provenance={key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
-        )  # fmt: skip
+        yield f":{unit.instruction}", unit, selection.result, chosen
+
+
+#: How files of MVMUL's registers call formats, and how they hold words.
+_NAMES = {"BF16": "bf16", "TF32": "tf32", "FP16": "f16", "FP32": "f32"}
+_REGISTERS = {"a": Register(10), "b": Register(10), "c": Register(23), "d": Register(23)}
+
+
+def _of_mvmul(path: Path, rows: _Rows) -> Iterator[_Part]:
+    """Yield the rows of each unit, which they say by ``arch``, ``src``, ``dst`` and ``phase``."""
+    if not rows:
+        raise TcsmtError(f"{path}: rows: there are none")
+    units: dict[str, tuple[Row, dict[str, Any]]] = {}
+    for where, row in rows.items():
+        for key in ("src", "dst"):
+            if row.get(key) not in [*_NAMES]:
+                raise TcsmtError(f"{where}: {key} = {row.get(key)!r}: must be one of {', '.join(_NAMES)}")
+        name = f"{row.get('arch')}/mvmul.{_NAMES[row['dst']]}.{_NAMES[row['src']]}.phase{row.get('phase')}"
+        try:
+            unit = row_named(name)
+        except TcsmtError as error:
+            raise TcsmtError(f"{where}: {error}") from None
+        units.setdefault(name, (unit, {}))[1][where] = row
+    for unit, chosen in units.values():
+        yield f"-{unit.architecture}-{unit.instruction}", unit, "d", chosen
 
 
 def _device(data: Mapping[str, Any], result: str) -> str:
@@ -117,7 +152,7 @@ def predictions(path: Path) -> Iterator[Prediction]:
         for reading in about.units:
             if reading not in row:  # not every source says something about every input
                 continue
-            words = words_of(where, [{**record, "d": row[reading]}], formats)
+            words = words_of({where: {**record, "d": row[reading]}}, formats)
             unit = named.get(reading)
             yield Prediction(
                 path, number, str(row[about.question]), reading, int(words["d"][0]), unit,

@@ -11,7 +11,7 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.simulate.measured.dataset import DataSet, Formats, words_of
+from tcsmt.simulate.measured.dataset import DataSet, Formats, placed, words_of
 from tcsmt.support.errors import TcsmtError
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -57,22 +57,22 @@ def test_where_a_row_stands(tmp_path: Path) -> None:
 
 
 def test_words_with_and_without_a_prefix() -> None:
-    found = words_of("rows", [ROW, ROW], FORMATS)
+    found = words_of(placed("rows", [ROW, ROW]), FORMATS)
     assert found["a"].tolist() == [[1, 2]] * 2 and found["b"].tolist() == [[0x3C00, 0xFFFF]] * 2
     assert found["c"].tolist() == [0x80000000] * 2 and found["d"].tolist() == [7, 7]
     assert [found[name].dtype for name in "abcd"] == [np.uint16, np.uint16, np.uint32, np.uint32]
-    assert set(words_of("rows", [ROW], FORMATS, VOLTA)) == {*"abcd"}
+    assert set(words_of(placed("rows", [ROW]), FORMATS, VOLTA)) == {*"abcd"}
 
 
 def test_block_scales() -> None:
     formats, scales = Formats.of(SCALED), ["7f"] * SCALED.scales
     row = ROW | {"a": ["1"], "b": ["2"], "scale_a": scales, "scale_b": scales}
-    found = words_of("rows", [row], formats, SCALED)
+    found = words_of(placed("rows", [row]), formats, SCALED)
     assert found["scale_a"].tolist() == [[127] * SCALED.scales]
     with pytest.raises(TcsmtError, match=rf"rows\[0\]\.scale_b has 1 word, but the unit has {SCALED.scales}"):
-        words_of("rows", [row | {"scale_b": ["7f"]}], formats, SCALED)
+        words_of(placed("rows", [row | {"scale_b": ["7f"]}]), formats, SCALED)
     with pytest.raises(TcsmtError, match=r"rows\[0\]\.scale_a is not a list of words"):
-        words_of("rows", [ROW | {"a": ["1"], "b": ["2"]}], formats, SCALED)
+        words_of(placed("rows", [ROW | {"a": ["1"], "b": ["2"]}]), formats, SCALED)
 
 
 @pytest.mark.parametrize(("rows", "said"), [
@@ -83,9 +83,9 @@ def test_block_scales() -> None:
     ([ROW | {"c": 3}], r"rows\[0\]\.c: 3 is not a hexadecimal word"),
     ([ROW | {"c": "-1"}], r"rows\[0\]\.c: '-1' is not"),
     ([ROW, ROW | {"a": ["1", "10000"]}], r"rows\[1\]\.a\[1\]: '10000': a word of f16 has 16 bits"),
-    ([ROW, ROW | {"b": ["1"]}], r"rows\[1\]\.b has 1 word, but \[0\]\.a has 2"),
+    ([ROW, ROW | {"b": ["1"]}], r"rows\[1\]\.b has 1 word, but a of the first row has 2"),
     ([ROW | {"b": "11"}], r"rows\[0\]\.b is not a list of words"),
 ])  # fmt: skip
 def test_bad_rows(rows: Any, said: str) -> None:
     with pytest.raises(TcsmtError, match=said):
-        words_of("rows", rows, FORMATS)
+        words_of(placed("rows", rows), FORMATS)

@@ -423,7 +423,7 @@ def test_own_json(tmp_path: Path) -> None:
         ({"a": ["13c00", "0", "0", "0"]}, "rows[1].a[0]: '13c00': a word of f16 has 16 bits"),
         ({"b": ["0", "0", "0", "1.5"]}, "rows[1].b[3]: '1.5' is not a hexadecimal word"),
         ({"b": ["0", 0, "0", "0"]}, "rows[1].b[1]: 0 is not a hexadecimal word"),
-        ({"a": ["0"] * 5}, "rows[1].a has 5 words, but [0].a has 4"),
+        ({"a": ["0"] * 5}, "rows[1].a has 5 words, but a of the first row has 4"),
         ({"a": "0000"}, "rows[1].a is not a list of words"),
         ({"c": "140000000"}, "rows[1].c: '140000000': a word of f32 has 32 bits"),
         ({"d": None}, "rows[1].d: None is not a hexadecimal word"),

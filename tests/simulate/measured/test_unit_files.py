@@ -23,6 +23,7 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 from tests.oracles import units
+from tests.oracles.mvmul import mvmul
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 
@@ -189,3 +190,107 @@ def test_riscv(row: Any, step: int) -> None:
     rows = step_rows(rng, model, 6000 // model.k // step)
     a, b = FLOATS[model.a_format.name], FLOATS[model.b_format.name]
     held(model, rows, [units.rvbna(a, b, left, right, c, model.k) for left, right, c in rows])
+
+
+# --- MVMUL's registers: held against the oracle, and broken ---------------------------------------
+
+
+NAME = "tenstorrent_mvmul_ttsim.json"
+GIVEN = ROOT.parent / "shared" / "units" / NAME
+CALLED = {"BF16": "bf16", "TF32": "tf32", "FP16": "f16", "FP32": "f32"}
+
+
+@pytest.fixture
+def simulated() -> Path:
+    """The simulator's rows beside the repository."""
+    if not GIVEN.is_file():
+        pytest.skip(f"there is no {GIVEN}")
+    return GIVEN
+
+
+@pytest.mark.slow
+def test_every_row_of_mvmul_replays(simulated: Path) -> None:
+    found, total = set(), 0
+    for dataset in unit_datasets(simulated):
+        row = explaining_row(dataset)
+        assert (row.architecture, row.instruction) == (dataset.architecture, dataset.interface)
+        result = replay(dataset, row.model)
+        assert (result.mismatches, result.examples) == (0, ()), dataset.name
+        assert dataset.provenance["evidence"] == "vendor simulator"
+        total += result.rows
+        found.add(row.name)
+    assert total == len(json.loads(simulated.read_text())["rows"])
+    assert found == {row.name for name in ("wormhole", "blackhole") for row in rows(name, claims=False)}
+
+
+def test_the_oracle_has_every_row(simulated: Path) -> None:
+    for row in json.loads(simulated.read_text())["rows"]:
+        unit = row["arch"].lower(), CALLED[row["src"]], CALLED[row["dst"]], row["phase"]
+        a, b = ([int(word, 16) for word in row[side]] for side in "ab")
+        assert mvmul(*unit, a, b, int(row["c"], 16)) == int(row["d"], 16), row
+
+
+#: 2·3 + 1 in FP16, each word by hand: 2 has exponent field 16, 3 the same and half a unit more.
+ROW: dict[str, Any] = {
+    "arch": "Blackhole", "src": "FP16", "dst": "FP16", "phase": 0,
+    "a": ["04000", *["0"] * 15], "b": ["04200", *["0"] * 15], "c": "07800000", "d": "08e00000",
+}  # fmt: skip
+
+
+def registers(path: Path, *rows: object, **others: object) -> Path:
+    path.write_text(json.dumps({"rows": rows, **others}))
+    return path
+
+
+def test_words_of_registers_by_hand(tmp_path: Path) -> None:
+    """2·3 + 1 = 7 in FP16 words."""
+    (found,) = unit_datasets(registers(tmp_path / NAME, ROW, simulator="by hand"))
+    assert (found.architecture, found.interface) == ("blackhole", "mvmul.f16.f16.phase0")
+    operands = found.operands
+    assert [int(x) for x in (operands.a[0, 0], operands.b[0, 0], operands.c[0])] == [0x4000, 0x4200, 0x3C00]
+    assert int(found.d[0]) == 0x4700
+    assert found.provenance == {"simulator": "by hand"}
+    assert replay(found, explaining_row(found).model).mismatches == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"arch": 3}, ": unknown architecture '3'"),
+        ({"arch": "Grayskull"}, ": unknown architecture 'Grayskull'"),
+        ({"src": "FP8"}, ": src = 'FP8': must be one of BF16, TF32, FP16, FP32"),
+        ({"phase": 4}, "'mvmul.f16.f16.phase4'"),
+        ({"dst": "BF16"}, "'mvmul.bf16.f16.phase0'"),
+        ({"a": ["0"]}, ".a has 1 word, but a of the first row has 16"),
+        ({"b": None}, ".b is not a list of words"),
+        ({"c": None}, ".c: None is not a hexadecimal word"),
+        ({"c": "1ffffffff"}, ".c: '1ffffffff': a word of the register of e5m10fn has 32 bits"),
+        ({"b": ["80000", *["0"] * 15]}, ".b[0]: '80000': a word of the register of e5m10fn has 19 bits"),
+        ({"d": "one"}, ".d: 'one' is not a hexadecimal word"),
+        ({"d": "08e00001"}, ".d: 0x8e00001 has bits that a word of e5m10fn has no place for"),
+        ({"a": ["08000", *["0"] * 15]}, ".a[0]: 0x8000 has bits that a word of e5m10fn has no place for"),
+    ],
+)
+def test_rows_of_registers_that_are_refused(tmp_path: Path, change: dict[str, Any], expected: str) -> None:
+    path = registers(tmp_path / NAME, ROW, ROW | change)
+    with pytest.raises(TcsmtError) as caught:
+        list(unit_datasets(path))
+    assert str(caught.value).startswith(f"{path}: rows[1]")
+    assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [('{"rows": []}', "rows: there are none"), ("[1]", 'no list "rows"'), ('{"rows": 3}', 'no list "rows"')],
+)
+def test_files_of_registers_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / NAME
+    path.write_text(text)
+    with pytest.raises(TcsmtError, match=message):
+        list(unit_datasets(path))
+
+
+def test_a_row_of_registers_that_is_not_an_object(tmp_path: Path) -> None:
+    path = registers(tmp_path / NAME, ROW, 7)
+    with pytest.raises(TcsmtError, match=r"rows\[1\]: not an object"):
+        list(unit_datasets(path))
