@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import model_toml, read_model
 from tcsmt.outside.c_reader import c_source
-from tcsmt.outside.c_reader.reading_time import ReadingTime
+from tcsmt.outside.c_reader.c_faults import ReadingTime
 from tcsmt.outside.exports.languages import LANGUAGES
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import Vector

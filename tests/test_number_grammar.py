@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import tcsmt
-from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.files.vectors import vector_of
+from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.outside.exports.webassembly import unit_script
 from tcsmt.support.errors import TcsmtError
 from tests.support.number_texts import cases

@@ -21,8 +21,8 @@ from trusted import DESIGNS, closure
 import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue.description import arithmetic
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
-from tcsmt.matrix_units.catalogue.listing import arithmetic
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.models.file_texts import meanings, toml_value
 from tcsmt.matrix_units.models.files import KINDS, file_parameters

@@ -14,7 +14,7 @@ import pytest
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.operands import Operands
+from tcsmt.matrix_units.models.base import Operands
 from tcsmt.simulate.rows import run_words
 from tests.support.paths import ROOT
 

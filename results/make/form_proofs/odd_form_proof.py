@@ -14,10 +14,10 @@ from tcsmt.language.terms import Term, substitute, var
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
 from tcsmt.matrix_units.models import IeeeDotAdd
-from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE
 from tcsmt.matrix_units.models.stages import Kind
 from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum
 from tcsmt.simulate.forms.odd_form import OddForm, OddStep, are_near, is_usual
+from tcsmt.simulate.forms.product_grid import FRACTION, WIDE
 from tcsmt.support.invariants import checked_cast, not_none
 
 __all__ = ["deduced"]

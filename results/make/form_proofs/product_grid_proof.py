@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.models.product_grid import LaneOfForm, ProductGrid
+from tcsmt.simulate.forms.product_grid import LaneOfForm, ProductGrid
 
 __all__ = [
     "GridGraphs", "Lane", "entering", "in_reach", "is_number", "joined", "reached", "same", "same_addends",

@@ -21,7 +21,7 @@ from tcsmt.compose.recipes.emulation.schemes import Emulation, Slices
 from tcsmt.compose.recipes.emulation.slicing import F64
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.simulate.batches import Batch
+from tcsmt.simulate.rows import Batch
 from tcsmt.support.errors import InternalError
 
 __all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tcsmt.simulate.batches import Batch
+from tcsmt.simulate.rows import Batch
 
 __all__ = ["Ranked", "climbed"]
 

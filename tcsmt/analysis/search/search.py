@@ -26,7 +26,7 @@ from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.prove.engine.witnesses import shorten_where
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Unknown, Verdict
-from tcsmt.simulate.batches import Batch
+from tcsmt.simulate.rows import Batch
 
 __all__ = ["Rows", "climb", "errors", "random_rows", "searched", "short_witness"]
 

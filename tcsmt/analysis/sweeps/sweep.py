@@ -27,7 +27,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, row_named
-from tcsmt.matrix_units.catalogue.preferred import is_preferred
+from tcsmt.matrix_units.catalogue.row import is_preferred
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.fingerprints import digest_of_sources

@@ -32,7 +32,7 @@ from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, sequences_of
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import none_fits, resolve
 from tcsmt.support.errors import InternalError, TcsmtError, UnknownName, choose

@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.resolve import NamedSide
-from tcsmt.outside.hardware.device import Device
+from tcsmt.outside.hardware.run import Device
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError

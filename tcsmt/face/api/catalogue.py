@@ -9,8 +9,7 @@ from typing import Any
 from tcsmt.compose.kernels.units import ARCHITECTURE
 from tcsmt.face.api.units import Unit, rows_listed
 from tcsmt.matrix_units.catalogue import Row, selected, sequences_of, status_text
-from tcsmt.matrix_units.catalogue.description import row_as_json
-from tcsmt.matrix_units.catalogue.listing import as_markdown, as_text
+from tcsmt.matrix_units.catalogue.description import as_markdown, as_text, row_as_json
 from tcsmt.matrix_units.catalogue.row import EVIDENCE
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result, columns

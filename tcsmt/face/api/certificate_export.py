@@ -13,9 +13,14 @@ from tcsmt.face.api.statements import StatementFacts
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.outside.exports.acl2.certification import files_of
-from tcsmt.outside.exports.refuted_formulas import Refuted, refuted_formulas
 from tcsmt.outside.exports.statement_lean import statement_theorem
-from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
+from tcsmt.outside.exports.statement_smtlib import (
+    Refuted,
+    StageNames,
+    lemma_script,
+    refuted_formulas,
+    statement_script,
+)
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of, statement_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles, Missing, lemma_of

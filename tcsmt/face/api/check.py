@@ -19,10 +19,10 @@ from tcsmt.identification.units.resemblance import Resemblance, resemblance
 from tcsmt.matrix_units.arithmetic.words import to_words
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.matrix_units.files.arrays import read_array
 from tcsmt.matrix_units.models import Model, Operands, Stage
-from tcsmt.outside.hardware.measured import as_dataset
+from tcsmt.outside.hardware.vectors import as_dataset
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.outside.implementations.check import check as checked
 from tcsmt.prove.engine.options import SolvingOptions

@@ -27,7 +27,7 @@ from tcsmt.face.api.kernel_bound import KernelBound, kernel_bound
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
+from tcsmt.matrix_units.catalogue.row import of_other_arithmetic
 from tcsmt.matrix_units.resolve import file_of, resolve
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

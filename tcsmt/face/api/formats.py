@@ -9,8 +9,8 @@ from typing import Any
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result

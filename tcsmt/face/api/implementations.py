@@ -20,7 +20,7 @@ from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.packed_rows import batch, result_type
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.outside.hardware.device import Device
+from tcsmt.outside.hardware.run import Device
 from tcsmt.outside.implementations.batches import Batches
 from tcsmt.outside.implementations.check import Implementation
 from tcsmt.simulate.rows import Words, run_words, words_of_row

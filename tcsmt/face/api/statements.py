@@ -15,7 +15,7 @@ from tcsmt.face.api.designs import rows_compared
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.matching_rows import nearest_variant, rows_of_function
+from tcsmt.matrix_units.catalogue.digests import nearest_variant, rows_of_function
 from tcsmt.prove.certificates.stated import ModelStated, Stated, stated
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import TheoremStatement

@@ -24,7 +24,7 @@ from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
 from tcsmt.face.pictures.sweep_plot import is_of_units, plot_algorithms, plot_units
 from tcsmt.matrix_units.catalogue import architecture_named, row_named
 from tcsmt.matrix_units.catalogue.digests import models_named
-from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
+from tcsmt.matrix_units.catalogue.row import of_other_arithmetic
 from tcsmt.matrix_units.catalogue.surveyed import SWEPT
 from tcsmt.study.papers.ootomo import PLOTTED, conclusions, plots
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import dtype_of, format_of
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed

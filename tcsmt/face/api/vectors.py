@@ -12,7 +12,7 @@ import numpy as np
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import reference
-from tcsmt.outside.hardware.measured import as_dataset
+from tcsmt.outside.hardware.vectors import as_dataset
 from tcsmt.simulate.measured.row_files import rows_as
 from tcsmt.study.survey.vectors import KINDS, VectorSet, vectors_of
 from tcsmt.support.checkpoint import GOES_ON

@@ -13,8 +13,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Operands
-from tcsmt.simulate.batches import Batch
-from tcsmt.simulate.rows import Words
+from tcsmt.simulate.rows import Batch, Words
 
 __all__ = [
     "Questions",

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted, operand_rule, rounded_word
-from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
-from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
-from tcsmt.matrix_units.arithmetic.integer_words import (
+from tcsmt.matrix_units.arithmetic.conversion import (
+    OPERAND_RULES,
+    converted,
     first_element,
     integer_dtype,
     integer_words,
     integers_of_words,
+    operand_rule,
+    rounded_word,
 )
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted

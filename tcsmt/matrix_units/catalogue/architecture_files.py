@@ -6,7 +6,7 @@ libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
     whose first line names a key for each and whose other lines are a row each
-    (:mod:`tcsmt.matrix_units.catalogue.column_text`), and the keys beside it hold for all of them.
+    (:mod:`tcsmt.matrix_units.catalogue.architecture_files`), and the keys beside it hold for all of them.
 ``[defaults]``: keys of every row of the file.
 ``[shared.NAME]``: keys of those rows whose ``inherits`` names it.
 ``[[sequences]]``: the same as rows, of instructions that are always run one after another: they are no rows.
@@ -20,19 +20,53 @@ it: without a ``kind`` it has that one's parameters, except for those that it gi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.column_text import entries_of
 from tcsmt.matrix_units.catalogue.gpus import FOLDER, contents
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models.files import ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["ArchitectureFile", "architecture_file"]
+__all__ = ["ArchitectureFile", "architecture_file", "entries_of"]
+
+#: Columns whose cells are lists, of one element too.
+_LISTS = ("inherits", "instructions", "lanes", "measured", "where")
+
+
+def entries_of(table: str) -> Iterator[dict[str, Any]]:
+    """Yield the keys that each line gives; ``-`` stands for nothing, and commas divide a list.
+
+    Raises :class:`.TcsmtError` where a line has not as many cells as there are columns.
+
+    >>> list(entries_of("name   k   lanes  exact\\nfirst  16  3,4    -\\nnext   -   2      true"))
+    [{'name': 'first', 'k': 16, 'lanes': [3, 4]}, {'name': 'next', 'lanes': [2], 'exact': True}]
+    """
+    header, *lines = table.splitlines()
+    columns = header.split()
+    for line in lines:
+        cells = line.split()
+        if len(cells) != len(columns):
+            raise TcsmtError(
+                f"{line!r}: {len(cells)} cells: must be {len(columns)}, one for each of {header}"
+            )
+        named = zip(columns, cells, strict=True)
+        yield {name: _value(cell, name in _LISTS) for name, cell in named if cell != "-"}
+
+
+@cache
+def _value(cell: str, is_list: bool) -> Any:
+    """Return what a cell says: a list, a number, true or false, or a text."""
+    if is_list or "," in cell:
+        return [_value(part, False) for part in cell.split(",")]
+    if re.fullmatch(r"-?\d+|0x[0-9a-f]+", cell):
+        return int(cell, 0)
+    return {"true": True, "false": False}.get(cell, cell)
+
 
 #: A row's keys that are not parameters of its model, and those of them that must be given.
 _ABOUT = {

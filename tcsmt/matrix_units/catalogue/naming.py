@@ -1,4 +1,4 @@
-"""Names of architectures, GPUs and processors, in any case, with or without spaces and hyphens."""
+"""Names of architectures, GPUs and processors, in any spelling; and instructions as manuals write them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,51 @@ from tcsmt.matrix_units.catalogue.gpus import (
     gpus,
     vendors,
 )
-from tcsmt.matrix_units.catalogue.processors import MODELS, PROCESSORS, Processor
-from tcsmt.matrix_units.catalogue.this_processor import this_processor
+from tcsmt.matrix_units.catalogue.processors import MODELS, PROCESSORS, Processor, this_processor
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["THIS_PROCESSOR", "Named", "named"]
+__all__ = ["THIS_PROCESSOR", "Named", "means", "named"]
+
+#: What PTX writes beside shapes and types: it does not change the arithmetic.
+_SILENT = re.compile(r"sync|aligned|row|col|mma_async|cta_group::\d|ws|async")
+#: What PTX writes where it changes the arithmetic: without it, the other instruction is meant.
+_SATURATED = "satfinite"
+_BUILTIN = "__builtin_amdgcn_"
+
+
+def means(mnemonic: str, instruction: str) -> bool:
+    """Return whether a text such as ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` can mean an
+    instruction.
+
+    PTX's qualifiers without influence on the arithmetic are left out, a shape's N may be any number, and
+    types may be missing. AMD's names may be written as the compiler's builtins, and those of MFMA with and
+    without underscores.
+    """
+    text = mnemonic.lower().strip()
+    if text.startswith(_BUILTIN):
+        text = "v_" + text.removeprefix(_BUILTIN)
+    text = re.sub(r"_gfx1[12]$", "", text)
+    if "_mfma_" in text:
+        return text.replace("_", "") == instruction.replace("_", "").lower()
+    wanted = [part for part in text.split(".") if not _SILENT.fullmatch(part)]
+    if wanted[:2] == ["tcgen05", "mma"]:
+        del wanted[1]
+    first, *parts = instruction.lower().split(".")
+    if _SATURATED in parts and _SATURATED not in wanted:
+        return False
+    rest = iter(parts)
+    return wanted[:1] == [first] and all(any(_same(word, part) for part in rest) for word in wanted[1:])
+
+
+def _same(text: str, part: str) -> bool:
+    """Return whether two parts of names agree; a number stands for the M and N that the catalogue leaves
+    open.
+    """
+    pattern = re.escape(part)
+    if re.fullmatch(r"m(\d+|m)nnk\d+", part):
+        pattern = re.sub(r"^mm", r"m(?:\\d+|m)", part).replace("nn", r"n(?:\d+|n)", 1)
+    return re.fullmatch(pattern, text) is not None
+
 
 #: The name of the processor of this machine.
 THIS_PROCESSOR = "cpu"

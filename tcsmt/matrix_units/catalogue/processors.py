@@ -1,4 +1,4 @@
-"""Processors by the names under which people know them, and which of the catalogue's dot products they have.
+"""Processors by the names under which people know them, that of this machine, and the dot products they have.
 
 Features are named as Linux names them. Sources: Intel's and AMD's manuals and GCC's tables of processors
 (``-march``), Arm's technical reference manuals of its cores.
@@ -7,8 +7,20 @@ Features are named as Linux names them. Sources: Intel's and AMD's manuals and G
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["INSTRUCTIONS", "MODELS", "PROCESSORS", "Processor", "instructions_of"]
+from tcsmt.support.errors import TcsmtError
+
+__all__ = [
+    "CPUINFO",
+    "INSTRUCTIONS",
+    "MODELS",
+    "PROCESSORS",
+    "Processor",
+    "facts",
+    "instructions_of",
+    "this_processor",
+]
 
 #: What each feature gives: how the names of its instructions in the catalogue begin, the most used first.
 #: Of a feature with a space, both are needed.
@@ -122,3 +134,38 @@ MODELS = (
     (r"ryzen[579]?7[5-9][05]0(f|x|xt|x3d)?", "zen 4"),
     (r"ryzen[579]?9[6-9][05]0(f|x|xt|x3d)?", "zen 5"),
 )
+
+#: What the kernel says of the processor; its features are its flags.
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def facts(path: Path) -> dict[str, str]:
+    """Each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise TcsmtError(f"cannot tell what this CPU has: {path}: {error.strerror}") from None
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def this_processor(architecture: str) -> Processor:
+    """Return the processor of this machine, which has that architecture.
+
+    Raises :class:`.TcsmtError` where nothing says what it is.
+    """
+    entries = facts(CPUINFO)
+    has = {*entries.get("flags", entries.get("Features", "")).split()}
+    singles = [feature for name in INSTRUCTIONS for feature in name.split() if feature in has]
+    numbers = [
+        f"{label} {entries[key]}"
+        for key, label in (
+            ("cpu family", "family"),
+            ("model", "model"),
+            ("CPU implementer", "implementer"),
+            ("CPU part", "part"),
+        )
+        if key in entries
+    ]
+    name = entries.get("model name", "of unknown name")
+    about = f"this processor, {name} ({', '.join(numbers)})" if numbers else f"this processor, {name}"
+    return Processor(architecture, about, tuple(dict.fromkeys(singles)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.column_text import entries_of
+from tcsmt.matrix_units.catalogue.architecture_files import entries_of
 
 __all__ = [
     "CALLED",

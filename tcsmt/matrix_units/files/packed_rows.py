@@ -13,7 +13,7 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
-from tcsmt.matrix_units.models.operands import Operands
+from tcsmt.matrix_units.models.base import Operands
 
 __all__ = ["batch", "result_type", "row_type", "word_bytes"]
 

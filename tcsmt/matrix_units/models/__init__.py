@@ -5,16 +5,15 @@ column of B, one word of C and, where the unit has them, block scales to one wor
 ``dataclasses.replace(model, ...)``.
 """
 
-from tcsmt.matrix_units.models.base import Model, Trace
+from tcsmt.matrix_units.models.base import Model, Operands, Trace
 from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
 from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parameters import FusedParameters
 from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
-from tcsmt.matrix_units.models.ieee_parameters import IeeeParameters
+from tcsmt.matrix_units.models.ieee_parts import IeeeParameters
 from tcsmt.matrix_units.models.instruction_sequence import InstructionSequence
 from tcsmt.matrix_units.models.integer_dot_add import IntegerDotAdd
-from tcsmt.matrix_units.models.operands import Operands
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Models written as files that are read again (``files``), with what each parameter means."""
+"""Models and formats written as files that are read again (:mod:`.files`), with what each parameter means."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import textwrap
 from dataclasses import fields
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
-from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.format_tables import SPECIALS, format_of_table
+from tcsmt.matrix_units.arithmetic.formats import Specials, format_named
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.files import FORMATS, NONE, file_parameters, is_of_models
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["has_file", "meanings", "parameters_toml", "toml_value", "unmarked"]
+__all__ = ["has_file", "is_known", "meanings", "parameters_toml", "table_of_format", "toml_value", "unmarked"]
 
 
 def parameters_toml(model: Model) -> str:
@@ -124,3 +124,18 @@ def _shown(match: re.Match[str]) -> str:
     """As Sphinx shows it: the title before ``<target>``; after ``~``, the last part of a name."""
     name = re.sub(r"\s*<[^<>]*>$", "", match[2])
     return name.rpartition(".")[2] if name.startswith("~") else name.removeprefix(".")
+
+
+def is_known(fmt: AnyFormat) -> bool:
+    """Return whether the format's name alone says what it is."""
+    try:
+        return format_named(fmt.name) == fmt
+    except TcsmtError:
+        return False
+
+
+def table_of_format(fmt: AnyFormat) -> dict[str, int | bool | str]:
+    """Return what :func:`.format_of_table` reads."""
+    values = {field.name: getattr(fmt, field.name) for field in fields(fmt) if field.name != "name"}
+    names = {kind: name for name, kind in SPECIALS.items()}
+    return {name: names[value] if isinstance(value, Specials) else value for name, value in values.items()}

@@ -16,12 +16,12 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule, Operand
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models.base import Terms
 from tcsmt.matrix_units.models.composition import ComposedModel
-from tcsmt.matrix_units.models.ieee_parameters import IeeeParameters
 from tcsmt.matrix_units.models.ieee_parts import (
     BlockPlace,
     Chains,
     ExactSums,
     FusedChain,
+    IeeeParameters,
     IeeeSum,
     InTurn,
     Reading,

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
 from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
-from tcsmt.matrix_units.models.ieee_parameters import IeeeParameters
+from tcsmt.matrix_units.models.ieee_parts import IeeeParameters
 from tcsmt.matrix_units.models.instruction_sequence import InstructionSequence
 from tcsmt.matrix_units.models.integer_dot_add import IntegerDotAdd
 from tcsmt.matrix_units.models.python_fused_steps import Line, format_name, fused_steps, indented

@@ -6,20 +6,55 @@ each half is asked for by itself.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
 from tcsmt.outside.c_reader.llvm_execution import Fault
-from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
-__all__ = ["refute"]
+__all__ = ["ReadingTime", "refute"]
+
+
+@dataclass
+class ReadingTime:
+    """A limit for the whole of a reading, and what it is at.
+
+    file: that is read. seconds: in all. progress: is told of each part.
+    """
+
+    file: object
+    seconds: float
+    progress: ProgressCallback = no_progress
+    _part: str = "it was not begun"
+    _end: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._end = time.monotonic() + self.seconds
+
+    def at(self, part: str, done: int = 0, count: int = 0) -> None:
+        """The reading goes on with a part: so many of so many are done.
+
+        Raises :class:`.TcsmtError`, which names the part before this one, where no time is left.
+        """
+        self.remaining()
+        self._part = f"{part} ({done} of {count} done)" if count else part
+        self.progress(done, count, part)
+
+    def remaining(self) -> float:
+        """Seconds. Raises :class:`.TcsmtError` where there are none."""
+        remaining = self._end - time.monotonic()
+        if remaining <= 0:
+            raise TcsmtError(f"{self.file}: not read in {self.seconds:g} s; it was at: {self._part}")
+        return remaining
+
 
 #: Seconds for several faults at once, and for one where sums and products may be anything.
 _SHORT = 5.0

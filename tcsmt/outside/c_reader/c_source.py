@@ -14,7 +14,7 @@ from tcsmt.language.write.btor2 import Btor2
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models.circuit import SCALES, Port
-from tcsmt.outside.c_reader.c_faults import refute
+from tcsmt.outside.c_reader.c_faults import ReadingTime, refute
 from tcsmt.outside.c_reader.c_order import check_order
 from tcsmt.outside.c_reader.c_pointers import check_pointers
 from tcsmt.outside.c_reader.c_tree import read_tree
@@ -23,7 +23,6 @@ from tcsmt.outside.c_reader.llvm_execution import Execution, Fault
 from tcsmt.outside.c_reader.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 from tcsmt.outside.c_reader.llvm_module import Function, Int, Module, Pointer
 from tcsmt.outside.c_reader.llvm_reader import read_llvm
-from tcsmt.outside.c_reader.reading_time import ReadingTime
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError, UnknownName

@@ -7,19 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tcsmt.language.write.btor2 import Btor2
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.exports.btor2 import btor2
 from tcsmt.outside.exports.c import c
 from tcsmt.outside.exports.design import Design
 from tcsmt.outside.exports.smtlib import smtlib
-from tcsmt.outside.exports.systemverilog import latency, systemverilog
-from tcsmt.outside.exports.testbench import bench
+from tcsmt.outside.exports.systemverilog import bench, latency, systemverilog
 from tcsmt.outside.exports.webassembly import declarations, loader, webassembly
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["LANGUAGES", "Exported", "exported"]
+__all__ = ["LANGUAGES", "Exported", "btor2", "exported"]
+
+
+def btor2(design: Design) -> str:
+    """Return the text of the file; the stages' names are the symbols of their lines."""
+    nodes = design.ordered([design.root])
+    file = Btor2()
+    for operand in design.inputs:
+        file.input(operand.terms, operand.name)
+    file.nodes(nodes, design.names(nodes))
+    file.output(design.root, "d")
+    return "\n".join([*design.comment(lambda line: f"; {line}"), *file.lines, ""])
+
 
 _WRITE = {"c": c, "btor2": btor2, "smt2": smtlib}
 #: By the names that ``--as`` takes.

@@ -1,18 +1,93 @@
 """A certificate's statement as a theorem of Lean 4, whose proof is one call of ``bv_decide``.
 
-No Lean has run it. It is written from the same conditions as the SMT-LIB script of the statement.
+Each node of a term is a ``let`` of type ``BitVec``, by the operations of Lean's own library; a truth value is
+a word of one bit. The conditions are those of the SMT-LIB script of the statement. No Lean has run it: there
+is none among the packages with which tcsmt is tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from tcsmt.language.write.lean import bindings
+from tcsmt.language.terms import Term, expand, operands_first
+from tcsmt.language.write.inlining import fresh
 from tcsmt.outside.exports.statement_smtlib import StageNames, asserted
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.support.escaping import comment
 
-__all__ = ["statement_theorem"]
+__all__ = ["bindings", "statement_theorem"]
+
+
+def bindings(roots: Sequence[Term], names: Mapping[Term, str]) -> tuple[list[str], list[str]]:
+    """Return the lines that bind everything below the roots, one operation each, and an expression for each
+    root.
+
+    names: of some nodes without macros; the others are ``t0``, ``t1``, … The inputs are bound outside.
+    """
+    roots = expand(roots)
+    nodes = operands_first(roots)
+    others = fresh({str(node.data) for node in nodes if node.op == "var"} | set(names.values()))
+    text: dict[Term, str] = {}
+    lines = []
+    for node in nodes:
+        if node.op == "var":
+            text[node] = str(node.data)
+        elif node.op == "const":
+            text[node] = f"{node.value}#{node.width}"
+        else:
+            *first, last = _steps(node, [text[arg] for arg in node.args], others)
+            lines += [f"let {name} : BitVec {node.width} := {expression}" for name, expression in first]
+            text[node] = names[node] if node in names else last[0]
+            lines.append(f"let {text[node]} : BitVec {node.width} := {last[1]}")
+    return lines, [text[root] for root in roots]
+
+
+def _steps(node: Term, args: Sequence[str], names: Iterator[str]) -> list[tuple[str, str]]:
+    """A node's operation as expressions with names: a maximum takes two words at a time."""
+    if node.op != "umax":
+        return [(next(names), _EXPRESSION[node.op](node, *args))]
+    steps: list[tuple[str, str]] = []
+    largest = args[0]
+    for arg in args[1:]:
+        steps.append((next(names), f"if BitVec.ult {largest} {arg} then {arg} else {largest}"))
+        largest = steps[-1][0]
+    return steps
+
+
+def _joined(symbol: str) -> Callable[..., str]:
+    return lambda node, *args: f" {symbol} ".join(args)
+
+
+def _called(function: str) -> Callable[..., str]:
+    return lambda node, *args: f"BitVec.{function} {' '.join(args)}"
+
+
+def _truth(function: str) -> Callable[..., str]:
+    return lambda node, *args: f"BitVec.ofBool (BitVec.{function} {' '.join(args)})"
+
+
+#: How a node of each operation is written.
+_EXPRESSION: dict[str, Callable[..., str]] = {
+    "not": lambda n, x: f"~~~{x}",
+    "and": _joined("&&&"),
+    "or": _joined("|||"),
+    "xor": _joined("^^^"),
+    "neg": lambda n, x: f"-{x}",
+    "add": _joined("+"),
+    "sub": _joined("-"),
+    "mul": _joined("*"),
+    "shl": _joined("<<<"),
+    "lshr": _joined(">>>"),
+    "ashr": _called("sshiftRight'"),
+    "concat": _joined("++"),
+    "extract": lambda n, x: f"BitVec.extractLsb {n.data[0]} {n.data[1]} {x}",
+    "zext": lambda n, x: f"BitVec.setWidth {n.width} {x}",
+    "sext": lambda n, x: f"BitVec.signExtend {n.width} {x}",
+    "ite": lambda n, c, x, y: f"if {c} == 1#1 then {x} else {y}",
+    "eq": lambda n, x, y: f"BitVec.ofBool ({x} == {y})",
+    "ult": _truth("ult"),
+    "slt": _truth("slt"),
+}
 
 
 def statement_theorem(statement: Statement, about: Iterable[str]) -> str:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from string import Template
 
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS
-from tcsmt.matrix_units.catalogue.this_processor import CPUINFO, facts
+from tcsmt.matrix_units.catalogue.processors import CPUINFO, INSTRUCTIONS, facts
 from tcsmt.outside.hardware import arm, x86
 from tcsmt.outside.hardware.instructions import unsupported
 from tcsmt.support.errors import TcsmtError

@@ -1,4 +1,4 @@
-"""Probe vectors: inputs of one instruction, and what every hypothesis predicts for them."""
+"""Probe vectors: inputs of one instruction, what each hypothesis predicts for them, a device's answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, rows
@@ -30,6 +32,7 @@ __all__ = [
     "NothingApplies",
     "Vector",
     "as_csv",
+    "as_dataset",
     "as_json",
     "from_file",
     "from_properties",
@@ -237,3 +240,21 @@ def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
         words = [fmt.hex(word) for fmt, word in zip(formats, vector.words, strict=True)]
         writer.writerow([*words, names["asks"], json.dumps(names["predictions"], ensure_ascii=False)])
     return text.getvalue()
+
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def as_dataset(
+    row: Row, provenance: Mapping[str, object], inputs: Words, answers: Array, asks: Sequence[str]
+) -> str:
+    """JSON: where the answers come from, and each row with what it asks.
+
+    inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). asks: of each row.
+    """
+    model, rows = row.model, []
+    for number, (d, asked) in enumerate(zip(answers.tolist(), asks, strict=True)):
+        words = hex_words(model, words_of_row(inputs, number))
+        rows.append(words | {"d": model.d_format.hex(d), "asks": asked})
+    head = json.dumps({"model": row.name.partition("@")[0], **provenance}, indent=1)[:-2]
+    return f'{head},\n "rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"

@@ -15,9 +15,9 @@ from typing import Any
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.format_texts import is_known, table_of_format
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.base import Call
+from tcsmt.matrix_units.models.file_texts import is_known, table_of_format
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import Theorem, TheoremStatement
 from tcsmt.prove.statements.domain_words import samples

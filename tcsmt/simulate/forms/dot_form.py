@@ -14,7 +14,8 @@ from tcsmt.language.terms import Term, any_of, const, substitute, total, umax
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.dot_then_add import DotThenAdd
-from tcsmt.matrix_units.models.product_grid import (
+from tcsmt.matrix_units.models.stages import Kind, Stage
+from tcsmt.simulate.forms.product_grid import (
     BIAS,
     WIDE,
     WIDTH,
@@ -23,7 +24,6 @@ from tcsmt.matrix_units.models.product_grid import (
     exact_products,
     to_width,
 )
-from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.invariants import checked_cast
 
 __all__ = ["DotForm", "GridOfForm", "dot_form"]

@@ -26,7 +26,7 @@ from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import BlockPlace, ExactSums, UnflushedOperands, UnflushedResults
-from tcsmt.matrix_units.models.product_grid import BIAS, FRACTION, WIDE, exact_products
+from tcsmt.simulate.forms.product_grid import BIAS, FRACTION, WIDE, exact_products
 
 __all__ = [
     "INTEGER", "AddendOfSum", "ExactForm", "ExactNumbers", "ExactStep", "LaneOfSum", "WordStep", "exact_form",

@@ -20,7 +20,7 @@ from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import CLast, ScaledProducts
-from tcsmt.matrix_units.models.product_grid import (
+from tcsmt.simulate.forms.product_grid import (
     BIAS,
     EXPONENT_WORD,
     FRACTION,

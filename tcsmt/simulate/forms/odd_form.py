@@ -25,8 +25,8 @@ from tcsmt.matrix_units.models.ieee_parts import (
     RoundedProducts,
     Trees,
 )
-from tcsmt.matrix_units.models.product_grid import FRACTION, WIDE, exact_products
 from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum, lanes_of_sums, odd_last_bit
+from tcsmt.simulate.forms.product_grid import FRACTION, WIDE, exact_products
 
 __all__ = ["OddForm", "OddStep", "are_near", "is_usual", "odd_form"]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.analysis.search.climb import climbed
-from tcsmt.simulate.batches import Batch
+from tcsmt.simulate.rows import Batch
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -11,7 +11,7 @@ from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.compose.recipes.named import RECIPES, algorithm_named, recipe_named, units_for
 from tcsmt.compose.recipes.recipe import written_out
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.support.errors import TcsmtError, UnknownName
 
 

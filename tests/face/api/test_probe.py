@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tcsmt
-from tcsmt.matrix_units.catalogue.this_processor import CPUINFO
+from tcsmt.matrix_units.catalogue.processors import CPUINFO
 from tests.support.cpu_programs import compiler
 
 UNIT = "x86/vpdpbusds"

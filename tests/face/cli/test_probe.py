@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.matrix_units.catalogue.this_processor import CPUINFO
+from tcsmt.matrix_units.catalogue.processors import CPUINFO
 from tests.support.command_line import done, refused, tcsmt
 from tests.support.cpu_programs import compiler
 from tests.support.probes import VOLTA

@@ -255,7 +255,7 @@ def bits_of(line: BitRow) -> list[str]:
 def test_numbers_are_read_as_on_the_command_line(tab: Tab) -> None:
     """A word wherever `explain --vector` reads one, else a refusal; texts that words become read back."""
     formats: dict[str, Any] = {**FORMATS, **INTEGERS}
-    from tcsmt.matrix_units.arithmetic.format_texts import table_of_format
+    from tcsmt.matrix_units.models.file_texts import table_of_format
 
     tables = {
         name: {"name": name, "width": fmt.width, **table_of_format(fmt)} for name, fmt in formats.items()

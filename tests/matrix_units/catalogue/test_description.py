@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
-from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.face.cli import main
+from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.simulate.forms.proved_forms import simulation
 
@@ -69,3 +71,14 @@ def test_a_unit_with_a_form_in_floating_point_operations_says_so() -> None:
         "hopper/wgmma.m64nNk32.s32.s8.s8": "integer instructions: an exact sum of integer products and c",
     }.items():
         assert f"\n  simulator: {text}" in described(name)
+
+
+def test_the_markdown_table_lists_units_and_claims() -> None:
+    """``tcsmt models --markdown``: the units, then the claims."""
+    done = CliRunner().invoke(main, ["models", "--markdown"])
+    assert done.exit_code == 0
+    units, claims = done.stdout.split("\n\n")
+    assert (
+        "| volta | `mma.m8n8k4` | f16 → f32 | 4 | 4 | 23 | -131 | fused | measured: v100_f16_f32 |" in units
+    )
+    assert claims.count("\n| `") == sum("@" in row.instruction for row in rows())

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from tcsmt.matrix_units.catalogue import rows
+import pytest
+
+from tcsmt.matrix_units.catalogue import processors, rows
 from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, MODELS, PROCESSORS, instructions_of
+from tcsmt.support.errors import TcsmtError
 
 
 def test_features_and_instructions_are_known() -> None:
@@ -33,3 +37,14 @@ def test_model_numbers() -> None:
     }  # fmt: skip
     for number, processor in numbers.items():
         assert next(one for pattern, one in MODELS if re.fullmatch(pattern, number)) == processor, number
+
+
+def test_flags_are_kept_in_the_order_of_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text("flags\t: avx512_vnni avx512_bf16 amx_bf16 sse2\nmodel name : A : B\n")
+    monkeypatch.setattr(processors, "CPUINFO", path)
+    found = processors.this_processor("x86")
+    assert found.features == ("amx_bf16", "avx512_bf16", "avx512_vnni")
+    assert (found.architecture, found.about) == ("x86", "this processor, A : B")
+    with pytest.raises(TcsmtError, match=r"cannot tell what this CPU has: .*nowhere: No such file"):
+        processors.facts(tmp_path / "nowhere")

@@ -6,8 +6,17 @@ from dataclasses import fields
 
 import pytest
 
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml, toml_value, unmarked
+from tcsmt.matrix_units.models.file_texts import (
+    is_known,
+    meanings,
+    parameters_toml,
+    table_of_format,
+    toml_value,
+    unmarked,
+)
 from tcsmt.matrix_units.models.files import KINDS
 
 
@@ -40,3 +49,15 @@ def test_roles_and_literals_leave_what_they_name() -> None:
     text = "see :func:`.decide` and :mod:`tcsmt.arithmetic.nans` (:data:`~tcsmt.x.NAN`), ``b0`` and `c`"
     assert unmarked(text) == "see decide and tcsmt.arithmetic.nans (NAN), b0 and c"
     assert unmarked(":class:`the bound <tcsmt.Bound>`: 2 : 1, a::b") == "the bound: 2 : 1, a::b"
+
+
+def test_known_formats() -> None:
+    assert all(map(is_known, (*FORMATS.values(), *INTEGERS.values())))
+    assert not is_known(IntegerFormat(name="s8", bits=9))
+    assert not is_known(IntegerFormat(name="s9", bits=9))
+
+
+def test_a_table_has_the_fields_of_its_kind_of_format() -> None:
+    assert table_of_format(INTEGERS["s8"]) == {"bits": 8, "signed": True, "fraction_bits": 0}
+    table = table_of_format(FORMATS["f16"])
+    assert (table["exponent_bits"], table["fraction_bits"], table["specials"]) == (5, 10, "ieee")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.language.write.identifiers import distinct, identifier
+from tcsmt.language.write.operators import distinct, identifier
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.outside.exports.design import Design
 from tcsmt.outside.exports.languages import LANGUAGES, exported

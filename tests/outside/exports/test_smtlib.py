@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
 import pytest
 
+from tcsmt.language.terms import all_of, expand, operands_first
 from tcsmt.language.write.smtlib import definitions
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.exports.languages import exported
+from tcsmt.outside.exports.smtlib import functions
 from tcsmt.simulate.rows import words_of_row
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats
-from tests.support.scripts import SOLVERS
+from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
+from tests.support.scripts import SOLVERS, ask_bitwuzla
+
+
+def check(case: Case) -> None:
+    """At the inputs of a row, the solver knows that there are no other values, whichever nodes are named."""
+    rows = list(case.rows())
+    (row,) = random.Random(1).sample(range(len(rows)), 1)
+    fixed = all_of(x.eq(rows[row][str(x.data)]) for x in case.variables)
+    right = all_of(t.eq(column[row]) for t, column in zip(case.terms, case.values, strict=True))
+    (goal,) = expand([fixed & ~right])
+    nodes = [node for node in operands_first([goal]) if node.args]
+    for step in (1, 3, len(nodes) + 1):
+        named = {node: f"n{number}" for number, node in enumerate(nodes) if not number % step}
+        lines, result = functions(goal, named)
+        text = "\n".join(["(set-logic QF_BV)", *lines, f"(assert {result})", "(check-sat)"])
+        assert ask_bitwuzla(text) == "unsat", (case.name, rows[row], step)
+
+
+def test_shapes() -> None:
+    on_shapes(check)
+
+
+def test_random_computations() -> None:
+    on_random_cases(check, 12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("steps", MANY)
+def test_many_random_computations(steps: int) -> None:
+    on_many_random_cases(check, steps)
 
 
 def smt_asked(row: Row, words: tuple[int, ...], expected: int) -> str:
@@ -25,7 +58,7 @@ def smt_asked(row: Row, words: tuple[int, ...], expected: int) -> str:
     return "\n".join([*lines, "(check-sat)"])
 
 
-def check(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",)) -> None:
+def check_smtlib(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",)) -> None:
     """At each row there is the simulator's result, and no other."""
     inputs, d = decided(row, count)
     for number, result in enumerate(d.tolist()):
@@ -37,18 +70,18 @@ def check(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",)) -> Non
 
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
 def test_kinds(row: Row) -> None:
-    check(row, 1)
+    check_smtlib(row, 1)
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_own_formats(name: str, tmp_path: Path) -> None:
-    check(own_formats(name, tmp_path), 2)
+    check_smtlib(own_formats(name, tmp_path), 2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
 def test_all_solvers(row: Row) -> None:
-    check(row, 20, tuple(SOLVERS))
+    check_smtlib(row, 20, tuple(SOLVERS))
 
 
 def test_a_stage_is_one_function(tmp_path: Path) -> None:

@@ -7,22 +7,70 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import z3
 
 from tcsmt.language.run.exact import evaluate
-from tcsmt.language.terms import operands_first
-from tcsmt.outside.exports.refuted_formulas import refuted_formulas, steps_of
-from tcsmt.outside.exports.statement_smtlib import StageNames, lemma_script, statement_script
-from tcsmt.prove.certificates.derivation import Close, Proof
+from tcsmt.language.terms import Term, const, operands_first, substitute, umax, var, variables
+from tcsmt.outside.exports.statement_smtlib import (
+    StageNames,
+    lemma_script,
+    refuted_formulas,
+    statement_script,
+    steps_of,
+)
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, check
 from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
+from tests.oracles import terms
 from tests.support.certificates import two_products
 from tests.support.scripts import SOLVERS, ask_bitwuzla
 from tests.support.statements import stated
+
+x, y = var("x", 4), var("y", 4)
+LARGEST = umax(x, y)
+PLAIN = (Close(),)
+
+
+def value(term: Term, words: Mapping[str, int]) -> int:
+    columns = {name: np.array([word], np.uint64) for name, word in words.items()}
+    return int(terms.values([term], columns)[0][0])
+
+
+def test_free_words_and_maxima_stand_for_nodes() -> None:
+    """A formula has a solution wherever the goal has one: with the nodes' own values."""
+    goal = LARGEST.ult(3) & (x + y).eq(3)
+    (refuted,) = refuted_formulas(goal, (Close(free=(x + y,)),))
+    assert set(refuted.stands_for.values()) == {LARGEST, x + y}
+    assert {str(word.data) for word in variables([refuted.formula])} - {"x", "y"} == {"free 0", "maximum 0"}
+    (again,) = substitute([refuted.formula], dict(refuted.stands_for))
+    for a in range(16):
+        for b in range(16):
+            assert value(again, {"x": a, "y": b}) == value(goal, {"x": a, "y": b})
+
+
+def test_every_kind_of_step_in_order() -> None:
+    goal = x.ult(3) & y.eq(x + 4) & y.ult(x)
+    small, sums = y.ult(9), (x + 4).eq(y)
+    split = Cases(((x.eq(0), PLAIN), (x.eq(1), PLAIN)), PLAIN)
+    proof = (Fact(small, PLAIN), Equal(y, x + 4, PLAIN), split)
+    derived: list[Term] = []
+    check(goal, proof, derived.append)
+    assert [one.formula for one in refuted_formulas(goal, proof)] == derived
+    assert len(derived) >= 4
+    kinds = [(kind, term) for kind, term in steps_of(proof)]
+    assert [kind for kind, _ in kinds] == ["a fact", "an equality", "one of the cases, or none"]
+    assert [term for _, term in kinds] == [small, sums, x.eq(0) | x.eq(1)]
+
+
+def test_what_needs_no_lemma_is_left_out() -> None:
+    assert refuted_formulas(const(0, 1), PLAIN) == []
+    goal = x.ult(3)
+    assert len(refuted_formulas(goal & y.ult(2), (Fact(goal, (Close(using=(goal,)),)), Close()))) == 1
 
 
 def read(folder: Path) -> list[tuple[Statement, Proof]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.this_processor import CPUINFO
+from tcsmt.matrix_units.catalogue.processors import CPUINFO
 from tcsmt.outside.hardware import cpu
 from tcsmt.outside.hardware.source import program
 from tcsmt.outside.hardware.vectors import Vector

@@ -11,8 +11,8 @@ from form_proofs.dot_form_proof import deduced
 from tcsmt.language.terms import Term, const, substitute, total, umax
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import DotThenAdd
-from tcsmt.matrix_units.models.product_grid import LaneOfForm
 from tcsmt.simulate.forms.dot_form import DotForm, GridOfForm, dot_form
+from tcsmt.simulate.forms.product_grid import LaneOfForm
 from tests.support import answers
 from tests.support.answers import refuted
 from tests.support.sampling import mostly_long

@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.matrix_units.resolve import none_fits, resolve
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.reading import TomlFile, read_toml, shown_value

@@ -19,8 +19,14 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tcsmt.outside.exports.acl2.derivation import FORGOTTEN, BookEvent, refutation_file
-from tcsmt.outside.exports.acl2.image import is_saved, load_books, with_books
-from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, prover_path
+from tcsmt.outside.exports.acl2.prover import (
+    Prover,
+    ProverStopped,
+    is_saved,
+    load_books,
+    prover_path,
+    with_books,
+)
 from tcsmt.outside.exports.acl2.theorem_text import laid_out
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions

@@ -13,7 +13,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
-from tcsmt.matrix_units.models.product_grid import BIAS, WIDE, GridNumbers, exact_products, exponent_word
+from tcsmt.simulate.forms.product_grid import BIAS, WIDE, GridNumbers, exact_products, exponent_word
 from tcsmt.support.invariants import not_none
 
 FRACTION_BITS = 13

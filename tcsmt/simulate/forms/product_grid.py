@@ -18,9 +18,19 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 
 __all__ = [
-    "BIAS", "EXPONENT_WORD", "FRACTION", "WIDE", "WIDTH", "GridNumbers", "LaneOfForm", "ProductGrid",
-    "exact_products", "exponent_word", "on_grid", "to_width",
-]  # fmt: skip
+    "BIAS",
+    "EXPONENT_WORD",
+    "FRACTION",
+    "WIDE",
+    "WIDTH",
+    "GridNumbers",
+    "LaneOfForm",
+    "ProductGrid",
+    "exact_products",
+    "exponent_word",
+    "on_grid",
+    "to_width",
+]
 
 WIDE = FORMATS["f32"]
 WIDTH, FRACTION, BIAS = WIDE.width, WIDE.fraction_bits, WIDE.bias
