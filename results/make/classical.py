@@ -18,7 +18,7 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.classical import black_box, profile
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.search import Identification
 from tcsmt.identification.units.vectors import mixed
 from tcsmt.matrix_units.catalogue import row_named

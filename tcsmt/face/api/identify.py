@@ -11,10 +11,10 @@ from typing import Any
 
 from tcsmt.face.api.black_boxes import BoxShape, box_asked, one_dataset
 from tcsmt.face.api.units import Unit, UnitLike, side_of
+from tcsmt.identification.units.boxes import Exchange, Transcript
 from tcsmt.identification.units.kinds import hypotheses_of
 from tcsmt.identification.units.report import as_data, as_text
 from tcsmt.identification.units.search import Identification, Outcome
-from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.errors import Exit, TcsmtError

@@ -12,7 +12,7 @@ from typing import Any
 
 from tcsmt.face.api.black_boxes import one_dataset
 from tcsmt.identification.units.family import COLUMNS, Family
-from tcsmt.identification.units.fused_hypotheses import known
+from tcsmt.identification.units.kinds import known
 from tcsmt.identification.units.recorded import Survivors, family_of, survivors
 from tcsmt.identification.units.report import best_data, best_lines, lines, summary
 from tcsmt.simulate.measured.datasets import DataSet

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from tcsmt.identification.units.boxes import model_box
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.units.kinds import hypotheses_of
+from tcsmt.identification.units.kinds import FusedHypotheses, hypotheses_of
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd

@@ -14,9 +14,8 @@ import numpy as np
 from tcsmt.identification.units.block_routes import lanes_used, signature
 from tcsmt.identification.units.evaluate import predictions, with_c
 from tcsmt.identification.units.family import COLUMNS, Family, Table
-from tcsmt.identification.units.grid import Grid
 from tcsmt.identification.units.hypotheses import TooMany
-from tcsmt.identification.units.outcomes import outcomes
+from tcsmt.identification.units.ordinary_sums import Grid, outcomes
 from tcsmt.identification.units.questions import Questions, ordinary_rows, zero_words
 from tcsmt.identification.units.vectors import Random, ordinary
 from tcsmt.support.elimination import entropies

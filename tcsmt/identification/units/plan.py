@@ -15,7 +15,7 @@ import numpy as np
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import COLUMNS, Family, Table
-from tcsmt.identification.units.fused_hypotheses import named_rows
+from tcsmt.identification.units.kinds import named_rows
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.vectors import Random, mixed, ordinary
 from tcsmt.support.elimination import best_split, entropies, numbered

@@ -17,8 +17,8 @@ from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family, Table
 from tcsmt.identification.units.first_questions import Opening
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import HypothesisSet, TooMany, explaining
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, ordinary_rows
 from tcsmt.identification.units.search import next_questions

@@ -11,7 +11,7 @@ import numpy as np
 
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family, Table
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses, known
+from tcsmt.identification.units.kinds import FusedHypotheses, known
 from tcsmt.identification.units.plan import Candidates, Planned, PlanNode, candidates
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.recorded import Best

@@ -22,12 +22,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tcsmt.identification.units.boxes import Box
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.units.boxes import Box, Exchange, Transcript
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany, explaining
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.nan_rules import invalid_questions, nan_of_c, nan_questions
 from tcsmt.identification.units.questions import Questions
-from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows

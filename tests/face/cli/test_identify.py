@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.face.cli import main
-from tcsmt.identification.units.boxes import model_box
+from tcsmt.identification.units.boxes import Transcript, model_box
 from tcsmt.identification.units.search import Identification
-from tcsmt.identification.units.transcript import Transcript
 from tcsmt.matrix_units.catalogue import row_named
 from tests.support.command_line import done, refused
 from tests.support.families import family_like, kinds_like

@@ -10,8 +10,8 @@ import pytest
 
 from tcsmt.identification.units import catalogue_rows
 from tcsmt.identification.units.catalogue_rows import distinct_rows, identified, task_for
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import HypothesisSet
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.statements.verdict import engine_digest

@@ -1,10 +1,81 @@
-"""Which kinds of hypotheses units of given formats have."""
+"""Which kinds of hypotheses units of given formats have; fused dot-adds as one of them."""
 
+from __future__ import annotations
+
+import numpy as np
 import pytest
 
-from tcsmt.identification.units.kinds import hypotheses_of
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.identification.units.family import Family
+from tcsmt.identification.units.hypotheses import Hypotheses
+from tcsmt.identification.units.kinds import FusedHypotheses, hypotheses_of, known
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.catalogue import row_named, rows
+from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
+from tests.support.families import family_like, random_row, simulated
+
+VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+FAMILY = family_like(VOLTA)
+KIND = FusedHypotheses(FAMILY)
+
+
+def test_it_is_the_familys() -> None:
+    assert (KIND.kind, KIND.formats, KIND.k, KIND.count) == (FusedDotAdd, FAMILY.formats, 4, FAMILY.count)
+    hypotheses: Hypotheses = KIND
+    assert hypotheses.beside(FAMILY.row(VOLTA)) is None
+    assert hypotheses.widened(lambda question, why: 0) is None
+
+
+def test_a_row_is_a_model_with_a_rule_for_nans() -> None:
+    row = FAMILY.row(VOLTA)
+    assert row is not None
+    model = KIND.model(row, NanRule((), 0x7FC00000))
+    assert isinstance(model, FusedDotAdd)
+    assert model.parameters.nan is not None and model.parameters.nan.otherwise == 0x7FC00000
+    assert KIND.model(row).as_json() | {"nan": None} == VOLTA.as_json() | {"nan": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [([], [None]), ([0x7FFFFFFF], [NanRule((), 0x7FFFFFFF)]), ([0x7FFFFFFF, 0x7FC00000], [])],
+)
+def test_a_fused_sum_has_one_nan(words: list[int], rules: list[NanRule | None]) -> None:
+    """Two words are no hypothesis' at all."""
+    assert KIND.rules(FAMILY.row(VOLTA), words, [0x7FC00000]) == rules
+
+
+def test_questions_and_answers() -> None:
+    random = np.random.default_rng(0)
+    row = FAMILY.row(VOLTA)
+    assert row is not None
+    table = np.array([row, *KIND.near(row)[:3]])
+    for asked in (KIND.plain(random, 10), KIND.mixed(random, 10, table)):
+        found = KIND.predictions(table, asked)
+        for one, words in zip(table, found, strict=True):
+            assert (words == simulated(FAMILY, FAMILY.model(one), asked)).all()
+    assert (KIND.canonical(table)[0] == KIND.canonical(table[:1])[0]).all()
+    assert all((near != row).sum() == 1 for near in KIND.near(row))
+
+
+def test_catalogue_rows_among_some() -> None:
+    """NaN words apart, in the catalogue's order; those of other formats, K or kind are none of them."""
+    row = FAMILY.row(VOLTA)
+    assert row is not None
+    names = known(FAMILY, np.array([row]))
+    assert row_named("volta/mma.m8n8k4.f32.f16.f16.f32").name in names
+    for name in names:
+        model = row_named(name).model
+        assert model.as_json() | {"nan": None} == VOLTA.as_json() | {"nan": None}
+    order = [one.name for one in rows()]
+    assert sorted(names, key=order.index) == names == KIND.named(np.array([row]))
+    random = np.random.default_rng(1)
+    few = np.array([random_row(FAMILY, random) for _ in range(5)])
+    assert known(FAMILY, few) == [] == known(FAMILY, few[:0])
+    both = known(FAMILY, np.concatenate([few, row[None]]))
+    assert both == names
+    other = Family.of((FORMATS[name] for name in ("f16", "f16", "f16", "f16")), 4)
+    assert not set(known(other, np.array([random_row(other, random)]))) & set(names)
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from tcsmt.identification.units import plan
-from tcsmt.identification.units.boxes import model_box
+from tcsmt.identification.units.boxes import Exchange, model_box
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import Family
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import HypothesisSet
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.report import as_data, as_text, lines, nearest, set_data, summary, tree_data
 from tcsmt.identification.units.search import Outcome
-from tcsmt.identification.units.transcript import Exchange
 from tcsmt.identification.units.vectors import ordinary
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 

@@ -10,9 +10,9 @@ from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import MOST_BITS
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.report import as_text, nearest
 from tcsmt.identification.units.search import Identification
 from tcsmt.matrix_units.catalogue import row_named

@@ -18,8 +18,8 @@ from tcsmt.face.api import atlas as api_atlas
 from tcsmt.face.api import findings as api_findings
 from tcsmt.face.cli import main
 from tcsmt.identification.units import search
-from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet
+from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
