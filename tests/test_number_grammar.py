@@ -14,7 +14,7 @@ import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
-from tcsmt.matrix_units.files.vectors import vector_of
+from tcsmt.matrix_units.files.word_files import vector_of
 from tcsmt.matrix_units.models.file_texts import table_of_format
 from tcsmt.outside.exports.webassembly import unit_script
 from tcsmt.support.errors import TcsmtError

@@ -19,7 +19,7 @@ from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.simulate.rows import Batch, run_together, run_words, simulate
 from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.study.survey.rows import edges, random_rows
+from tcsmt.study.survey.vectors import edges, random_rows
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import integers as exact_integers
 from tests.support.graphs import by_graph

@@ -18,7 +18,7 @@ from tcsmt.matrix_units.files.word_files import as_readmemh
 from tcsmt.outside.exports.languages import exported
 from tcsmt.simulate.kernel_source import operands
 from tcsmt.simulate.rows import Words, run_words, words_of_row
-from tcsmt.study.survey.rows import edges
+from tcsmt.study.survey.vectors import edges
 from tests.support import simulators
 
 __all__ = ["OWN", "c_header", "decided", "one_of_each_kind", "own_formats", "systemverilog"]

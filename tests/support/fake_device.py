@@ -11,7 +11,7 @@ _PROGRAM = """#!{python}
 import json, sys
 from tcsmt.matrix_units.catalogue import row_named
 import numpy as np
-from tcsmt.matrix_units.files.packed_rows import result_type, row_type
+from tcsmt.matrix_units.files.word_files import result_type, row_type
 from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.rows import run_words
 model = row_named({unit!r}).model

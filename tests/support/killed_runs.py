@@ -166,7 +166,7 @@ JOBS: Mapping[str, ResumableJob] = {
     "accuracy sweep": ResumableJob("face/api/sweep", _sweep),
     "accuracy findings": ResumableJob("analysis/sweeps/findings", _findings, solves=True, long=True),
     "reproduce": ResumableJob("face/api/reproduce", _reproduction),
-    "atlas": ResumableJob("study/survey/verdict_store", _atlas, solves=True),
+    "atlas": ResumableJob("study/survey/model_pairs", _atlas, solves=True),
 }
 
 

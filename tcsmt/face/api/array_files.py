@@ -10,7 +10,7 @@ import numpy as np
 
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.matrix_units.files.arrays import read_array as read_npy
-from tcsmt.matrix_units.files.safetensors import read_safetensor
+from tcsmt.matrix_units.files.arrays import read_safetensor
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, choose
 

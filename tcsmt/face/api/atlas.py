@@ -20,7 +20,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import Atlas, groups, run
 from tcsmt.study.survey.chained import ChainedAtlas, chained_groups, run_chained
 from tcsmt.study.survey.chained_table import as_chained_table
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.floats import ieee_floats

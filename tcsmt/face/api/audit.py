@@ -35,10 +35,9 @@ from tcsmt.study.survey.audit import (
     joined,
     listed,
 )
-from tcsmt.study.survey.model_pairs import proved_by
+from tcsmt.study.survey.model_pairs import proved_by, verdicts_in
 from tcsmt.study.survey.neighbours import value_text
 from tcsmt.study.survey.vectors import smallest
-from tcsmt.study.survey.verdict_store import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.floats import ieee_floats

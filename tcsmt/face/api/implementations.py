@@ -18,7 +18,7 @@ from tcsmt.identification.units.boxes import Command
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.packed_rows import batch, result_type
+from tcsmt.matrix_units.files.word_files import batch, result_type
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.outside.hardware.run import Device
 from tcsmt.outside.implementations.batches import Batches

@@ -17,7 +17,7 @@ from tcsmt.face.pictures.svg import as_svg
 from tcsmt.face.pictures.text import as_text
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.vectors import neutral, vector_of
+from tcsmt.matrix_units.files.word_files import neutral, vector_of
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.finding import cause_text

@@ -16,7 +16,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.vectors import neutral
+from tcsmt.matrix_units.files.word_files import neutral
 
 __all__ = ["Viewed", "WitnessView", "address", "anchor", "page_named"]
 

@@ -21,7 +21,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.outside.implementations.check import wrong_answers
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import run_words
-from tcsmt.study.survey.rows import random_rows
+from tcsmt.study.survey.vectors import random_rows
 
 __all__ = ["KeptOutcome", "still_so"]
 

@@ -17,10 +17,20 @@ from typing import Any
 import numpy as np
 
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.identification.diagnosis.change import Change, Way, unchanged
-from tcsmt.identification.diagnosis.narrower import other_reductions, other_roundings, other_units
-from tcsmt.identification.diagnosis.operands import rounded_operands
-from tcsmt.identification.diagnosis.recorded import RecordedResult, kernel_values, same_values
+from tcsmt.identification.diagnosis.recorded import (
+    Change,
+    RecordedResult,
+    Way,
+    kernel_values,
+    same_values,
+    unchanged,
+)
+from tcsmt.identification.diagnosis.roundings import (
+    other_reductions,
+    other_roundings,
+    other_units,
+    rounded_operands,
+)
 from tcsmt.identification.diagnosis.sample import MARGIN, ResultSample, wrong_elements
 from tcsmt.identification.diagnosis.terms import changed_terms
 from tcsmt.identification.diagnosis.whole import changed_result

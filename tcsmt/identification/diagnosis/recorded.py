@@ -1,9 +1,9 @@
-"""A recorded result of a matrix product, and some of its elements as numbers."""
+"""A recorded result of a product, some of its elements as numbers, and what may have been done to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,10 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["KernelInputs", "RecordedResult", "kernel_values", "same_values"]
+__all__ = ["Change", "KernelInputs", "RecordedResult", "Way", "kernel_values", "same_values", "unchanged"]
+
+# --- Results -------------------------------------------------------------------------------------
+
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -127,3 +130,47 @@ def _words(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tup
         if len(kernels) > 1:
             for kernel in kernels:
                 yield from _words([kernel], elements)
+
+
+# --- Changes -------------------------------------------------------------------------------------
+
+
+def unchanged(inputs: KernelInputs) -> KernelInputs:
+    """Return the same inputs."""
+    return inputs
+
+
+def _same(kernel: Kernel) -> list[Kernel]:
+    return [kernel]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a change is computed: the inputs that kernels get then, and the kernels in place of one."""
+
+    inputs: Callable[[KernelInputs], KernelInputs] = unchanged
+    kernels: Callable[[Kernel], list[Kernel]] = _same
+
+
+@dataclass(frozen=True)
+class Change:
+    """What may have been done.
+
+    kind: a word for programs. what: a phrase for people, which names it whole.
+    cost: the smaller, the less there is to choose: of changes that explain D alike the cheapest comes first.
+    expected: the exact results of the elements of a sample, with the change; None: it has none of its own, as
+        it is about rounding. size: the sums of the magnitudes there, where they are others.
+    count: how many changes of the kind there are to choose from.
+    ways: how kernels compute it, each tried. others: tried where none of these gives D.
+    recorded: what D is to be compared with in place of the result at hand; None: that.
+    """
+
+    kind: str
+    what: str
+    cost: float
+    expected: Array | None = None
+    size: Array | None = None
+    count: int = 1
+    ways: tuple[Way, ...] = field(default=(Way(),), compare=False)
+    others: tuple[Way, ...] = field(default=(), compare=False)
+    recorded: RecordedResult | None = field(default=None, compare=False)

@@ -11,8 +11,7 @@ import numpy as np
 
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Level, Reduction
-from tcsmt.identification.diagnosis.change import Change, Way
-from tcsmt.identification.diagnosis.recorded import KernelInputs
+from tcsmt.identification.diagnosis.recorded import Change, KernelInputs, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree, first_product
-from tcsmt.identification.kernels.tree_questions import AskedElement
+from tcsmt.identification.kernels.tree_order import AskedElement
 from tcsmt.identification.kernels.tree_results import computable
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row

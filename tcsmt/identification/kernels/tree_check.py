@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.kernels.tree import SumTree
-from tcsmt.identification.kernels.tree_data import order_data, random_words
-from tcsmt.identification.kernels.tree_questions import MatrixProduct
-from tcsmt.identification.kernels.tree_results import results
+from tcsmt.identification.kernels.tree_order import MatrixProduct
+from tcsmt.identification.kernels.tree_results import order_data, random_words, results
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.support.text import counted

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.compose.kernels.units import units_for
-from tcsmt.identification.kernels.blocks import MatrixBlock, blocks_of
+from tcsmt.identification.kernels.regions import MatrixBlock, blocks_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_arithmetic import larger_sums, read_arithmetic, with_unit
 from tcsmt.identification.kernels.tree_check import (
@@ -24,9 +24,8 @@ from tcsmt.identification.kernels.tree_check import (
     repeats,
     why_not,
 )
-from tcsmt.identification.kernels.tree_data import random_words
-from tcsmt.identification.kernels.tree_order import read_order
-from tcsmt.identification.kernels.tree_questions import AskedElement, MatrixProduct
+from tcsmt.identification.kernels.tree_order import AskedElement, MatrixProduct, read_order
+from tcsmt.identification.kernels.tree_results import random_words
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.simulate.rows import prepare

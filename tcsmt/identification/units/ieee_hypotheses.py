@@ -20,8 +20,7 @@ from tcsmt.identification.units.classical import OutOfReach, factors, word_of
 from tcsmt.identification.units.hypotheses import TooMany
 from tcsmt.identification.units.ieee_family import IeeeFamily, Table, standard_orders
 from tcsmt.identification.units.ieee_questions import Units, is_plain, mixed, plain
-from tcsmt.identification.units.nan_rules import rules_of_words
-from tcsmt.identification.units.questions import Questions, zero_words
+from tcsmt.identification.units.questions import Questions, rules_of_words, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule

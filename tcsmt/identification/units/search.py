@@ -7,7 +7,7 @@
 4. Where none is left, a kind may ask what reveals a parameter that it has too many values of.
 5. Answers that alone exclude a row one column apart from the result are asked for once more, and new
    sums are tried: a box whose answers change is reported, not explained.
-6. The words of NaNs (:mod:`tcsmt.identification.units.nan_rules`).
+6. The words of NaNs (:mod:`tcsmt.identification.units.questions`).
 7. Units of the catalogue that explain every answer, and that no kind of hypotheses has: each is proved equal
    to the result, or told apart from it by one more question.
 """
@@ -25,8 +25,7 @@ import numpy as np
 from tcsmt.identification.units.boxes import Box, Exchange, Transcript
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany, explaining
 from tcsmt.identification.units.kinds import FusedHypotheses
-from tcsmt.identification.units.nan_rules import invalid_questions, nan_of_c, nan_questions
-from tcsmt.identification.units.questions import Questions
+from tcsmt.identification.units.questions import Questions, invalid_questions, nan_of_c, nan_questions
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows

@@ -1,22 +1,91 @@
-"""Rows as plain hexadecimal words, for test benches: a line for each row.
+"""Rows of words as text and as bytes: one input as a person writes it, lines of digits, packed words.
 
-``.hex``: the words of a row in the order of the unit's inputs, then its result, with blanks between them; a
-comment begins with ``#``. ``.mem``, as Verilog's ``$readmemh`` reads it: a row is one number, the words after
-each other, the first input in the highest bits and the result in the lowest; a comment begins with ``//``.
-The first line, a comment, names the unit. Errors name lines from 1.
+``a0=1.5 b0=0x3e00 c=-0x1p-4``: one input of a unit.
+
+Files of plain hexadecimal words, for test benches, have a line for each row. ``.hex``: the words of a row in
+the order of the unit's inputs, then its result, with blanks between them; a comment begins with ``#``.
+``.mem``, as Verilog's ``$readmemh`` reads it: a row is one number, the words after each other, the first
+input in the highest bits and the result in the lowest; a comment begins with ``//``. The first line, a
+comment, names the unit. Errors name lines from 1.
+
+Programs take and give rows in binary, packed words, the lowest byte first. A batch is a number of rows (four
+bytes), then the rows; a row is k words of a, k of b, one of c, and the block scales of a and b of a unit that
+has them. The answer is a word of D for each row. A word takes the smallest of 1, 2, 4 and 8 bytes that holds
+its format.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import TcsmtError
+from tcsmt.matrix_units.arithmetic.words import to_word, unsigned
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.text import one_line
 
-__all__ = ["SUFFIXES", "as_hex", "as_readmemh", "named", "rows_of_text"]
+__all__ = [
+    "SUFFIXES",
+    "as_hex",
+    "as_readmemh",
+    "batch",
+    "named",
+    "neutral",
+    "result_type",
+    "row_type",
+    "rows_of_text",
+    "vector_of",
+    "word_bytes",
+]
+
+# --- One input as text ---------------------------------------------------------------------------
+
+
+def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = None) -> dict[str, int]:
+    """Return the words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``; what is not named is neutral.
+
+    rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
+    Raises :class:`.TcsmtError`.
+    """
+    formats = model.input_formats
+    values: dict[str, int] = {}
+    if not text.strip(" ,"):
+        first = next(iter(formats))
+        example = f"give at least one, such as {first}=1.5 (zeros: {first}=0)"
+        raise TcsmtError(f"the vector names no input; {example}")
+    for part in text.replace(",", " ").split():
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise TcsmtError(f"{part!r} does not have the form NAME=VALUE, such as a0=1.5")
+        if name not in formats:
+            raise UnknownName("input", name, formats)
+        if name in values:
+            raise TcsmtError(f"{name} is given twice")
+        told = None if rounded is None else partial(_told, rounded, name)
+        try:
+            values[name] = to_word(formats[name], value, told)
+        except TcsmtError as error:
+            raise TcsmtError(f"{name}: {error}") from None
+    return {name: neutral(name, fmt) for name, fmt in formats.items()} | values
+
+
+def _told(rounded: Callable[[str], None], name: str, message: str) -> None:
+    rounded(f"{name}: {message}")
+
+
+def neutral(name: str, fmt: AnyFormat) -> int:
+    """Return what an input that is not named holds: 0, or 1 where it is a block scale."""
+    return fmt.word(Fraction(1)) if name.startswith("s") else 0
+
+
+# --- Files of hexadecimal words ------------------------------------------------------------------
+
 
 #: Suffixes of these files.
 SUFFIXES = (".hex", ".mem")
@@ -129,3 +198,45 @@ def _number(where: str, text: str) -> int:
     if not _DIGITS.fullmatch(text):
         raise TcsmtError(f"{where}: {text[:40]!r} is not a hexadecimal word")
     return int(text.replace("_", ""), 16)
+
+
+# --- Packed rows ---------------------------------------------------------------------------------
+
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def word_bytes(model: Model) -> dict[str, int]:
+    """Bytes of a word of a, b, c and d."""
+    formats = {"a": model.a_format, "b": model.b_format, "c": model.c_format, "d": model.d_format}
+    return {side: unsigned(fmt).itemsize for side, fmt in formats.items()}
+
+
+def row_type(model: Model) -> np.dtype[Any]:
+    """A packed row: fields ``a``, ``b`` (k words each), ``c``, and the scales where there are any."""
+    lengths = {
+        "a": (model.k,),
+        "b": (model.k,),
+        "c": (),
+        "scale_a": (model.scales,),
+        "scale_b": (model.scales,),
+    }
+    return np.dtype(
+        [
+            (name, unsigned(fmt).newbyteorder("<"), lengths.get(name, (model.scales,)))
+            for name, fmt in model.operand_formats.named.items()
+        ]
+    )
+
+
+def result_type(model: Model) -> np.dtype[Any]:
+    """A packed word of D."""
+    return unsigned(model.d_format).newbyteorder("<")
+
+
+def batch(model: Model, operands: Operands[Array, Array]) -> bytes:
+    """A batch of rows; a, b: shape (rows, k), c: shape (rows,), words."""
+    rows = np.empty(len(operands.c), row_type(model))
+    for name, words in operands.named.items():
+        rows[name] = words
+    return len(rows).to_bytes(4, "little") + rows.tobytes()

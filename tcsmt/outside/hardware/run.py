@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.packed_rows import batch, result_type
+from tcsmt.matrix_units.files.word_files import batch, result_type
 from tcsmt.matrix_units.models import Operands
 from tcsmt.outside.hardware.cpu import require_feature
 from tcsmt.outside.hardware.instructions import TARGETS, language_of

@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.files.packed_rows import word_bytes
+from tcsmt.matrix_units.files.word_files import word_bytes
 from tcsmt.outside.hardware.cpu import cpu_instruction
 from tcsmt.outside.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
 from tcsmt.outside.hardware.layouts import RegisterOperand

@@ -1,4 +1,4 @@
-"""A program that takes many rows at a time in binary, as ``packed_rows`` packs them."""
+"""A program that takes many rows at a time in binary, as ``word_files`` packs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tcsmt.identification.units.boxes import BoxFailed
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.files.packed_rows import batch, result_type
+from tcsmt.matrix_units.files.word_files import batch, result_type
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.conversation import Conversation, ConversationEnded

@@ -30,7 +30,7 @@ from tcsmt.study.survey.audit import (
     gaps_so_far,
     joined,
 )
-from tcsmt.study.survey.rows import edges, random_rows
+from tcsmt.study.survey.vectors import edges, random_rows
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.interrupts import on_stop
 from tcsmt.support.progress import ProgressCallback, no_progress

@@ -12,8 +12,7 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import engine_digest
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.verdict_store import settle
+from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import Exit
 from tcsmt.support.progress import ProgressCallback, no_progress
@@ -169,6 +168,6 @@ def run(
     options: SolvingOptions,
     progress: ProgressCallback = no_progress,
 ) -> Atlas:
-    """Ask every pair that the store has no verdict on; see :func:`.verdict_store.settle`."""
+    """Ask every pair that the store has no verdict on; see :func:`.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
     return Atlas(tuple(chosen), domain, settle(pairs, store, options, progress))

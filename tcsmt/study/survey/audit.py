@@ -30,9 +30,8 @@ from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, f
 from tcsmt.simulate.measured.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.simulate.measured.unit_files import is_unit_file
 from tcsmt.simulate.rows import Words, run_together
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, witnessed
+from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle, settled, witnessed
 from tcsmt.study.survey.neighbours import neighbours, value_text
-from tcsmt.study.survey.verdict_store import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.elimination import Cover, bit_sets, cover
 from tcsmt.support.errors import TcsmtError

@@ -32,8 +32,7 @@ from tcsmt.prove.statements.finding import shown, witness_of
 from tcsmt.prove.statements.shared_inputs import chain
 from tcsmt.prove.statements.verdict import engine_digest
 from tcsmt.study.survey.ladder import columns_in, ladder
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.verdict_store import settle
+from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.elimination import separating
 from tcsmt.support.errors import Exit, TcsmtError
@@ -338,7 +337,7 @@ def run_chained(
 ) -> ChainedAtlas:
     """Separate the classes of each group on each domain, and ask what no input separates.
 
-    Verdicts are kept in the store as those of :func:`tcsmt.study.survey.verdict_store.settle`.
+    Verdicts are kept in the store as those of :func:`tcsmt.study.survey.model_pairs.settle`.
     """
     return ChainedAtlas(
         tuple(groups), tuple(_Sweep(group, store, options, progress).run() for group in groups)

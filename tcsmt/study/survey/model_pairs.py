@@ -1,12 +1,16 @@
-"""Pairs of models put to the engine, and the record of each."""
+"""Pairs of models put to the engine, and verdicts that are kept: several at a time, here or on a cluster."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
+from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
@@ -18,7 +22,11 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding, witness_of
 from tcsmt.prove.statements.question import Lanes, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import SharedInputs, shared
-from tcsmt.prove.statements.verdict import Distinguished, said_by
+from tcsmt.prove.statements.verdict import Distinguished, engine_digest, has_certificate, said_by
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.jobs.processes import Task
+from tcsmt.support.jobs.tasks import Workers, computed, counting
+from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
 __all__ = [
@@ -27,10 +35,15 @@ __all__ = [
     "explained_again",
     "proved_by",
     "record_of",
+    "settle",
+    "settled",
     "verdict_on",
+    "verdicts_in",
     "without_verdict",
     "witnessed",
 ]
+
+# --- Pairs and their records ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -158,3 +171,104 @@ def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
         "left": pair.left.name, "right": pair.right.name, "question": "", "domain": domain,
         "verdict": "unknown", "reason": reason, "seconds": 0.0, "steps": [], "sure": False,
     }  # fmt: skip
+
+
+# --- The store -----------------------------------------------------------------------------------
+
+
+def verdicts_in(path: str | os.PathLike[str] | None) -> Checkpoint:
+    """Return the verdicts of a store, by the content of what was asked; None: kept nowhere.
+
+    Raises :class:`.TcsmtError`.
+    """
+    return Checkpoint(
+        None if path is None else Path(path),
+        Layout("verdicts", head=lambda records: {"tcsmt": __version__}),
+        "--store",
+    )
+
+
+def settle(
+    pairs: Sequence[Pair],
+    store: Checkpoint,
+    options: SolvingOptions,
+    progress: ProgressCallback = no_progress,
+) -> dict[str, dict[str, Any]]:
+    """Return the record of every pair, by its key; each verdict is kept in the store as soon as it is there.
+
+    A pair that stayed unknown, or whose process died, is asked again in the next run; so is one whose witness
+    does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
+    """
+    wanted = {pair.key: pair for pair in pairs}
+    results = computed(
+        [_task(pair, options) for pair in wanted.values()],
+        store,
+        Workers(options.jobs, options.scheduler),
+        _counted(wanted, options),
+        progress,
+    )
+    records = {
+        key: _kept(record, wanted[key]) if key in results.earlier else record
+        for key, record in results.records.items()
+    }
+    return records | {key: without_verdict(wanted[key], why) for key, why in results.failed.items()}
+
+
+def settled(pairs: Sequence[Pair], store: Checkpoint, options: SolvingOptions) -> dict[str, dict[str, Any]]:
+    """Return what :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
+
+    A pair that has none is unknown.
+    """
+    wanted = {pair.key: pair for pair in pairs}
+    tasks = [_task(pair, options) for pair in wanted.values()]
+    results = counting(tasks, store, _counted(wanted, options))
+    return {key: results.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
+
+
+def _counted(wanted: Mapping[str, Pair], options: SolvingOptions) -> Callable[[Task, dict[str, Any]], bool]:
+    """Return whether a record of a store counts."""
+    return lambda task, record: (
+        _counts(record, wanted[task.key], task.code, options)
+        and has_certificate(record, options.certificates)
+    )
+
+
+def _task(pair: Pair, options: SolvingOptions) -> Task:
+    return Task(
+        pair.key,
+        pair.key,
+        verdict_on,
+        (pair, options),
+        engine_digest(),
+        {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
+        f"{pair.left.name} | {pair.right.name}",
+    )
+
+
+def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
+    """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
+    if record["verdict"] == "equivalent":
+        return record | {"earlier": True}
+    return record if record.get("code") == engine_digest() else explained_again(record, pair)
+
+
+def _counts(record: dict[str, Any], pair: Pair, code: str, options: SolvingOptions) -> bool:
+    """Return whether a record of an earlier run is a verdict still."""
+    try:
+        if record["verdict"] == "equivalent":
+            return record["code"] == code and options.takes(sure=record["sure"])
+        return record["verdict"] == "distinguished" and _replays(record, pair)
+    except (ValueError, TypeError, LookupError, AttributeError):  # no record of ours
+        return False
+
+
+def _replays(record: dict[str, Any], pair: Pair) -> bool:
+    """Return whether the models differ on the witness, which lies in the domain, and give what is
+    recorded.
+    """
+    inputs = pair.given()
+    first, second = (side.trace for side in inputs.sides)
+    goals = [pair.domain.holds(inputs.input_formats, first), first.output, second.output]
+    inside, *results = evaluate(goals, witness_of(record))
+    words = [int(result["word"], 16) for result in record["results"]]
+    return bool(inside) and words == results and results[0] != results[1]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tests.support.command_line import done, refused
 from tests.support.paths import ROOT
 from tests.support.small_atlas import CHOSEN

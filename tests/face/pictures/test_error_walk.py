@@ -14,7 +14,7 @@ from tcsmt.face.pictures.drawing import BitGrid, Sheet, Table
 from tcsmt.face.pictures.error_walk import TracedAlgorithm, _of, walked_sheet
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.files.vectors import vector_of
+from tcsmt.matrix_units.files.word_files import vector_of
 
 F32 = FORMATS["f32"]
 NAMES = ("ootomo-halfhalf", "markidis")

@@ -18,7 +18,7 @@ from tcsmt.face.pictures.heat_map import as_page, as_table
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import Atlas, run
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tests.support.paths import ROOT
 from tests.support.results import result_text
 from tests.support.sampling import mostly_long

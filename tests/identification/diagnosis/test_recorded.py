@@ -1,4 +1,4 @@
-"""Recorded results: elements, formats, what kernels give of them."""
+"""Recorded results as numbers, and changes of what a kernel does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.face.api.units import side_of
-from tcsmt.identification.diagnosis.recorded import RecordedResult, kernel_values, same_values
+from tcsmt.identification.diagnosis.recorded import (
+    Change,
+    KernelInputs,
+    RecordedResult,
+    Way,
+    kernel_values,
+    same_values,
+    unchanged,
+)
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 
 UNIT = side_of("ieee/fma.f32.f16").row
@@ -55,3 +63,13 @@ def test_integers_are_no_numbers_to_diagnose() -> None:
     row = side_of("ampere/mma.m16n8k32.s32.s8.s8.s32").row
     words = {"a": np.ones((2, 32), "u1"), "b": np.ones((32, 2), "u1")}
     assert RecordedResult.of(Kernel(row), words, np.ones((2, 2)), row.model.d_format) is None
+
+
+def test_a_way_changes_nothing_unless_it_says_so() -> None:
+    kernel, inputs = Kernel(side_of("volta").row), KernelInputs(np.zeros((1, 2)), np.zeros((1, 2)))
+    assert Way().inputs(inputs) is inputs and Way().kernels(kernel) == [kernel]
+    assert Way().inputs is unchanged
+
+
+def test_ways_are_no_part_of_what_a_change_is() -> None:
+    assert Change("terms", "x", 1) == Change("terms", "x", 1, ways=()) != Change("terms", "y", 1)

@@ -10,7 +10,7 @@ import pytest
 
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
 from tcsmt.identification.kernels.tree_arithmetic import larger_sums, read_arithmetic, with_unit
-from tcsmt.identification.kernels.tree_questions import AskedElement, MatrixProduct
+from tcsmt.identification.kernels.tree_order import AskedElement, MatrixProduct
 from tcsmt.identification.kernels.tree_reading import read
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named

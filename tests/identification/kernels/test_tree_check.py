@@ -9,7 +9,7 @@ import pytest
 
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
 from tcsmt.identification.kernels.tree_check import Summed, first_fitting, held_against, repeats, why_not
-from tcsmt.identification.kernels.tree_questions import MatrixProduct
+from tcsmt.identification.kernels.tree_order import MatrixProduct
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tests.support.libraries import AnyOrder, backwards, single, truncated
 

@@ -1,4 +1,4 @@
-"""What trees give, against exact fractions that are rounded by hand; and the order alone."""
+"""Results of trees by their arithmetic and by their order, and the matrices on which they are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
-from tcsmt.identification.kernels.tree_results import computable, order_results, results
+from tcsmt.identification.kernels.tree_results import (
+    computable,
+    order_data,
+    order_results,
+    random_words,
+    results,
+)
+from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, to_words
 from tests.support.trees import rounded, sum_by
@@ -63,3 +70,42 @@ def test_large_numbers_swallow_small_ones_where_they_meet() -> None:
     small = (large == 0).astype(int)
     found = order_results(tree, large, small)
     assert [list(map(int, one)) for one in found] == [[0, 0, 0, 1], [3, 4, 3, 0]]
+
+
+@pytest.mark.parametrize(("name", "others"), [
+    ("f32", ("f64",)), ("bf16", ("f32",)), ("f16", ("f32",)), ("f16", ("f16",)), ("f32", ("bf16",)),
+])  # fmt: skip
+@pytest.mark.parametrize("k", [2, 7, 600])
+def test_random_products(name: str, others: tuple[str, ...], k: int) -> None:
+    """No sum of them reaches the end of a format; both signs; the spread of exponents changes."""
+    fmt = FORMATS[name]
+    formats = [fmt, *(FORMATS[other] for other in others)]
+    spreads = set()
+    for seed in range(40):
+        a, b = random_words(fmt, k, (3, 2), formats, np.random.default_rng(seed))
+        assert a.shape == (3, k) and b.shape == (k, 2)
+        sizes = np.abs(floats(fmt, a)) @ np.abs(floats(fmt, b))
+        assert (sizes < min(float(one.largest_finite) for one in formats)).all()
+        exponents = np.frexp(floats(fmt, a))[1]
+        spreads.add(int(exponents.max() - exponents.min()))
+    assert 0 in spreads
+    signs = np.sign(floats(fmt, random_words(fmt, 600, (3, 2), formats, np.random.default_rng(0))[0]))
+    assert {*signs.reshape(-1).tolist()} == {-1, 1}
+    if name != "f16":
+        assert max(spreads) > 20
+
+
+@pytest.mark.parametrize("name", ["f32", "f16"])
+def test_products_in_which_no_rounding_matters(name: str) -> None:
+    """A chain of binary64 gives what its order says, as any sums do."""
+    fmt = FORMATS[name]
+    tree = SumTree(((0, 1), *((n,) for n in range(2, 9))))
+    for seed in range(50):
+        data = order_data(fmt, FORMATS["f32"], 9, (4, 3), np.random.default_rng(seed))
+        a, b = (floats(fmt, words).astype(np.float32) for words in (data.a, data.b))
+        total = np.zeros((4, 3), np.float32)
+        for n in range(9):
+            total = total + a[:, n : n + 1] * b[n]
+        rows, columns = (part.reshape(-1) for part in np.indices((4, 3)))
+        assert (data.results(tree, rows, columns) == total[rows, columns]).all()
+        assert len(np.unique(np.abs(a))) >= 2

@@ -1,4 +1,4 @@
-"""What is read from words: on words of several formats, against the formats' exact numbers."""
+"""Questions as arrays: what their words are, and those that tell rules for NaNs apart."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.questions import (
     Questions,
     exponent_field,
+    invalid_questions,
     last_place,
     least_exponent,
+    nan_of_c,
+    nan_questions,
     neither_zero_nor_normal,
     ordinary_rows,
     product_exponents,
+    rules_of_words,
     zero_words,
 )
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.catalogue import row_named
 
 NAMES = ("e2m1", "e4m3", "e5m2", "f16", "bf16")
 FAMILY = Family.of((FORMATS[name] for name in ("e5m2", "e4m3", "f16", "f16")), 2)
@@ -112,3 +118,35 @@ def test_ordinary_questions() -> None:
 def test_the_exponent_that_no_zero_is_above() -> None:
     assert all(zero is None or zero <= least_exponent(FAMILY) for zero in FAMILY.zero_exponents)
     assert least_exponent(FAMILY) >= max(FAMILY.c_format.e_min, FAMILY.a_format.e_min + FAMILY.b_format.e_min)
+
+
+FORMATS_OF = [FORMATS[name] for name in ("bf16", "bf16", "f32", "f32")]
+
+
+def answers(name, questions):
+    box = model_box(row_named(name).model)
+    rows = zip(questions.a.tolist(), questions.b.tolist(), questions.c.tolist(), strict=True)
+    return [box(*row) for row in rows]
+
+
+def test_rules_of_the_catalogue_are_among_them():
+    names = {rule.name for rule in rules_of_words(0x7FC00000, 0xFFC00000)}
+    assert row_named("x86/vdpbf16ps").model.parameters.nan.name in names
+    assert row_named("arm/fmlal").model.parameters.nan.name in {
+        r.name for r in rules_of_words(0x7FC00000, 0x7FC00000)
+    }
+    assert len(names) == 4 * 15
+
+
+def test_questions_whose_result_is_a_nan():
+    d = FORMATS["f32"]
+    assert d.is_nan(answers("x86/vdpbf16ps", nan_of_c(FORMATS_OF, 2))[0])
+    for question in invalid_questions(FORMATS_OF, 2):
+        assert answers("x86/vdpbf16ps", question) == [0xFFC00000]
+    words = answers("x86/vdpbf16ps", nan_questions(FORMATS_OF, 2, np.random.default_rng(0), 100))
+    assert sum(map(d.is_nan, words)) > 50
+    assert len({word for word in words if d.is_nan(word)}) > 20
+
+
+def test_formats_without_infinities_have_no_invalid_operation():
+    assert invalid_questions([FORMATS[name] for name in ("e4m3", "e4m3", "f32", "f32")], 2) == []

@@ -15,7 +15,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.simulate.rows import Words, run_words
-from tcsmt.study.survey.rows import edges
+from tcsmt.study.survey.vectors import edges
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 EDGES = edges(VOLTA, 1, 1000).inputs

@@ -25,7 +25,7 @@ from tcsmt.outside.exports.languages import exported
 from tcsmt.outside.exports.webassembly import UnitModule, loader, module_of, unit_script, webassembly
 from tcsmt.prove.statements.explain import StageValue, steps, term_of
 from tcsmt.simulate.rows import words_of_row
-from tcsmt.study.survey.rows import edges, random_rows
+from tcsmt.study.survey.vectors import edges, random_rows
 from tests.support.exported import OWN, one_of_each_kind, own_formats
 from tests.support.kept_witnesses import kept_results
 from tests.support.webassembly import Machine

@@ -12,7 +12,7 @@ from tcsmt.identification.units.boxes import BoxFailed
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.outside.implementations.batches import ROWS, Batches
 from tcsmt.simulate.rows import Words
-from tcsmt.study.survey.rows import random_rows
+from tcsmt.study.survey.vectors import random_rows
 from tcsmt.support.errors import TcsmtError
 
 MODEL = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.outside.implementations.check import Implementation, check, wrong_answers
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tests.oracles.exact import results
 
 pytestmark = pytest.mark.usefixtures("one_audit")

@@ -34,9 +34,8 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Equivalent, Unknown
 from tcsmt.study.survey import audit
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, without_verdict
+from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle, verdicts_in, without_verdict
 from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.study.survey.verdict_store import settle, verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.processes import Task
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars

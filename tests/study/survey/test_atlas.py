@@ -15,7 +15,7 @@ from tcsmt.face.pictures.heat_map import as_page, as_table
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import Atlas, groups, run
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support.jobs import processes
 from tests.support.small_atlas import ASKING, small
 

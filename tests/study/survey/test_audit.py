@@ -21,8 +21,7 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.study.papers import khattak
 from tcsmt.study.survey import audit
 from tcsmt.study.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
-from tcsmt.study.survey.model_pairs import Pair, without_verdict
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import Pair, verdicts_in, without_verdict
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 #: A unit whose proofs are quick.

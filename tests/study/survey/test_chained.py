@@ -21,7 +21,7 @@ from tcsmt.study.survey.chained import (
     run_chained,
     smallest_witness,
 )
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support.errors import TcsmtError
 from tests.support.small_chained import ASKING, NAMES, TYPES, chained_atlas, chained_group
 

@@ -17,7 +17,7 @@ import pytest
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import run
-from tcsmt.study.survey.verdict_store import verdicts_in
+from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs import cluster
