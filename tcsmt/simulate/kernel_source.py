@@ -298,15 +298,6 @@ def load(e: Emitter, operand: OperandArray, place: str, kind: str = "") -> str:
     return e.load(f"%{operand.name}{e.suffix}", operand.bits, place, kind)
 
 
-def _loaded(e: Emitter, same: bool, pointer: str, bits: int, place: str, width: int) -> str:
-    """Words of so many bits from memory, the same in every column or not, as a term's of some width."""
-    if same:
-        vector = e.repeated(bits, e.load(pointer, bits, place, f"i{bits}"))
-    else:
-        vector = e.load(pointer, bits, place)
-    return e.fitted(bits, e.container(width), vector)
-
-
 def _joined(e: Emitter, kind: str, length: int, first: str, second: str) -> str:
     """One vector of the elements of two."""
     mask = ", ".join(f"i32 {place}" for place in range(length))

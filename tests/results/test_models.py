@@ -15,7 +15,7 @@ from tcsmt.analysis.sweeps.reduced import FACTS, key_of, narrow_format
 from tcsmt.face.api.splits import asked_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.digests import models_named, stale
+from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.options import SolvingOptions
@@ -39,6 +39,25 @@ BY_RECORD = {
 }
 #: Folders whose files say themselves which units they are about.
 STAMPED = ("accuracy", "audits", "benchmarks", "comparisons", "identify", "papers")
+
+
+def stale(data: Any) -> list[str]:
+    """What is named in JSON data, and has another digest now than the data say, or none there."""
+    stamped = {name: digest for models in stamps(data) for name, digest in models.items()}
+    return [name for name, digest in models_named(data).items() if stamped.get(name) != digest]
+
+
+def stamps(data: Any) -> Iterator[dict[str, str]]:
+    """Each table ``models`` in the data."""
+    match data:
+        case dict():
+            if isinstance(data.get("models"), dict):
+                yield data["models"]
+            for value in data.values():
+                yield from stamps(value)
+        case list():
+            for value in data:
+                yield from stamps(value)
 
 
 @pytest.mark.slow

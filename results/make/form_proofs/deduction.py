@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from form_proofs.unspecified import unspecified, written_out
 from tcsmt.language.terms import Term, all_of, any_of, operands_first, substitute, total, umax, var
-from tcsmt.matrix_units.arithmetic.native import unspecified, written_out
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step
 
 __all__ = ["Deduction", "Implication", "NotDeduced", "Obligation", "with_terms"]

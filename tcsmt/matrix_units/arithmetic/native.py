@@ -3,16 +3,15 @@ definition.
 
 What a processor's instruction gives is left open where :attr:`.Macro.unspecified` says so: which word a NaN
 is, and what a number is that no integer of 32 bits holds. A graph that uses these operations has to give the
-same words whatever they are there; :func:`unspecified` makes that a statement for solvers.
+same words whatever they are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import partial
 
-from tcsmt.language.terms import MACROS, Macro, Term, const, expand, operands_first, substitute, var
+from tcsmt.language.terms import Macro, Term, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
@@ -21,7 +20,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 __all__ = [
     "add", "add_double", "from_half", "from_integer", "half_word", "multiply", "product", "through_half",
-    "to_double", "to_half", "to_integer", "to_single", "unspecified", "written_out",
+    "to_double", "to_half", "to_integer", "to_single",
 ]  # fmt: skip
 
 _WIDE, _HALF, _DOUBLE = FORMATS["f32"], FORMATS["f16"], FORMATS["f64"]
@@ -154,39 +153,3 @@ def _as_half(word: Term, fmt: Format) -> Term:
 
 def _times(number: Term, exponent: int) -> Term:
     return multiply(number, const(_WIDE.word(Fraction(2) ** exponent), _WIDE.width))
-
-
-#: All operations on floating-point words.
-_FLOATS = frozenset(
-    {
-        macro.name
-        for macro in (
-            *(add, add_double, from_half, from_integer, multiply),
-            *(to_double, to_half, to_integer, to_single),
-        )
-    }
-    | {"fma.f32", "fma.f64"}
-)
-
-
-def unspecified(roots: Iterable[Term]) -> list[Term]:
-    """Return the roots, with a free variable for each result that is left open; no macro is left.
-
-    What holds of them for all values of all variables holds on every processor.
-    """
-    return expand(written_out(roots))
-
-
-def written_out(roots: Iterable[Term]) -> list[Term]:
-    """Return the same, but that macros which are no operations on floating-point words are left."""
-    roots = list(roots)
-    open_words: dict[Term, Term] = {}
-    for node in operands_first(roots):
-        if node.op != "macro":
-            continue
-        macro = MACROS[str(node.data)]
-        args = substitute(node.args, open_words)
-        if macro.unspecified is not None:
-            free = var(f"open{len(open_words)}", node.width)
-            open_words[node] = macro.unspecified(*args).ite(free, macro.definition(*args))
-    return expand(substitute(roots, open_words), lambda name: name not in _FLOATS)

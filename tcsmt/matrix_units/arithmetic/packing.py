@@ -1,9 +1,7 @@
 """Words of FP4 and FP6 operands as kernels hold them in memory.
 
-Dense: element 0 in the lowest bits, so that an FP4 pair shares a byte (low nibble first) and four FP6
-elements share three bytes: OCP MX formats, CUDA's ``__nv_fp4x2_storage_t``, PTX ``kind::mxf4``.
-Containers: one byte each, as ``mma`` with ``kind::f8f6f4`` and ``kind::mxf8f6f4`` reads registers
-(PTX ISA, "Packed formats"): FP6 in bits 5:0, FP4 in bits 5:2, the other bits are padding.
+Element 0 is in the lowest bits, so that an FP4 pair shares a byte (low nibble first) and four FP6 elements
+share three bytes: OCP MX formats, CUDA's ``__nv_fp4x2_storage_t``, PTX ``kind::mxf4``.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["from_containers", "pack", "to_containers", "unpack"]
+__all__ = ["pack", "unpack"]
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -37,23 +35,6 @@ def unpack(fmt: Format, packed: Bytes) -> Bytes:
     bits = np.unpackbits(packed, axis=-1, bitorder="little")
     each = bits.reshape(*packed.shape[:-1], -1, fmt.width)
     return np.packbits(each, axis=-1, bitorder="little")[..., 0]
-
-
-def to_containers(fmt: Format, words: Bytes) -> Bytes:
-    """Words in one byte each, with zero padding. An FP8 word fills its byte."""
-    _check(fmt, words, "words")
-    return words << np.uint8(_padding(fmt))
-
-
-def from_containers(fmt: Format, containers: Bytes) -> Bytes:
-    """Return the words in containers; padding bits are ignored."""
-    _check(fmt, containers, "bytes")
-    return containers >> np.uint8(_padding(fmt)) & np.uint8((1 << fmt.width) - 1)
-
-
-def _padding(fmt: Format) -> int:
-    """Padding bits below the word."""
-    return 2 if fmt.width == 4 else 0
 
 
 def _check(fmt: Format, array: Bytes, what: str) -> None:

@@ -17,7 +17,7 @@ from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
-__all__ = ["Variant", "digest_of_unit", "models_named", "nearest_variant", "rows_of_function", "stale"]
+__all__ = ["Variant", "digest_of_unit", "models_named", "nearest_variant", "rows_of_function"]
 
 
 def models_named(data: Any) -> dict[str, str]:
@@ -37,14 +37,6 @@ def digest_of_unit(name: str) -> str:
     if isinstance(unit, Model):
         return unit.digest
     return digest_of_texts([f"{row} {model.digest}" for row, model in unit.items()])
-
-
-def stale(data: Any) -> list[str]:
-    """Return what is named in JSON data, and has another digest now than the data say, or none there."""
-    stamped: dict[str, str] = {}
-    for models in _stamps(data):
-        stamped |= {name: digest for name, digest in models.items() if name in _units()}
-    return [name for name, digest in models_named(data).items() if stamped.get(name) != digest]
 
 
 @cache
@@ -68,18 +60,6 @@ def _strings(data: Any) -> Iterator[str]:
         case list():
             for value in data:
                 yield from _strings(value)
-
-
-def _stamps(data: Any) -> Iterator[dict[str, str]]:
-    match data:
-        case dict():
-            if isinstance(data.get("models"), dict):
-                yield data["models"]
-            for value in data.values():
-                yield from _stamps(value)
-        case list():
-            for value in data:
-                yield from _stamps(value)
 
 
 #: A model in which more parameters differ is not called a variant of a row.

@@ -101,10 +101,6 @@ def _written(value: Fraction) -> str:
     return f"{value.numerator >> trailing} * 2**Fraction({trailing + 1 - value.denominator.bit_length()})"
 
 
-def _each(expression: str, names: str) -> str:
-    return f"[{expression} for x in {names}]"
-
-
 def _dot_then_add(m: DotThenAdd) -> Iterator[Line]:
     body = list(_down_block(m, f"range({m.k})" if m.n_fma == m.k else f"range(block, block + {m.n_fma})"))
     if m.n_fma == m.k:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from form_proofs.unspecified import unspecified
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +48,7 @@ def test_a_sum_is_the_processors(x: int, y: int) -> None:
     with np.errstate(all="ignore"):
         whole = np.add(*floats(x, y))
     (result,) = evaluate([native.add(X, Y)], {"x": x, "y": y})
-    (opened,) = native.unspecified([native.add(X, Y)])
+    (opened,) = unspecified([native.add(X, Y)])
     (other,) = evaluate([opened], {"x": x, "y": y, "open0": 5})
     assert other == (5 if np.isnan(whole) else word(whole))
     assert np.isnan(whole) or result == word(whole)
@@ -64,7 +65,7 @@ def test_a_sum_in_binary64_is_the_processors(v: int, w: int) -> None:
     with np.errstate(all="ignore"):
         whole = np.add(*doubles(v, w))
     (result,) = evaluate([native.add_double(V, W)], {"v": v, "w": w})
-    (opened,) = native.unspecified([native.add_double(V, W)])
+    (opened,) = unspecified([native.add_double(V, W)])
     (other,) = evaluate([opened], {"v": v, "w": w, "open0": 5})
     assert other == (5 if np.isnan(whole) else int(whole.view(np.uint64)))
     assert np.isnan(whole) or result == other
@@ -77,7 +78,7 @@ def test_conversions_are_the_processors(x: int, v: int) -> None:
     with np.errstate(all="ignore"):
         expected = [single.astype(np.float64).view(np.uint64), double.astype(np.float32).view(np.uint32)]
         expected.append(single.astype(np.float16).view(np.uint16))
-    roots = native.unspecified([native.to_double(X), native.to_single(V), native.to_half(X)])
+    roots = unspecified([native.to_double(X), native.to_single(V), native.to_half(X)])
     results = evaluate(roots, {"x": x, "v": v, "open0": 5, "open1": 5, "open2": 5})
     nans = [np.isnan(number) for number in (single, double, single)]
     assert results == [5 if nan else int(word) for nan, word in zip(nans, expected, strict=True)]
@@ -142,7 +143,7 @@ def test_many_doubles_near_each_other_and_near_binary32s_ends() -> None:
 
 def test_what_is_left_open_is_a_free_variable() -> None:
     """Only there: a NaN's word, and an integer out of range."""
-    roots = native.unspecified([native.multiply(X, Y), native.to_integer(native.multiply(X, Y))])
+    roots = unspecified([native.multiply(X, Y), native.to_integer(native.multiply(X, Y))])
     assert all(node.op != "macro" for node in operands_first(roots))
     nan, one, large = 0x7FC00001, word(1.0), word(2.0**31)
     for x, y, open_words, expected in (
@@ -158,6 +159,6 @@ def test_what_is_left_open_is_a_free_variable() -> None:
 def test_one_operation_is_left_open_once() -> None:
     """The same node is the same instruction, whose word is one word."""
     product = native.multiply(X, Y)
-    (same,) = native.unspecified([product.eq(product ^ 0)])
-    (double,) = native.unspecified([(product ^ product)])
+    (same,) = unspecified([product.eq(product ^ 0)])
+    (double,) = unspecified([(product ^ product)])
     assert same.value == 1 and double.value == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.arithmetic.packing import from_containers, pack, to_containers, unpack
+from tcsmt.matrix_units.arithmetic.packing import pack, unpack
 from tcsmt.support.errors import TcsmtError
 
 FP4, FP6, OTHER6 = FORMATS["e2m1"], FORMATS["e3m2"], FORMATS["e2m3"]
@@ -29,15 +29,6 @@ def test_packed_words_unpack_to_themselves(fmt: object) -> None:
     words = np.random.default_rng(0).integers(0, 1 << fmt.width, (3, 5, 64), np.uint8)
     assert pack(fmt, words).shape == (3, 5, 64 * fmt.width // 8)
     np.testing.assert_array_equal(unpack(fmt, pack(fmt, words)), words)
-    np.testing.assert_array_equal(from_containers(fmt, to_containers(fmt, words)), words)
-
-
-def test_containers() -> None:
-    """FP6 in bits 5:0, FP4 in bits 5:2; padding is ignored when read."""
-    assert to_containers(FP4, np.array([0xF, 0x1], np.uint8)).tolist() == [0x3C, 0x04]
-    assert to_containers(FP6, np.array([0x3F], np.uint8)).tolist() == [0x3F]
-    assert from_containers(FP4, np.array([0xC3 | 0x24], np.uint8)).tolist() == [0x9]
-    assert from_containers(OTHER6, np.array([0xC0 | 0x15], np.uint8)).tolist() == [0x15]
 
 
 def test_words_that_do_not_fill_bytes_are_refused() -> None:
@@ -48,4 +39,4 @@ def test_words_that_do_not_fill_bytes_are_refused() -> None:
     with pytest.raises(TcsmtError, match="f16 has words of 16 bits"):
         pack(FORMATS["f16"], np.zeros(4, np.uint8))
     with pytest.raises(TcsmtError, match=r"uint16.*must be uint8"):
-        to_containers(FP4, np.zeros(4, np.uint16))
+        pack(FP4, np.zeros(4, np.uint16))

@@ -14,7 +14,6 @@ from tcsmt.matrix_units.catalogue.digests import (
     models_named,
     nearest_variant,
     rows_of_function,
-    stale,
 )
 from tests.oracles.terms import values
 from tests.support import digests as kept_digests
@@ -30,16 +29,6 @@ def test_names_are_found_wherever_they_stand() -> None:
     assert set(found) == {VOLTA, "ampere", "x86/vdpbf16ps"}
     assert found[VOLTA] == row_named(VOLTA).model.digest
     assert len(set(found.values())) == 3
-
-
-def test_results_are_stale_where_the_digest_is_another_or_missing() -> None:
-    data = {"unit": VOLTA, "other": "ampere"}
-    fresh = data | {"models": models_named(data)}
-    assert stale(fresh) == []
-    assert stale({"parts": [fresh]}) == []
-    assert stale(data) == ["ampere", VOLTA]
-    old = fresh | {"models": models_named(data) | {VOLTA: "0" * 64}}
-    assert stale(old) == [VOLTA]
 
 
 @pytest.mark.slow
