@@ -17,7 +17,7 @@ import pytest
 
 import tcsmt
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, aliases, gpus
 from tests.support.code_size import code_lines, functions
 from tests.support.paths import ROOT
 

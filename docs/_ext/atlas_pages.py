@@ -16,7 +16,7 @@ from tcsmt.face.api.views import WitnessView, address
 from tcsmt.face.page.index import known_pairs
 from tcsmt.matrix_units.catalogue import Row, disputes, status_text
 from tcsmt.matrix_units.catalogue.description import arithmetic
-from tcsmt.matrix_units.catalogue.gpus import gpus
+from tcsmt.matrix_units.catalogue.naming import gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.models.file_texts import meanings, toml_value
 from tcsmt.matrix_units.models.files import file_parameters, is_of_models

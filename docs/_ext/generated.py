@@ -22,7 +22,7 @@ import tcsmt
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.description import arithmetic
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, aliases, gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.models.file_texts import meanings, toml_value
 from tcsmt.matrix_units.models.files import KINDS, file_parameters

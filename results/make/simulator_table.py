@@ -21,7 +21,7 @@ from acl2_table import RESULTS, markdown
 
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.catalogue.gpus import vendors
+from tcsmt.matrix_units.catalogue.naming import vendors
 from tcsmt.simulate.forms.proved_forms import proved_block, simulation
 from tcsmt.support.files import replace_text
 from tcsmt.support.invariants import not_none

@@ -11,7 +11,7 @@ import pytest
 import tcsmt
 from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named, rows
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, aliases, gpus
 from tcsmt.matrix_units.resolve import NamedSide, file_of, none_fits, reference, resolve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA, ROOT

@@ -9,8 +9,7 @@ from pathlib import Path
 from tcsmt.face.api.units import Unit, UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
-from tcsmt.outside.implementations.design_texts import design_side, named_values
-from tcsmt.outside.implementations.designs import DesignFiles, read_design
+from tcsmt.outside.implementations.designs import DesignFiles, design_side, named_values, read_design
 from tcsmt.outside.implementations.sides import is_design
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue import rows, stands_for
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, aliases, gpus
-from tcsmt.matrix_units.catalogue.naming import THIS_PROCESSOR
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, THIS_PROCESSOR, aliases, gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.support.errors import TcsmtError
 

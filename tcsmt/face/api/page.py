@@ -14,7 +14,7 @@ from urllib.parse import quote
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.page.site import site
 from tcsmt.matrix_units.catalogue import Row, rows, selected
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES
 from tcsmt.support.files import make_folder, store_bytes, wrote
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress

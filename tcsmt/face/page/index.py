@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.matrix_units.catalogue import Row, status_text
-from tcsmt.matrix_units.catalogue.gpus import aliases, contents, gpus
+from tcsmt.matrix_units.catalogue.naming import aliases, contents, gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tcsmt.matrix_units.catalogue.gpus import vendors
+from tcsmt.matrix_units.catalogue.naming import vendors
 from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
 
 __all__ = ["as_chained_page", "as_chained_svg"]

@@ -8,7 +8,7 @@ from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.gpus import vendors
+from tcsmt.matrix_units.catalogue.naming import vendors
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = ["is_of_units", "plot_algorithms", "plot_units"]

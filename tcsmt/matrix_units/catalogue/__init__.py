@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue.architecture_files import ArchitectureFile, architecture_file
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
-from tcsmt.matrix_units.catalogue.naming import means, named
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, means, named
 from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
 from tcsmt.matrix_units.catalogue.row import EVIDENCE, Row
 from tcsmt.support.errors import TcsmtError, UnknownName, choose

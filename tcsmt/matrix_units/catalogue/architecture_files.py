@@ -1,7 +1,7 @@
 """The catalogue's rows, from the tables of its files: ``architectures/NAME.toml``.
 
-A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.gpus`); where programs can
-be written for it ``compiler_target``; ``preferred``, how the names of those instructions begin that GEMM
+A file has ``vendor``, ``aliases`` and ``gpus`` (:mod:`tcsmt.matrix_units.catalogue.naming`); where programs
+can be written for it ``compiler_target``; ``preferred``, how the names of those instructions begin that GEMM
 libraries use for operands below 16 bits; and:
 
 ``[[rows]]``: the keys of one row, with its ``instruction``; or of several: ``table`` is a text of columns,
@@ -27,7 +27,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from tcsmt.matrix_units.catalogue.gpus import FOLDER, contents
+from tcsmt.matrix_units.catalogue.naming import FOLDER, contents
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models.files import ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose

@@ -14,7 +14,7 @@ from typing import Any
 
 from tcsmt.language.graphs.digest import digest_of_texts
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
 __all__ = ["Variant", "digest_of_unit", "models_named", "nearest_variant", "rows_of_function"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, contents
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, contents
 from tcsmt.matrix_units.models import Model
 
 __all__ = ["EVIDENCE", "Row", "by_use", "is_preferred", "of_other_arithmetic"]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, rows
-from tcsmt.matrix_units.catalogue.gpus import contents
+from tcsmt.matrix_units.catalogue.naming import contents
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.outside.hardware.layouts import (
     Tile,

@@ -16,7 +16,7 @@ import numpy as np
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.digests import models_named
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.finding import Finding

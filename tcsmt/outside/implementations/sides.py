@@ -27,13 +27,13 @@ def is_design(text: str) -> bool:
 
 
 def _design(text: str, like: Model | None) -> NamedSide:
-    from tcsmt.outside.implementations.design_texts import design_side
+    from tcsmt.outside.implementations.designs import design_side
 
     return design_side(text, like=like)
 
 
 def _whole_options(options: str) -> str:
-    from tcsmt.outside.implementations.design_texts import whole_options
+    from tcsmt.outside.implementations.designs import whole_options
 
     return whole_options(options)
 

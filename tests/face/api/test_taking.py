@@ -19,7 +19,7 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
 

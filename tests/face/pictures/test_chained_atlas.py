@@ -8,7 +8,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from tcsmt.face.pictures.chained_atlas import as_chained_page, as_chained_svg
-from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, vendors
+from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, vendors
 from tests.support.small_chained import chained_atlas
 
 

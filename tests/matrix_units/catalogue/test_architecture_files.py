@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, architecture_files, rows
 from tcsmt.matrix_units.catalogue.architecture_files import ArchitectureFile, entries_of
-from tcsmt.matrix_units.catalogue.gpus import FOLDER
+from tcsmt.matrix_units.catalogue.naming import FOLDER
 from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.support.errors import TcsmtError

@@ -1,7 +1,7 @@
 """The tables of published answers name formats and GPUs that the catalogue knows."""
 
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
-from tcsmt.matrix_units.catalogue.gpus import gpus
+from tcsmt.matrix_units.catalogue.naming import gpus
 from tcsmt.matrix_units.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 
 

@@ -58,7 +58,7 @@ def smt_asked(row: Row, words: tuple[int, ...], expected: int) -> str:
     return "\n".join([*lines, "(check-sat)"])
 
 
-def check_smtlib(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",)) -> None:
+def check_script(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",)) -> None:
     """At each row there is the simulator's result, and no other."""
     inputs, d = decided(row, count)
     for number, result in enumerate(d.tolist()):
@@ -70,18 +70,18 @@ def check_smtlib(row: Row, count: int, solvers: tuple[str, ...] = ("bitwuzla",))
 
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
 def test_kinds(row: Row) -> None:
-    check_smtlib(row, 1)
+    check_script(row, 1)
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_own_formats(name: str, tmp_path: Path) -> None:
-    check_smtlib(own_formats(name, tmp_path), 2)
+    check_script(own_formats(name, tmp_path), 2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
 def test_all_solvers(row: Row) -> None:
-    check_smtlib(row, 20, tuple(SOLVERS))
+    check_script(row, 20, tuple(SOLVERS))
 
 
 def test_a_stage_is_one_function(tmp_path: Path) -> None:

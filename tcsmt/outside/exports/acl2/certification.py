@@ -23,11 +23,11 @@ from tcsmt.outside.exports.acl2.prover import (
     Prover,
     ProverStopped,
     is_saved,
+    laid_out,
     load_books,
     prover_path,
     with_books,
 )
-from tcsmt.outside.exports.acl2.theorem_text import laid_out
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.refutations import NotRefuted, available, refutation, strict

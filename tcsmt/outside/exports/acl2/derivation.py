@@ -20,8 +20,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tcsmt.language.terms import Term, all_of, expand, operands_first, substitute
-from tcsmt.language.write.acl2 import Acl2Writer, defined, variables_of
-from tcsmt.outside.exports.acl2.parts import Parts
+from tcsmt.language.write.acl2 import Acl2Writer, Parts, defined, variables_of
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
 from tcsmt.support.escaping import lisp_string
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import platformdirs
 import pytest
 
 from tcsmt.outside.exports.acl2 import prover
-from tcsmt.outside.exports.acl2.prover import Prover, ProverStopped, is_saved, prover_path, with_books
+from tcsmt.outside.exports.acl2.prover import (
+    Prover,
+    ProverStopped,
+    is_saved,
+    laid_out,
+    prover_path,
+    with_books,
+)
 from tcsmt.support.errors import TcsmtError
 from tests.support.fake_acl2 import fake_acl2, system_books
 
@@ -204,3 +212,25 @@ def test_there_is_no_folder_for_it(cache: str, program: Path, monkeypatch: pytes
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda *name, **more: Path("~/.cache/tcsmt"))
     assert with_books(works) == program
     assert not is_saved(program)
+
+
+LONG = (
+    f"(IMPLIES (IF (WORDS-P {' '.join(f'A{i}' for i in range(40))}) (IN-DOMAIN A0 C) 'NIL) "
+    "(EQUAL (UNIT.1 A0 C) (SIDE-1 (UNIT.2 C '(5 10 :IEEE)))))"
+)
+
+
+@pytest.mark.parametrize(
+    "theorem", [LONG, "(NOT (CLAIM A B))", "T", '(EQUAL "a (b" \'(1 2))', "((LAMBDA (X) X) Y)"]
+)
+def test_the_text_is_the_same(theorem: str) -> None:
+    lines = laid_out(theorem, {"unit.1": "volta; with (a) parenthesis"})
+    whole = " ".join(line.split("  ; ")[0] for line in lines)
+    assert re.sub(r"\s+", " ", re.sub(r"\(\s+", "(", whole)) == re.sub(r"\s+", " ", theorem)
+
+
+def test_units_have_their_names() -> None:
+    lines = laid_out(LONG, {"unit.1": "volta", "unit.2": "turing", "unit.3": "ampere"})
+    assert "    (UNIT.1 A0 C)  ; volta" in lines
+    assert "      (UNIT.2 C '(5 10 :IEEE)))))  ; turing" in lines
+    assert not any("ampere" in line for line in lines)
