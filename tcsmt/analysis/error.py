@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.compose.recipes.split import F32
+from tcsmt.compose.programs.split import F32
 from tcsmt.language.terms import Term, total
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.arithmetic.formats import Format

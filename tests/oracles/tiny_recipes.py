@@ -8,8 +8,8 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import (

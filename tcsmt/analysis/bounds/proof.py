@@ -24,9 +24,9 @@ from functools import cached_property
 from itertools import product as pairs
 
 from tcsmt.analysis.error import ErrorGrid, magnitude, nearer
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.running_sum import PLAIN
-from tcsmt.compose.recipes.split import Split
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.models import Kind, Stage
@@ -416,7 +416,7 @@ def adding_zero(chain: StepwiseProof, algorithm: Algorithm, shift: int) -> bool:
     wide = algorithm.wide
     x, y = var("x", wide.width), var("y", wide.width)
     finite = _size(x).eq(0) & _size(y).ult(wide.infinity_word)
-    changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
+    changed = finite & _size(algorithm.added(x, shift, y).word()).ne(_size(y))
     return chain.prove("adding zero changes nothing", changed)
 
 
@@ -428,7 +428,7 @@ def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
     """Return the word of the addends' sum, as the algorithm adds them up."""
     (_, result), *others = addends
     for shift, term in others:
-        result = words.algorithm.plus(term, shift, result)
+        result = words.algorithm.added(term, shift, result).word()
     return result
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.compose.recipes.split import F32, Split
+from tcsmt.compose.programs.split import F32, Split
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator

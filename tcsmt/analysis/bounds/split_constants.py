@@ -14,8 +14,8 @@ import numpy as np
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import word_exponents, word_grid
 from tcsmt.analysis.error import magnitude
-from tcsmt.compose.recipes.arrays import words
-from tcsmt.compose.recipes.split import Split
+from tcsmt.compose.programs.on_arrays import split_words
+from tcsmt.compose.programs.split import Split
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, any_of, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
@@ -110,7 +110,7 @@ def _raised(constants: SplitConstants, split: Split, numbers: np.ndarray) -> Spl
     x = np.abs(rest)
     sizes, exponents = list(constants.sizes), list(constants.exponents)
     with np.errstate(all="ignore"):
-        for place, word in enumerate(words(split, numbers)[: len(sizes)]):
+        for place, word in enumerate(split_words(split, numbers)[: len(sizes)]):
             got = np.ldexp(floats(split.format, word), -split.scale * place)
             rest = rest - got
             least = np.ldexp(1.0, split.format.e_min - split.scale * place)

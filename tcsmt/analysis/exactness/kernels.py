@@ -11,32 +11,26 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
-
 from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, StepResult
 from tcsmt.analysis.exactness.largest import LARGEST_INTEGER, largest_proved
 from tcsmt.analysis.exactness.lattice import (
-    ZERO,
     Inexact,
-    Lattice,
     integers_up_to,
     largest_integer,
     missing_integer,
 )
-from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
+from tcsmt.analysis.exactness.on_lattices import LatticeRules
+from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.schedule import Indices, Schedule
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.steps import read
 from tcsmt.language.terms import substitute, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import Operation, RoundedSum, Zeros
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
-from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.support.errors import InternalError
 
 __all__ = ["ExactKernel", "exact_kernel", "not_exact"]
 
@@ -91,8 +85,11 @@ class _Kernel:
         of_a, of_b = (integers_up_to(fmt, limit) for fmt in self.operands)
         try:
             self.without_negative_zero()
-            steps = _LatticeSteps(self.unit, of_a * of_b)
-            Schedule(self.unit.unit, self.reduction).sum(steps, np.arange(self.k), ZERO)
+            program = Schedule(self.unit.unit, self.reduction).sums(self.k, c=True)
+            words = (of_a,), (of_b,)
+            rules = LatticeRules(self.unit.chain, lambda low, high: self.unit)
+            result = read(program, rules, {"A": words[0], "B": words[1], "c": {}})
+            rules.require_all(result, *words, self.k)
         except (Inexact, Unbounded) as why:
             return str(why)
         return ""
@@ -121,40 +118,6 @@ class _Kernel:
             raise Unbounded("it is not proved that no result is -0")
 
 
-@dataclass(frozen=True)
-class _LatticeSteps:
-    """The steps of a kernel on where its words lie. product: where each product does.
-
-    Raises :class:`.Inexact` where a step is not proved to be exact.
-    """
-
-    unit: ExactUnit
-    product: Lattice
-
-    def chain(self, indices: Indices, c: Lattice | None) -> Lattice:
-        total, k = c or ZERO, self.unit.unit.k
-        for first in range(0, len(indices), k):
-            total = self.unit.result(total, [self.product] * min(k, len(indices) - first))
-        return total
-
-    def constant(self, fmt: AnyFormat, word: int) -> Lattice:
-        if word:
-            raise InternalError(f"a sum that begins with {fmt.hex(word)}: kernels begin with +0")
-        return ZERO
-
-    def add(self, fmt: AnyFormat, x: Lattice, y: Lattice) -> Lattice:
-        self.unit.chain.know(IEEE)
-        whole = x + y
-        _require_format(fmt, whole)
-        return whole
-
-    def convert(
-        self, x: Lattice, source: Format, target: Format, rounding: Rounding, saturate: bool
-    ) -> Lattice:
-        require_held(target, x, f"a sum in {target.name}")
-        return x
-
-
 def _rounds_zeros_down(operation: Operation) -> bool:
     """Return whether x - x is -0, as IEEE 754 says where an operation rounds down; so is +0 plus -0."""
     ieee = not isinstance(operation, RoundedSum) or operation.zeros is Zeros.IEEE
@@ -172,11 +135,3 @@ def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
     finite = fused.finite & ~(c.zero & c.sign)
     negative_zero = 1 << fused.format.sign_bit
     need(chain, "a sum of zero is not -0, unless c is", finite & total.eq(0) & result.eq(negative_zero))
-
-
-def _require_format(fmt: AnyFormat, whole: Lattice) -> None:
-    if isinstance(fmt, IntegerFormat):
-        if not fmt.low <= whole.low <= whole.high <= fmt.high:
-            raise Inexact(f"a sum of parts may leave {fmt.name}")
-        return
-    require_held(float_format(fmt), whole, "a sum of parts")

@@ -53,6 +53,11 @@ class Lattice:
         """Sums of so many of the numbers."""
         return Lattice(self.low * count, self.high * count, self.last) if count else ZERO
 
+    def multiplied(self, factor: Fraction) -> Lattice:
+        """Return the numbers times a power of two, with either sign."""
+        moved = self if self.zero else self.shifted(leading_exponent(abs(factor)))
+        return moved if factor > 0 else Lattice(-moved.high, -moved.low, moved.last)
+
     def shifted(self, places: int) -> Lattice:
         """Return the numbers times 2^places."""
         factor = Fraction(2) ** places

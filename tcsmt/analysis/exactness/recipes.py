@@ -5,6 +5,7 @@ The integers are binary32 numbers, all of them up to a limit; that the words hol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -14,18 +15,25 @@ import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
+from tcsmt.analysis.exactness.on_lattices import LatticeRules
 from tcsmt.analysis.exactness.search import Subject, chained, in_instructions
-from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
-from tcsmt.compose.recipes.algorithm import Algorithm, Step
-from tcsmt.compose.recipes.arrays import multiply, words
-from tcsmt.compose.recipes.running_sum import PLAIN
-from tcsmt.compose.recipes.split import Split
+from tcsmt.analysis.exactness.units import ExactUnit
+from tcsmt.compose.programs.on_arrays import split_words
+from tcsmt.compose.programs.operations import scaled_sum
+from tcsmt.compose.programs.split import Split
+from tcsmt.compose.programs.steps import ProductRun, read
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.models import Kind
+from tcsmt.matrix_units.models import Model
+from tcsmt.support.errors import InternalError
 
 __all__ = ["AlgorithmSubject", "word_lattices"]
 
@@ -48,7 +56,7 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
     wide = numbers.astype(np.float32).view(unsigned(split.wide))
     residue = numbers.astype(np.int64) << _FINEST
     lattices = []
-    for place, word in enumerate(words(split, wide)):
+    for place, word in enumerate(split_words(split, wide)):
         values = floats(split.format, word) * 2.0 ** (_FINEST - split.scale * place)
         if (
             not np.isfinite(values).all()
@@ -93,38 +101,14 @@ class AlgorithmSubject(Subject):
         return (self.algorithm.wide,) * 3
 
     def prove(self, limit: int, k: int) -> None:
-        """Chain by chain, the sums of the chains by IEEE operations."""
-        algorithm = self.algorithm
-        if algorithm.compensated != PLAIN:
-            raise Inexact(f"compensated = {algorithm.compensated}: no lemma covers a compensated sum")
-        held = word_lattices(algorithm.split, limit)
+        """Step by step."""
+        held = word_lattices(self.algorithm.split, limit)
         self.chain.know(f"the words of every integer up to {limit} add up to it (all of them tried)")
-        computed = {product for summand in algorithm.sums for product in summand.products}
-        for i, summand in enumerate(held):
-            for j, two in enumerate(held):
-                if (i, j) not in computed and not summand.zero and not two.zero:
-                    raise Inexact(f"the product of words {i} and {j} is left out")
-        scale = algorithm.split.scale
-        plain = [x if x.zero else x.shifted(scale * place) for place, x in enumerate(held)]
-        live = [x for x in plain if not x.zero]
-        unit = self._unit(min((x.last for x in live), default=0), max((x.leading for x in live), default=0))
-        outside: Lattice | None = ZERO if algorithm.c_enters == "first" else None
-        for shift, steps in algorithm.chains(k):
-            inside = ZERO
-            # of steps that are alike, the last one's partial sum is the largest
-            last: dict[tuple[int, int, int], Lattice] = {}
-            for i, j, part in steps:
-                last[i, j, len(part)] = inside
-                inside += (plain[i] * plain[j]).times(len(part))
-            for (i, j, count), before in last.items():
-                unit.result(before, [plain[i] * plain[j]] * count)
-            part_sum = inside if inside.zero else inside.shifted(-shift)
-            if outside is None:
-                outside = part_sum
-                continue
-            outside += part_sum
-            require_held(algorithm.wide, outside, "a sum outside the unit")
-        self.chain.know(IEEE)
+        scale = self.algorithm.split.scale
+        plain = tuple(x if x.zero else x.shifted(scale * place) for place, x in enumerate(held))
+        rules = LatticeRules(self.chain, self._unit, lambda split, words: plain)
+        result = read(self.algorithm.program(k), rules, {"A": (), "B": (), "c": {}})
+        rules.require_all(result, plain, plain, k)
 
     def _unit(self, low: int, high: int) -> ExactUnit:
         if (low, high) not in self._units:
@@ -140,37 +124,42 @@ class AlgorithmSubject(Subject):
 
         a, b: words (k,), unsigned integers of the wide format.
         """
-        algorithm = self.algorithm
-        left, right = (words(algorithm.split, row) for row in (a, b))
-
-        def chain(steps: list[Step], inside: int) -> int:
-            """From +0, as c and the sums outside leave every chain."""
-            rows = [
-                (_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps
-            ]
-            a_words, b_words = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
-            return chained(algorithm.unit, a_words, b_words)
-
-        return algorithm.scheduled(len(a), 0, 0, chain, _OutsideNumbers(algorithm))
-
-
-def _lanes(algorithm: Algorithm, row: Array, part: range) -> Array:
-    return in_instructions(algorithm.unit, row[part.start : part.stop], algorithm.split.format)
+        given = {"A": a, "B": b, "c": 0}
+        word: int = read(self.algorithm.program(len(a)), _NumberRules(), given)
+        return word
 
 
 @dataclass(frozen=True)
-class _OutsideNumbers:
-    """Additions outside, of words as integers."""
+class _NumberRules:
+    """The rules of each step on words as integers: chains by their graph, one instruction after the other."""
 
-    algorithm: Algorithm
+    def split(self, x: Array, *, split: Split) -> list[Array]:
+        return split_words(split, x)
 
-    def plus(self, x: int, shift: int, y: int) -> int:
-        width = self.algorithm.wide.width
-        (word,) = evaluate([self.algorithm.plus(const(x, width), shift, const(y, width))], {})
+    def constant(self, *, fmt: AnyFormat, word: int) -> int:
         return word
 
-    def negated(self, x: int) -> int:
-        return x ^ 1 << self.algorithm.wide.sign_bit
+    def chain(
+        self, c: int | None, *operands: Sequence[Array], unit: Model, runs: Sequence[ProductRun]
+    ) -> int:
+        if c:
+            raise InternalError("a chain of integers begins with c")
+        rows = (
+            np.concatenate(
+                [
+                    in_instructions(unit, operand[(run.words or (0, 0))[side]][run.indices], fmt)
+                    for run in runs
+                ]
+            )
+            for side, (operand, fmt) in enumerate(zip(operands, (unit.a_format, unit.b_format), strict=True))
+        )
+        return chained(unit, *rows)
 
-    def seen(self, kind: Kind, number: int | None, word: int) -> int:
+    def add(self, x: int, y: int, *, fmt: Format, shift: int, rounding: Rounding) -> int:
+        words = const(x, fmt.width), const(y, fmt.width)
+        operation = scaled_sum(fmt, words[0], shift, words[1], rounding, QUIET.computed(fmt))
+        (word,) = evaluate([operation.word()], {})
         return word
+
+    def negate(self, x: int, *, fmt: Format) -> int:
+        return x ^ 1 << fmt.sign_bit

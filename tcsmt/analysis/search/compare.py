@@ -17,8 +17,8 @@ import numpy as np
 from tcsmt.analysis.bounds.proof import StepwiseProof, prove_not_less_accurate
 from tcsmt.analysis.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched, short_witness
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.split import F32
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of
 from tcsmt.matrix_units.arithmetic.formats import Format

@@ -10,7 +10,7 @@ from tcsmt.analysis.search.bound import Bound, Extreme
 from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
 from tcsmt.analysis.search.result_flaws import Case, FlawFinding
 from tcsmt.analysis.search.walk import first_divergence, walk
-from tcsmt.compose.recipes.split import F32
+from tcsmt.compose.programs.split import F32
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.finding import shown

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.search.climb import climbed
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.arrays import simulate
-from tcsmt.compose.recipes.split import F32
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.matrix_units.arithmetic.conversion import floats

@@ -24,9 +24,9 @@ from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.search.search import Rows, climb, errors
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals
 from tcsmt.analysis.search.walk import first_divergence, walk
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named, units_for
-from tcsmt.compose.recipes.split import F32
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue.surveyed import (

@@ -31,9 +31,9 @@ from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.analysis.search.exhaustive import LARGEST, InputSpace, middles
 from tcsmt.analysis.search.records import case_json, inputs_json, judged_json
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.split import F32
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.terms import any_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.recipes.arrays import multiply, words
+from tcsmt.compose.programs.on_arrays import split_words
+from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.compose.recipes.emulation import arrays as of_integers
 from tcsmt.compose.recipes.emulation import named as emulations
 from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
@@ -366,7 +367,7 @@ def _record(recipe: str, distribution: str, k: int, drawn: Matrices) -> Record:
 
 def _rounded(recipe: Recipe, x: Array) -> Array:
     """Return the values of the first words, as FP32."""
-    (word, *_) = words(recipe.split, to_words(FORMATS["f32"], x, "x"))
+    (word, *_) = split_words(recipe.split, to_words(FORMATS["f32"], x, "x"))
     return from_words(recipe.split.format, word).astype(np.float32)
 
 

@@ -6,7 +6,7 @@ The steps are those that matrix products are computed by (:class:`.Schedule`), a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -16,14 +16,15 @@ import numpy as np
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.instruction import InstructionLoss
 from tcsmt.analysis.tolerance.upward import added, dot_error, multiplied, number_above, scaled
-from tcsmt.compose.kernels.schedule import Indices
+from tcsmt.compose.programs.steps import Indices, ProductRun
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import Model
 
-__all__ = ["Enclosure", "EnclosureSteps", "SizedProducts", "of_matrices", "of_rows"]
+__all__ = ["Enclosure", "EnclosureRules", "SizedProducts", "of_matrices", "of_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _HALF_BIT = Fraction(1, 2**53)
@@ -109,8 +110,8 @@ class Enclosure:
 
 
 @dataclass(frozen=True)
-class EnclosureSteps:
-    """Each step on enclosures, of one shape for all elements.
+class EnclosureRules:
+    """The rules of each step on enclosures, of one shape for all elements.
 
     c_format: in which C's words are. products: of indices of K. instruction: what one of the unit's loses.
     together: instructions whose partial sums are bounded together. wide: whether operands are binary64's.
@@ -133,11 +134,13 @@ class EnclosureSteps:
         nothing = np.zeros(self.shape)
         return Enclosure(values, nothing, nothing, not values.any())
 
-    def chain(self, indices: Indices, c: Enclosure | None) -> Enclosure:
+    def chain(
+        self, c: Enclosure | None, *operands: object, unit: Model, runs: Sequence[ProductRun]
+    ) -> Enclosure:
         """Instructions one after the other; some at a time, between whose ends no partial sum is larger than
         the mean of both ends and of Σ |a·b|.
         """
-        start = self.constant_zero() if c is None else c
+        start, indices = self.constant_zero() if c is None else c, runs[0].indices
         length = self.instruction.k * self.together
         groups = [indices[first : first + length] for first in range(0, len(indices), length)]
         # of every sum of some groups' values in binary64, relative to Σ |a·b| and c
@@ -183,20 +186,20 @@ class EnclosureSteps:
         nothing = np.zeros(self.shape)
         return Enclosure(nothing, nothing, nothing, zero=True)
 
-    def constant(self, fmt: AnyFormat, word: int) -> Enclosure:
+    def constant(self, *, fmt: AnyFormat, word: int) -> Enclosure:
         """Return the same word everywhere."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
             raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
         return self.given(fmt, np.full(self.shape, word, unsigned(fmt)))
 
-    def add(self, fmt: AnyFormat, x: Enclosure, y: Enclosure) -> Enclosure:
+    def add(self, x: Enclosure, y: Enclosure, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Enclosure:
         """x + y, to nearest even: a sum of two numbers of the format that is subnormal is exact."""
         if x.zero or y.zero:
             return y if x.zero else x
         return self._rounded(_sum(x, y), float_format(fmt), Fraction(1, 2), exact_below=True)
 
-    def multiply_add(self, fmt: Format, x: Enclosure, y: Enclosure, z: Enclosure) -> Enclosure:
+    def multiply_add(self, x: Enclosure, y: Enclosure, z: Enclosure, *, fmt: Format) -> Enclosure:
         """x·y + z, rounded once to nearest even."""
         value = x.value * y.value
         error = added(
@@ -211,7 +214,7 @@ class EnclosureSteps:
         return self._rounded(product if z.zero else _sum(product, z), fmt, Fraction(1, 2))
 
     def convert(
-        self, x: Enclosure, source: Format, target: Format, rounding: Rounding, saturate: bool
+        self, x: Enclosure, *, source: Format, target: Format, rounding: Rounding, saturate: bool
     ) -> Enclosure:
         """x in another format, rounded once."""
         if target.holds(source):
@@ -221,7 +224,7 @@ class EnclosureSteps:
         )
 
     def convert_randomly(
-        self, x: Enclosure, source: Format, target: Format, random: Enclosure, bits: int, saturate: bool
+        self, x: Enclosure, random: Enclosure, *, source: Format, target: Format, bits: int, saturate: bool
     ) -> Enclosure:
         """x in another format: one of its two neighbours, whatever the random bits are."""
         return self._rounded(x, target, Fraction(1), saturate=saturate, up=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureSteps, Summed, of_matrices, of_rows
+from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureRules, Summed, of_matrices, of_rows
 from tcsmt.analysis.tolerance.instruction import (
     InstructionLoss,
     greatest_exponent,
@@ -20,7 +20,7 @@ from tcsmt.analysis.tolerance.instruction import (
 )
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.schedule import FormattedWords
+from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
@@ -273,16 +273,15 @@ def _in_order(
         max(fmt.width for fmt in (schedule.unit.a_format, schedule.unit.b_format, schedule.unit.c_format))
         > 32
     )
-    steps = EnclosureSteps(shape, products, loss, together, wide)
-    c = bias = random = None
+    rules = EnclosureRules(shape, products, loss, together, wide)
+    given: dict[str, Any] = {"A": None, "B": None, "random": rules.constant_zero()}
     if operands.c is not None and epilogue.beta != 0:
-        c = steps.given(schedule.unit.c_format, operands.c)
+        given["c"] = rules.given(schedule.unit.c_format, operands.c)
     if operands.bias is not None:
-        bias = steps.given(schedule.working_format, operands.bias)
-    if epilogue.stochastic:
-        random = steps.constant_zero()
+        given["bias"] = rules.given(schedule.working_format, operands.bias)
+    length, bias, random = operands.a.shape[1], operands.bias is not None, bool(epilogue.stochastic)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        total: FormattedWords[Enclosure] = schedule.sum(steps, np.arange(operands.a.shape[1]), c, reduction)
-        result = schedule.end(steps, total, c, bias, random).words
-    atol = np.where(steps.overflows | ~np.isfinite(result.off), np.inf, result.off)
+        given["total"] = read(schedule.sums(length, reduction, c="c" in given), rules, given)
+        result: Enclosure = read(schedule.end(c="c" in given, bias=bias, random=random), rules, given)
+    atol = np.where(rules.overflows | ~np.isfinite(result.off), np.inf, result.off)
     return ElementBounds(atol, result.value, result.error)

@@ -11,7 +11,7 @@ instruction after instruction (:func:`.chain_loss`), and by what one instruction
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -26,10 +26,12 @@ from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss
 from tcsmt.analysis.tolerance.upward import added, number_above, scaled
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.schedule import Indices, Schedule
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.steps import ProductRun, read
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import InternalError
 
@@ -87,8 +89,8 @@ def _of_any_sums(loss: InstructionLoss, length: int, has_c: bool) -> _ChainShare
 
 
 @dataclass(frozen=True)
-class _ShareSteps:
-    """The steps of a kernel on shares.
+class _ShareRules:
+    """The rules of a kernel's steps on shares.
 
     lost: what a chain of so many products loses of c, if it begins with one, and of its products. most: what
     each of the things that a word is made of is at most.
@@ -104,16 +106,16 @@ class _ShareSteps:
         size[place] = 1.0
         return _Share(size, np.zeros_like(self.most))
 
-    def chain(self, indices: Indices, c: _Share | None) -> _Share:
+    def chain(self, c: _Share | None, *operands: object, unit: Model, runs: Sequence[ProductRun]) -> _Share:
         """A chain begins with C as it is given, or with zero."""
-        products = self.unit(self.places.pop(0))
+        products, length = self.unit(self.places.pop(0)), len(runs[0].indices)
         if c is None:
-            loss = self.lost(len(indices), False)
+            loss = self.lost(length, False)
             return _Share(products.size, self._off(loss, products.size, products.size))
         if c.off.any():
             raise InternalError("a chain begins with a C that is off")
         sums = added(c.size, products.size)
-        return _Share(sums, self._off(self.lost(len(indices), True), sums, products.size))
+        return _Share(sums, self._off(self.lost(length, True), sums, products.size))
 
     def _off(self, loss: _ChainShares, sums: Array, products: Array) -> Array:
         off = added(scaled(sums, loss.sums), scaled(products, loss.products))
@@ -122,7 +124,7 @@ class _ShareSteps:
             self._check(loss.limit, added(sums, products, off), "a sum in the unit")
         return off
 
-    def constant(self, fmt: AnyFormat, word: int) -> _Share:
+    def constant(self, *, fmt: AnyFormat, word: int) -> _Share:
         """A number: alpha, beta or zero."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
@@ -130,20 +132,20 @@ class _ShareSteps:
         nothing = np.zeros_like(self.most)
         return _Share(nothing, nothing, number.value(word))
 
-    def add(self, fmt: AnyFormat, x: _Share, y: _Share) -> _Share:
+    def add(self, x: _Share, y: _Share, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> _Share:
         """x + y, to nearest; nothing is lost of a subnormal sum, or where one of both is 0."""
         if x.number == 0 or y.number == 0:
             return y if x.number == 0 else x
         return self._rounded(_sum(x, y), float_format(fmt), _HALF, always=False)
 
-    def multiply_add(self, fmt: Format, x: _Share, y: _Share, z: _Share) -> _Share:
+    def multiply_add(self, x: _Share, y: _Share, z: _Share, *, fmt: Format) -> _Share:
         """x times a constant, plus z; to nearest."""
         assert y.number is not None
         product = x.times(y.number)
         return self._rounded(product if z.number == 0 else _sum(product, z), fmt, _HALF)
 
     def convert(
-        self, x: _Share, source: Format, target: Format, rounding: Rounding, saturate: bool
+        self, x: _Share, *, source: Format, target: Format, rounding: Rounding, saturate: bool
     ) -> _Share:
         """x in another format; nothing is lost in one that holds it."""
         if target.holds(source):
@@ -151,7 +153,7 @@ class _ShareSteps:
         return self._rounded(x, target, _HALF if rounding.nearest else Fraction(1))
 
     def convert_randomly(
-        self, x: _Share, source: Format, target: Format, random: _Share, bits: int, saturate: bool
+        self, x: _Share, random: _Share, *, source: Format, target: Format, bits: int, saturate: bool
     ) -> _Share:
         """One of x's two neighbours, which may be above the largest number where x is close to that."""
         rounded = self._rounded(x, target, Fraction(1))
@@ -211,16 +213,15 @@ def relative_bound(chain: StepwiseProof, kernel: Kernel, k: int, domain: Domain)
 def _bound(kernel: Kernel, k: int, domain: Domain, low: int, lost: _ChainLoss) -> Fraction:
     schedule = kernel.schedule
     has_c = not domain.c_zero and kernel.epilogue.beta != 0
-    count = len(schedule.chains(np.arange(k), c=has_c))
+    count = len(schedule.chains(k, c=has_c))
     largest = Fraction(2) ** (domain.high + 1)
     most = np.full(count + 3, number_above(largest**2 * k))
     most[count:] = [number_above(largest), number_above(largest), 1.0]
-    steps = _ShareSteps(lost, most, [*range(count)])
-    c = steps.unit(count) if has_c else None
-    bias = steps.unit(count + 1) if kernel.epilogue.bias else None
-    random = steps.unit(count + 2) if kernel.epilogue.stochastic else None
-    total = schedule.sum(steps, np.arange(k), c)
-    off = [Fraction(x) for x in schedule.end(steps, total, c, bias, random).words.off.tolist()]
+    rules = _ShareRules(lost, most, [*range(count)])
+    given = {name: rules.unit(count + n) for n, name in enumerate(("c", "bias", "random"))}
+    program = schedule.program(k, c=has_c, bias=kernel.epilogue.bias, random=bool(kernel.epilogue.stochastic))
+    result: _Share = read(program, rules, {"A": None, "B": None, **given})
+    off = [Fraction(x) for x in result.off.tolist()]
     weights = _weights(schedule)
     shares = [off[n] / weights["alpha"] for n in range(count)]
     least = [weights["alpha"] * Fraction(2) ** (2 * low)]

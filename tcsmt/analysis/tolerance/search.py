@@ -11,9 +11,10 @@ import numpy as np
 from tcsmt.analysis.tolerance.instruction import InstructionLoss
 from tcsmt.analysis.tolerance.kernels import MatrixWords, bounds_of_elements
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.sampled import sums
+from tcsmt.compose.programs.on_arrays import ArrayRules, no_chain
+from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.support.errors import Contradiction
@@ -66,8 +67,10 @@ def results_of(kernel: Kernel, operands: MatrixWords, reduction: Reduction) -> A
     random = None
     if bits:
         random = np.random.default_rng(_SEED).integers(0, 1 << bits, len(operands.a)).astype(np.uint32)
-    steps = ArraySteps((len(operands.a),), lambda indices, c: total.words, schedule.nans)
-    return schedule.end(steps, total, operands.c, operands.bias, random).words
+    given = {"total": total, "c": operands.c, "bias": operands.bias, "random": random}
+    end = schedule.end(**{name: given[name] is not None for name in ("c", "bias", "random")})
+    words: Array = read(end, ArrayRules((len(operands.a),), no_chain, schedule.nans), given)
+    return words
 
 
 def largest_errors(

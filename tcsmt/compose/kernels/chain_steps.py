@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.schedule import FormattedWords
+from tcsmt.compose.programs.on_arrays import ArrayRules
+from tcsmt.compose.programs.steps import ProductRun, read
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
-from tcsmt.matrix_units.models import Operands
+from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
@@ -69,12 +70,20 @@ class Link:
 
 
 @dataclass(frozen=True)
+class FormattedWords:
+    """Words, and the format in which they are read."""
+
+    format: AnyFormat
+    words: Array
+
+
+@dataclass(frozen=True)
 class Walk:
     """All instructions of a kernel on some elements, the sum before the epilogue, and the results."""
 
     links: tuple[Link, ...]
-    total: FormattedWords[Array]
-    result: FormattedWords[Array]
+    total: FormattedWords
+    result: FormattedWords
 
     @property
     def parts(self) -> list[Link]:
@@ -98,22 +107,27 @@ def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
         raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
     links: list[Link] = []
 
-    def chain(indices: Array, start: Array | None) -> Array:
-        words = np.zeros(len(elements.a), unsigned(model.c_format)) if start is None else start
-        for first in range(0, len(indices), model.k):
-            some = indices[first : first + model.k]
-            width = [(0, 0), (0, model.k - len(some))]
-            a, b = (np.pad(side[:, some], width) for side in (elements.a, elements.b))
+    def chain(unit: Model, sides: Sequence[Array], runs: Sequence[ProductRun], start: Array | None) -> Array:
+        words = np.zeros(len(elements.a), unsigned(unit.c_format)) if start is None else start
+        indices = runs[0].indices
+        for first in range(0, len(indices), unit.k):
+            some = indices[first : first + unit.k]
+            width = [(0, 0), (0, unit.k - len(some))]
+            a, b = (np.pad(side[:, some], width) for side in sides)
             operands = Operands(a, b, words)
-            words = run_words(model, operands)
+            words = run_words(unit, operands)
             links.append(Link(indices[: first + len(some)], len(some), start is not None, operands, words))
         return words
 
-    schedule = kernel.schedule
-    steps = ArraySteps((len(elements.a),), chain, schedule.nans)
-    total = schedule.sum(steps, np.arange(elements.a.shape[1]), elements.c, reduction)
-    bias = elements.bias if kernel.epilogue.bias else None
-    return Walk(tuple(links), total, schedule.end(steps, total, elements.c, bias))
+    schedule, c = kernel.schedule, elements.c
+    rules = ArrayRules((len(elements.a),), chain, schedule.nans)
+    given = {"A": elements.a, "B": elements.b, "c": c, "bias": elements.bias}
+    total = read(schedule.sums(elements.a.shape[1], reduction, c=c is not None), rules, given)
+    end = schedule.end(c=c is not None, bias=kernel.epilogue.bias)
+    result = read(end, rules, {**given, "total": total})
+    return Walk(
+        tuple(links), FormattedWords(schedule.sum_format, total), FormattedWords(schedule.d_format, result)
+    )
 
 
 def common_links(left: Walk, right: Walk) -> Iterator[tuple[Link, Link]]:

@@ -11,10 +11,11 @@ import numpy as np
 
 from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.compose.kernels.sampled import sums
 from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.on_arrays import ArrayRules, no_chain
+from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -171,17 +172,15 @@ def on_elements(
             for candidate in reductions
         }
         held = dict(zip(needed, sums(list(needed.values()), a, b, c, seen), strict=True))
-        steps = ArraySteps((len(a),), _no_chain, first.nans)
+        rules = ArrayRules((len(a),), no_chain, first.nans)
+        given = {"c": c, "bias": elements.bias}
         for member in members:
             reductions, own = ways[member.reduction]
             schedule = member.schedule
             totals = [held[schedule.sum_format, candidate] for candidate in reductions]
-            words = np.stack([schedule.end(steps, total, c, elements.bias).words for total in totals])
+            end = schedule.end(c=c is not None, bias=elements.bias is not None)
+            words = np.stack([read(end, rules, {**given, "total": total}) for total in totals])
             yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
-
-
-def _no_chain(indices: Array, c: Array | None) -> Array:
-    raise AssertionError("chains have been run")
 
 
 def _only(words: Array) -> Array:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
-from tcsmt.compose.kernels.schedule import Indices, Schedule
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.on_arrays import ArrayRules, Chain, along
+from tcsmt.compose.programs.steps import ProductRun, read
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.matmul import Progress, chain_words, check_shapes
@@ -69,7 +69,7 @@ def gemm(
     seen = Progress(0, progress)
     work = []
     for rows, columns, resolved in regions:
-        parts = [part for part, _ in schedule.chains(np.arange(length), resolved)]
+        parts = [part for part, _ in schedule.chains(length, resolved)]
         scales.check(parts, length)
         wide, high = (len(range(*side.indices(size))) for side, size in ((columns, n), (rows, m)))
         seen.total += sum(-(-len(part) // model.k) for part in parts) * high * wide
@@ -79,10 +79,11 @@ def gemm(
         x, y = left[rows], right[:, columns]
         own = {name: None if array is None else _of(array, rows, columns) for name, array in extra.items()}
         c_block = None if c_words is None else c_words[rows, columns]
-        chain = partial(_chain, model, x, y, scales.on(rows, columns), seen)
-        steps = ArraySteps((len(x), y.shape[1]), chain, schedule.nans)
-        total = schedule.sum(steps, np.arange(length), c_block, resolved)
-        result[rows, columns] = schedule.end(steps, total, c_block, **own).words
+        given = {"A": x, "B": y, "c": c_block}
+        rules = ArrayRules((len(x), y.shape[1]), _chains(scales.on(rows, columns), seen), schedule.nans)
+        total = read(schedule.sums(length, resolved, c=c_block is not None), rules, given)
+        end = schedule.end(**{name: array is not None for name, array in {**own, "c": c_block}.items()})
+        result[rows, columns] = read(end, rules, {**given, **own, "total": total})
     return from_words(schedule.d_format, result)
 
 
@@ -90,18 +91,15 @@ def _of(array: Array, rows: slice, columns: slice) -> Array:
     return array[rows, columns] if array.ndim == 2 else array[columns]
 
 
-def _place(indices: Indices) -> slice | Array:
-    """As a slice where the indices follow each other, so that nothing is copied."""
-    first, last = int(indices[0]), int(indices[-1])
-    return slice(first, last + 1) if last - first + 1 == len(indices) else indices
+def _chains(scales: _Scales, seen: Progress) -> Chain:
+    """Return how chains of a product are run: with the scales of their blocks."""
 
+    def chain(unit: Model, operands: Sequence[Array], runs: Sequence[ProductRun], c: Array | None) -> Array:
+        x, y = along(operands[0], runs, 0, 1, unit.k), along(operands[1], runs, 1, 0, unit.k)
+        start = np.zeros((len(x), y.shape[1]), unsigned(unit.c_format)) if c is None else c
+        return chain_words(unit, Operands(x, y, start, *scales.along(runs[0].indices)), seen)
 
-def _chain(
-    model: Model, a: Array, b: Array, scales: _Scales, seen: Progress, indices: Indices, c: Array | None
-) -> Array:
-    place = _place(indices)
-    start = np.zeros((len(a), b.shape[1]), unsigned(model.c_format)) if c is None else c
-    return chain_words(model, Operands(a[:, place], b[place], start, *scales.along(indices)), seen)
+    return chain
 
 
 def _extra(schedule: Schedule, shape: tuple[int, int], bias: Any, random: Any) -> dict[str, Array | None]:

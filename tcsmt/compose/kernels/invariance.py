@@ -107,9 +107,7 @@ def telling_k(unit: Row, reductions: Sequence[Reduction], *, c: bool = False) ->
             for level in order.levels[:1]
             if level.kind in ("split-k", "sliced")
         )
-        chains = (
-            part for order in orders for part, _ in Schedule(unit.model, order).chains(np.arange(length))
-        )
+        chains = (part for order in orders for part, _ in Schedule(unit.model, order).chains(length))
         return len(different), -sum(parts), -sum(len(chain) % step > 0 for chain in chains), -count
 
     return max(range(1, _LONGEST + 1), key=score) * step

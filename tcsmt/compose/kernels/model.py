@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
-from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, multiply_add, randomly_rounded, rounded
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel, kernel_named
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
-from tcsmt.compose.kernels.schedule import Indices, Schedule
-from tcsmt.language.terms import Term, const
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.on_terms import TermRules
+from tcsmt.compose.programs.operations import multiply_add
+from tcsmt.compose.programs.steps import read
+from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.base import Call, Terms
-from tcsmt.matrix_units.models.stages import ChainPlace
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["KernelModel", "TermSteps", "kernel_row", "unit_of_kernel"]
+__all__ = ["KernelModel", "KernelTermRules", "kernel_row", "unit_of_kernel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +64,7 @@ class KernelModel(Model):
             raise TcsmtError(f"reduction {self.reduction}: where K is cut depends on the tile; use cuts")
         if self.epilogue.bias or self.epilogue.stochastic:
             raise TcsmtError(f"epilogue {self.epilogue}: a kernel as a model takes no numbers but a, b and c")
-        self.schedule.chains(np.arange(self.k))
+        self.schedule.chains(self.k)
 
     def as_json(self) -> dict[str, Any]:
         """Return the kernel's parts as plain values."""
@@ -85,14 +84,14 @@ class KernelModel(Model):
         does.
         """
         self.check_lengths(operands)
-        steps = TermSteps(self.unit, operands, [], self.schedule.nans)
-        output = self._run(steps)
-        calls = steps.calls if steps.by_calls else [Call(self, operands, output)]
-        return Trace(operands, tuple(steps.stages), output, tuple(calls))
+        rules = KernelTermRules([], self.schedule.nans)
+        output = self._run(rules, operands)
+        calls = rules.calls if rules.by_calls else [Call(self, operands, output)]
+        return Trace(operands, tuple(rules.stages), output, tuple(calls))
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""
-        return self._run(TermSteps(self.unit, x, stages, self.schedule.nans))
+        return self._run(KernelTermRules(stages, self.schedule.nans), x)
 
     @property
     def knows_nans(self) -> bool:
@@ -104,91 +103,49 @@ class KernelModel(Model):
         """Its steps, which are those of matrix products."""
         return Schedule(self.unit, self.reduction, self.epilogue)
 
-    def _run(self, steps: TermSteps) -> Term:
-        c = steps.x.c if self.has_c else None
-        total = self.schedule.sum(steps, np.arange(self.k), c)
-        result = self.schedule.end(steps, total, c)
-        if steps.stages[-1].term is not result.words:
-            steps.stages.append(Stage(None, Kind.RESULT, None, result.format, result.words))
-        return result.words
+    def _run(self, rules: KernelTermRules, x: Terms) -> Term:
+        program = self.schedule.program(self.k, c=self.has_c)
+        word: Term = read(program, rules, {"A": x.a, "B": x.b, "c": x.c})
+        if rules.stages[-1].term is not word:
+            rules.stages.append(Stage(None, Kind.RESULT, None, self.d_format, word))
+        return word
 
 
-class TermSteps:
-    """The steps of one application of a kernel: chains are numbered in the order in which they are made.
+class KernelTermRules(TermRules):
+    """The rules of a kernel's steps on terms: each operation outside is a stage, and a call where it can be.
 
-    nans: which words NaN results of the kernel's own arithmetic have.
     calls: of models, by which a reader gets the result again; by_calls: whether there is nothing else to it.
     """
 
-    def __init__(self, unit: Model, x: Terms, stages: list[Stage], nans: NanWords) -> None:
-        self.unit, self.x, self.stages, self.nans = unit, x, stages, nans
-        self.chains = self.sums = 0
+    def __init__(self, stages: list[Stage], nans: NanWords) -> None:
+        super().__init__(stages, nans)
+        self.sums = 0
         self.calls: list[Call] = []
         self.by_calls = True
 
-    def chain(self, indices: Indices, c: Term | None) -> Term:
-        """Instructions, the last one of which is filled up with zeros. indices: integers (length,)."""
-        unit, number = self.unit, self.chains
-        self.chains += 1
-        word = const(0, unit.c_format.width) if c is None else c
-        for step, first in enumerate(range(0, len(indices), unit.k)):
-            lanes = [int(place) for place in indices[first : first + unit.k]]
-            missing = unit.k - len(lanes)
-            a, b = (
-                [*(side[lane] for lane in lanes), *[const(0, fmt.width)] * missing]
-                for side, fmt in ((self.x.a, unit.a_format), (self.x.b, unit.b_format))
-            )
-            trace = unit.apply(Operands(a, b, word))
-            place = ChainPlace(number, step)
-            self.stages += [stage.inside(place) for stage in trace.stages]
-            self.calls += trace.calls
-            word = trace.output
-            self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, word))
-        return word
+    def called(self, trace: Trace) -> Term:
+        """Return the result of an instruction, whose calls are noted."""
+        self.calls += trace.calls
+        return trace.output
 
-    def constant(self, fmt: AnyFormat, word: int) -> Term:
-        """A constant."""
-        return const(word, fmt.width)
-
-    def add(self, fmt: AnyFormat, x: Term, y: Term) -> Term:
+    def add(self, x: Term, y: Term, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
         """Additions commute: in one order, so that reductions which only swap them are the same graph."""
-        if isinstance(fmt, IntegerFormat):
+        if isinstance(fmt, Format):
+            x, y = sorted((x, y), key=lambda term: term.digest)
+        return super().add(x, y, fmt=fmt, shift=shift, rounding=rounding)
+
+    def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
+        """Return the word, which is a stage; a multiply-add is a call of a model of its own."""
+        self.sums += 1
+        self.stages.append(Stage(None, kind, self.sums, fmt, word, operation))
+        if not isinstance(operation, MultiplyAdd):
             self.by_calls = False
-            return self._seen(Kind.SUM_OUTSIDE, fmt, x + y)
-        left, right = sorted((x, y), key=lambda term: term.digest)
-        return self._multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
-
-    def multiply_add(self, fmt: Format, x: Term, y: Term, z: Term) -> Term:
-        """A call of a model of its own."""
-        return self._multiplied(MultiplyAdd(format=fmt, x=x, y=y, z=z))
-
-    def convert(self, x: Term, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Term:
-        """No model of its own, so that there is more to the kernel than calls."""
-        self.by_calls = False
-        operation: RoundedSum = rounded(given, wanted, x, rounding, saturate=saturate, nans=self.nans)
-        return self._seen(Kind.CONVERTED, wanted, operation.word(), operation)
-
-    def convert_randomly(
-        self, x: Term, given: Format, wanted: Format, random: Term, bits: int, saturate: bool
-    ) -> Term:
-        """No model of its own, either."""
-        self.by_calls = False
-        word = randomly_rounded(given, wanted, x, random, saturate=saturate, nans=self.nans)
-        return self._seen(Kind.CONVERTED, wanted, word)
-
-    def _multiplied(self, operation: MultiplyAdd) -> Term:
-        operation = replace(operation, nan_word=self.nans.computed(operation.format))
-        word = operation.word()
+            return word
         model = multiply_add(operation.format, operation.nan_word)
         trace = model.apply(Operands((operation.x,), (operation.y,), operation.z))
         self.by_calls &= trace.output is word
         self.calls += trace.calls
-        return self._seen(Kind.SUM_OUTSIDE, operation.format, word, operation)
-
-    def _seen(self, kind: Kind, fmt: AnyFormat, term: Term, operation: Operation | None = None) -> Term:
-        self.sums += 1
-        self.stages.append(Stage(None, kind, self.sums, fmt, term, operation))
-        return term
+        return word
 
 
 #: What is said of a kernel where a NaN result stands for any NaN.

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.schedule import FormattedWords, Schedule
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.compose.programs.on_arrays import ArrayRules
+from tcsmt.compose.programs.steps import ProductRun, read
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.rows import prepare, run_words
@@ -29,25 +30,32 @@ def sums(
     b: Array,
     c: Array | None = None,
     seen: Callable[[int, int], None] = lambda done, count: None,
-) -> list[FormattedWords[Array]]:
+) -> list[Array]:
     """Return the sum of each element by each schedule, before the epilogue. All of them are on one unit.
 
     wanted: with how these elements are reduced, which must not depend on the tile of D.
     a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,), or None.
     """
-    whole = np.arange(a.shape[1])
+    length = a.shape[1]
     chains = {
         (from_c, part.tobytes()): part
         for schedule, reduction in wanted
-        for part, from_c in schedule.chains(whole, reduction, c=c is not None)
+        for part, from_c in schedule.chains(length, reduction, c=c is not None)
     }
     results = _chains(wanted[0][0].unit, a, b, chains, c, seen)
 
-    def chain(indices: Array, start: Array | None) -> Array:
-        return results[start is not None, indices.tobytes()]
+    def chain(
+        unit: Model, operands: Sequence[Array], runs: Sequence[ProductRun], start: Array | None
+    ) -> Array:
+        return results[start is not None, runs[0].indices.tobytes()]
 
+    given = {"A": a, "B": b, "c": c}
     return [
-        schedule.sum(ArraySteps((len(a),), chain, schedule.nans), whole, c, reduction)
+        read(
+            schedule.sums(length, reduction, c=c is not None),
+            ArrayRules((len(a),), chain, schedule.nans),
+            given,
+        )
         for schedule, reduction in wanted
     ]
 

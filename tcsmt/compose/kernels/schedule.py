@@ -1,83 +1,35 @@
-"""The steps of a kernel, written once: for arrays of words, for terms, and for whatever else stands for
-words.
+"""Kernels as programs: the steps of a reduction and of an epilogue, in order.
 
-A kernel that is computed and a kernel that is proved about are the same steps in the same order. What a step
-is on one kind of words is a :class:`SumSteps`, or a :class:`KernelSteps`.
+A kernel that is computed and a kernel that is proved about are one program
+(:mod:`tcsmt.compose.programs.steps`), read on arrays, as terms, or on whatever else stands for words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import lru_cache
 
 import numpy as np
 
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
-from tcsmt.compose.kernels.reduction import CHAINED, Level, Reduction, fold
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction, fold
+from tcsmt.compose.programs.steps import Builder, Indices, ProductRun, UnitProgram, Value
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
-from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
-from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["FormattedWords", "Indices", "KernelSteps", "Schedule", "SumSteps", "reduced"]
+__all__ = ["Schedule", "reduced"]
 
-Indices = np.ndarray[Any, np.dtype[Any]]
-Words = TypeVar("Words")
-_NEAREST = ROUNDINGS["RNE"]
-
-
+#: Of random bits, the lowest of which are read.
+_BITS = INTEGERS["u32"]
 #: What an epilogue's text says where it takes such numbers.
 _TAKES = {"bias": "bias", "random": "stochastic=BITS"}
-
-
-@dataclass(frozen=True)
-class FormattedWords(Generic[Words]):
-    """Words, or what stands for them, and the format in which they are read."""
-
-    format: AnyFormat
-    words: Words
-
-
-class SumSteps(Protocol[Words]):
-    """The steps that sums of a kernel are made of, on one kind of words.
-
-    Words are terms, or arrays of unsigned integers: one of them for each element of D, all of one shape.
-    indices: of K, integers of shape (length,).
-    """
-
-    def chain(self, indices: Indices, c: Words | None) -> Words:
-        """Return the unit's instructions, one after the other, over these indices of K, from c (None: from
-        +0).
-
-        indices: integers (length,).
-        """
-
-    def constant(self, fmt: AnyFormat, word: int) -> Words:
-        """Return the same word everywhere."""
-
-    def add(self, fmt: AnyFormat, x: Words, y: Words) -> Words:
-        """x + y, to nearest even; integers wrap."""
-
-    def convert(self, x: Words, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Words:
-        """x in another format, rounded once (:func:`.rounded`)."""
-
-
-class KernelSteps(SumSteps[Words], Protocol[Words]):
-    """The steps that whole kernels are made of, on one kind of words."""
-
-    def multiply_add(self, fmt: Format, x: Words, y: Words, z: Words) -> Words:
-        """x·y + z, rounded once to nearest even."""
-
-    def convert_randomly(
-        self, x: Words, source: Format, target: Format, random: Words, bits: int, saturate: bool
-    ) -> Words:
-        """x in another format, rounded by so many random bits (:func:`.randomly_rounded`)."""
 
 
 @dataclass(frozen=True)
@@ -157,22 +109,23 @@ class Schedule:
         It does where the last operation before the result is the unit's, or one of a format whose NaN the
         rule has. The kernel takes no bias and no random bits.
         """
-        steps = _KnownNans(self.nans)
-        return self.end(steps, self.sum(steps, np.arange(length), True), True).words
+        last = self.program(length, c=True).result
+        return last.kind == "chain" or self.nans.is_known(last.format)
 
     def chains(
-        self, indices: Indices, reduction: Reduction | None = None, *, c: bool = False
+        self, length: int, reduction: Reduction | None = None, *, c: bool = False
     ) -> list[tuple[Indices, bool]]:
-        """Return the indices that each chain takes, and whether it begins with C. c: whether there is one.
+        """Return the indices of K that each chain takes, and whether it begins with C.
 
-        indices: integers (length,).
+        c: whether there is one.
+
         Raises :class:`.TcsmtError` for chains that the unit cannot make, and for parts in no order, or in
         one for another number of parts.
         """
-        noted = _Noted()
-        self.sum(noted, indices, _C if c else None, reduction)
-        check_chain(self.unit, max(len(part) for part, _ in noted.chains))
-        return noted.chains
+        program = self.sums(length, reduction, c=c)
+        found = [(step.how["runs"][0].indices, program.starts_with(step, "c")) for step in program.chains]
+        check_chain(self.unit, max(len(part) for part, _ in found))
+        return found
 
     def check_numbers(self, **numbers: bool) -> None:
         """Refuse a bias or random numbers that are missing, or not taken. Raises :class:`.TcsmtError`."""
@@ -185,190 +138,159 @@ class Schedule:
                     f"{name} is given, but the epilogue takes none: add {_TAKES[name]} to its text"
                 )
 
-    def sum(
-        self,
-        steps: SumSteps[Words],
-        indices: Indices,
-        c: Words | None = None,
-        reduction: Reduction | None = None,
-    ) -> FormattedWords[Words]:
-        """Return the sum over some indices of K, and of C where it enters before the products.
+    def sums(self, length: int, reduction: Reduction | None = None, *, c: bool = False) -> UnitProgram:
+        """Return the sum over so many products, and of C where it enters before them, as a program.
 
-        c: None: there is no C. reduction: of the elements at hand, where those of others are reduced in
-        another way (:meth:`.Reduction.on`). indices: integers (length,).
+        Its inputs are ``A``, ``B`` and, c saying whether there is one, ``c``. reduction: of the elements at
+        hand, where those of others are reduced in another way (:meth:`.Reduction.on`).
         """
-        start = self._given(c) if self.epilogue.c_first else None
-        total = reduced(steps, reduction or self.reduction, indices, self.unit.k, self.unit.d_format, start)
-        return _converted(steps, total, self.sum_format)
+        return _sums(self, length, reduction or self.reduction, c)
 
     def end(
-        self,
-        steps: KernelSteps[Words],
-        total: FormattedWords[Words],
-        c: Words | None = None,
-        bias: Words | None = None,
-        random: Words | None = None,
-        alpha: Words | None = None,
-    ) -> FormattedWords[Words]:
-        """Return what the epilogue makes of the sum. c, bias, random: None: there is none.
+        self, *, c: bool = False, bias: bool = False, random: bool = False, alpha: bool = False
+    ) -> UnitProgram:
+        """Return what the epilogue makes of the sum, as a program.
 
-        alpha: one for each element, in place of the epilogue's, in the format in which it computes; C must
-        enter after the products then.
-
-        Raises :class:`.TcsmtError` as :meth:`check_numbers` does.
+        Its inputs are ``total`` and those of ``c``, ``bias``, ``random`` and ``alpha`` that there are. alpha:
+        one for each element, in place of the epilogue's, in the format in which it computes; C must enter
+        after the products then. Raises :class:`.TcsmtError` as :meth:`check_numbers` does.
         """
+        self.check_numbers(bias=bias, random=random)
+        return _end(self, c, bias, random, alpha)
+
+    def program(
+        self, length: int, *, c: bool = False, bias: bool = False, random: bool = False
+    ) -> UnitProgram:
+        """Return the whole kernel over so many products as a program.
+
+        Its inputs are ``A``, ``B``, and those of ``c``, ``bias`` and ``random`` that there are. Raises
+        :class:`.TcsmtError` as :meth:`check_numbers` does.
+        """
+        self.check_numbers(bias=bias, random=random)
+        return _whole(self, length, c, bias, random)
+
+    def write_sum(
+        self, build: Builder, indices: Indices, c: Value | None, reduction: Reduction | None = None
+    ) -> Value:
+        """Write the sum of A·B over some indices of K, and of C where it enters first; return it."""
+        operands = build.input("A", self.unit.a_format, "A"), build.input("B", self.unit.b_format, "B")
+
+        def chain(part: Indices, start: Value | None) -> Value:
+            return build.chain(self.unit, operands, [ProductRun(part)], start)
+
+        start = self._given(c) if self.epilogue.c_first else None
+        total = reduced(build, reduction or self.reduction, indices, self.unit.k, chain, start)
+        return build.convert(total, self.sum_format)
+
+    def write_end(
+        self,
+        build: Builder,
+        total: Value,
+        c: Value | None = None,
+        bias: Value | None = None,
+        random: Value | None = None,
+        alpha: Value | None = None,
+    ) -> Value:
+        """Write what the epilogue makes of the sum; return it. None: there is none."""
         epilogue = self.epilogue
-        self.check_numbers(bias=bias is not None, random=random is not None)
         added = None if epilogue.c_first else self._given(c)
         if alpha is not None or epilogue.alpha != 1 or added is not None:
-            total = self._scaled(steps, total, added, alpha)
+            total = self._scaled(build, total, added, alpha)
         if bias is not None:
             fmt = self.working_format
-            total = _converted(steps, total, fmt)
-            total = FormattedWords(fmt, steps.add(fmt, total.words, bias))
+            total = build.add(fmt, build.convert(total, fmt), bias)
         *middle, last = epilogue.out or (self.sum_format,)
         for wanted in middle:
-            total = _converted(steps, total, wanted, epilogue.rounding)
+            total = build.convert(total, wanted, epilogue.rounding)
         if random is None:
-            return _converted(steps, total, last, epilogue.rounding, saturate=epilogue.saturate)
-        words = steps.convert_randomly(
-            total.words,
-            float_format(total.format),
-            float_format(last),
-            random,
-            epilogue.stochastic,
-            epilogue.saturate,
+            return build.convert(total, last, epilogue.rounding, saturate=epilogue.saturate)
+        return build.convert_randomly(
+            total, float_format(last), random, epilogue.stochastic, saturate=epilogue.saturate
         )
-        return FormattedWords(last, words)
 
-    def _given(self, c: Words | None) -> FormattedWords[Words] | None:
+    def numbers(self, build: Builder, **given: bool) -> dict[str, Value | None]:
+        """Return the inputs besides A and B; given: which of c, bias, random and alpha there are."""
+
+        def format_of(name: str) -> AnyFormat:
+            match name:
+                case "c":
+                    return self.unit.c_format
+                case "random":
+                    return _BITS
+                case _:
+                    return self.working_format
+
+        return {name: build.input(name, format_of(name)) if there else None for name, there in given.items()}
+
+    def _given(self, c: Value | None) -> Value | None:
         """C, where it enters at all."""
-        return None if c is None or self.epilogue.beta == 0 else FormattedWords(self.unit.c_format, c)
+        return None if self.epilogue.beta == 0 else c
 
-    def _scaled(
-        self,
-        steps: KernelSteps[Words],
-        total: FormattedWords[Words],
-        c: FormattedWords[Words] | None,
-        alpha: Words | None = None,
-    ) -> FormattedWords[Words]:
+    def _scaled(self, build: Builder, total: Value, c: Value | None, alpha: Value | None) -> Value:
         """fma(sum, alpha, beta·C); without a C the product alone, whose zeros keep their signs."""
         fmt = self.working_format
-        nothing = steps.constant(fmt, 1 << fmt.sign_bit)
+        nothing = build.constant(fmt, 1 << fmt.sign_bit)
 
-        def number(value: float) -> Words:
+        def number(value: float) -> Value:
             with np.errstate(over="ignore"):
-                return steps.constant(fmt, int(np.array(value, dtype_of(fmt)).view(unsigned(fmt))))
+                return build.constant(fmt, int(np.array(value, dtype_of(fmt)).view(unsigned(fmt))))
 
         added = nothing
         if c is not None:
-            added = _converted(steps, c, fmt).words
+            added = build.convert(c, fmt)
             if self.epilogue.beta != 1:
-                added = steps.multiply_add(fmt, added, number(self.epilogue.beta), nothing)
-        words = _converted(steps, total, fmt).words
+                added = build.multiply_add(fmt, added, number(self.epilogue.beta), nothing)
+        words = build.convert(total, fmt)
         factor = number(self.epilogue.alpha) if alpha is None else alpha
-        return FormattedWords(fmt, steps.multiply_add(fmt, words, factor, added))
+        return build.multiply_add(fmt, words, factor, added)
+
+
+@lru_cache(maxsize=1024)
+def _sums(schedule: Schedule, length: int, reduction: Reduction, c: bool) -> UnitProgram:
+    build = Builder()
+    start = build.input("c", schedule.unit.c_format) if c else None
+    return build.program(schedule.write_sum(build, np.arange(length), start, reduction))
+
+
+@lru_cache(maxsize=1024)
+def _end(schedule: Schedule, c: bool, bias: bool, random: bool, alpha: bool) -> UnitProgram:
+    build = Builder()
+    given = schedule.numbers(build, c=c, bias=bias, random=random, alpha=alpha)
+    return build.program(schedule.write_end(build, build.input("total", schedule.sum_format), **given))
+
+
+@lru_cache(maxsize=256)
+def _whole(schedule: Schedule, length: int, c: bool, bias: bool, random: bool) -> UnitProgram:
+    build = Builder()
+    given = schedule.numbers(build, c=c, bias=bias, random=random)
+    total = schedule.write_sum(build, np.arange(length), given["c"])
+    return build.program(schedule.write_end(build, total, **given))
+
+
+Chain = Callable[[Indices, Value | None], Value]
 
 
 def reduced(
-    steps: SumSteps[Words],
-    reduction: Reduction,
-    indices: Indices,
-    k: int,
-    fmt: AnyFormat,
-    c: FormattedWords[Words] | None = None,
-) -> FormattedWords[Words]:
-    """Return the sum over some indices of K. k: the instruction's; fmt: of its results. c: enters first.
+    build: Builder, reduction: Reduction, indices: Indices, k: int, chain: Chain, c: Value | None = None
+) -> Value:
+    """Write the sum over some indices of K; return it. k: the instruction's. c: enters first.
 
-    indices: integers of shape (length,). Words are those of ``steps``: terms, or arrays of one shape.
+    chain: writes the unit's instructions over some indices, from a value or from +0. indices: integers of
+    shape (length,).
     """
     if not reduction.levels:
-        return FormattedWords(fmt, steps.chain(indices, None if c is None else c.words))
+        return chain(indices, c)
     level, inner = reduction.levels[0], Reduction(reduction.levels[1:])
-    parts = [reduced(steps, inner, part, k, fmt) for part in level.cut(indices, k)]
-    return _combined(steps, level, parts, c)
-
-
-def _combined(
-    steps: SumSteps[Words],
-    level: Level,
-    parts: Sequence[FormattedWords[Words]],
-    c: FormattedWords[Words] | None,
-) -> FormattedWords[Words]:
+    parts = [reduced(build, inner, part, k, chain) for part in level.cut(indices, k)]
     fmt = level.sum or parts[0].format
 
-    def via(middle: Format | None, value: FormattedWords[Words]) -> FormattedWords[Words]:
-        return _converted(steps, value if middle is None else _converted(steps, value, middle), fmt)
+    def via(middle: Format | None, value: Value) -> Value:
+        return build.convert(value if middle is None else build.convert(value, middle), fmt)
 
-    def add(first: FormattedWords[Words], second: FormattedWords[Words]) -> FormattedWords[Words]:
-        return FormattedWords(fmt, steps.add(fmt, first.words, second.words))
-
-    start = None if c is None else _converted(steps, c, fmt)
+    start = None if c is None else build.convert(c, fmt)
     if c is None and level.from_zero:
-        start = FormattedWords(fmt, steps.constant(fmt, 0))
+        start = build.constant(fmt, 0)
     return fold(
-        level, [via(level.parts, part) for part in parts], add, lambda sum_: via(level.total, sum_), start
-    )
-
-
-def _converted(
-    steps: SumSteps[Words],
-    source: FormattedWords[Words],
-    wanted: AnyFormat,
-    rounding: Rounding = _NEAREST,
-    *,
-    saturate: bool = False,
-) -> FormattedWords[Words]:
-    """In another format. A word stays what it is where the format stays, but for infinities that saturate."""
-    if source.format == wanted and not saturate:
-        return source
-    fmt = float_format(wanted)
-    words = steps.convert(source.words, float_format(source.format), fmt, rounding, saturate)
-    return FormattedWords(fmt, words)
-
-
-@dataclass(frozen=True)
-class _KnownNans:
-    """Steps on truth values: whether the word of a NaN result is known."""
-
-    nans: NanWords
-
-    def chain(self, indices: Indices, c: bool | None) -> bool:
-        return True  # the unit's own rule has it
-
-    def constant(self, fmt: AnyFormat, word: int) -> bool:
-        return True
-
-    def add(self, fmt: AnyFormat, x: bool, y: bool) -> bool:
-        return self.nans.is_known(fmt)
-
-    def multiply_add(self, fmt: Format, x: bool, y: bool, z: bool) -> bool:
-        return self.nans.is_known(fmt)
-
-    def convert(self, x: bool, source: Format, target: Format, rounding: Rounding, saturate: bool) -> bool:
-        return self.nans.is_known(target)
-
-    def convert_randomly(
-        self, x: bool, source: Format, target: Format, random: bool, bits: int, saturate: bool
-    ) -> bool:
-        return self.nans.is_known(target)
-
-
-#: What stands for words where only chains are noted: those of C, and others.
-_C, _OTHERS = "C", ""
-
-
-class _Noted:
-    """Steps on nothing, which note what chains take."""
-
-    def __init__(self) -> None:
-        self.chains: list[tuple[Indices, bool]] = []
-
-    def chain(self, indices: Indices, c: str | None) -> str:
-        self.chains.append((indices, c == _C))
-        return _OTHERS
-
-    def constant(self, *ignored: object) -> str:
-        return _OTHERS
-
-    add = convert = constant
+        level, [via(level.parts, part) for part in parts], lambda x, y: build.add(fmt, x, y),
+        lambda total: via(level.total, total), start,
+    )  # fmt: skip

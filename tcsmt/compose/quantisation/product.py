@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels import outside
 from tcsmt.compose.kernels.batched import batched
 from tcsmt.compose.kernels.epilogue import Epilogue
-from tcsmt.compose.kernels.on_arrays import ArraySteps
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
-from tcsmt.compose.kernels.schedule import FormattedWords, Schedule
+from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.compose.kernels.units import ieee_unit
+from tcsmt.compose.programs import outside
+from tcsmt.compose.programs.on_arrays import ArrayRules, no_chain
+from tcsmt.compose.programs.steps import read
 from tcsmt.compose.quantisation.quantise import Quantised
 from tcsmt.compose.quantisation.recipe import OperandRecipe
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.arithmetic.words import from_words
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import InternalError, TcsmtError
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["ScaledSum", "finished", "scaled_sum"]
 
@@ -144,13 +145,13 @@ def finished(
     epilogue = Epilogue(
         alpha=alpha, beta=beta, c="epilogue", bias=bias is not None, out=(out,), saturate=narrow, nan=nans
     )
-    result = Schedule(_BINARY32, CHAINED, epilogue).end(
-        ArraySteps(shape, _no_chain, nans),
-        FormattedWords(_F32, _words(total.values)),
-        None if c is None else _words(np.broadcast_to(c, shape)),
-        None if bias is None else _words(np.broadcast_to(bias[..., None, :], shape)),
-    )
-    return from_words(out, result.words)
+    end = Schedule(_BINARY32, CHAINED, epilogue).end(c=c is not None, bias=bias is not None)
+    given = {
+        "total": _words(total.values),
+        "c": None if c is None else _words(np.broadcast_to(c, shape)),
+        "bias": None if bias is None else _words(np.broadcast_to(bias[..., None, :], shape)),
+    }
+    return from_words(out, read(end, ArrayRules(shape, no_chain, nans), given))
 
 
 def _wide(values: Array, nans: NanWords) -> Array:
@@ -163,7 +164,3 @@ def _wide(values: Array, nans: NanWords) -> Array:
 def _words(values: Array) -> Array:
     words: Array = np.ascontiguousarray(values, np.float32).view(np.uint32)
     return words
-
-
-def _no_chain(indices: Array, c: Array | None) -> Array:
-    raise InternalError("an epilogue has no products")

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
+import numpy as np
+
+from tcsmt.compose.programs.on_terms import TermRules
+from tcsmt.compose.programs.operations import scaled_sum
+from tcsmt.compose.programs.split import RNE, Split
+from tcsmt.compose.programs.steps import Builder, ProductRun, UnitProgram, read
 from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
-from tcsmt.compose.recipes.split import RNE, Split, power
-from tcsmt.language.terms import Term, const
+from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic import ieee
-from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
-from tcsmt.matrix_units.models import Kind, Model, Operands, Stage
+from tcsmt.matrix_units.models import Kind, Model, Stage
 from tcsmt.matrix_units.models.base import Terms
 from tcsmt.matrix_units.models.parameters import choice
-from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
 
 __all__ = ["Algorithm", "Step", "Sum"]
 
 #: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
 Step = tuple[int, int, range]
-Word = TypeVar("Word")
 
 
 @dataclass(frozen=True)
@@ -119,91 +123,46 @@ class Algorithm(Model):
                 else:
                     yield shift, [(i, j, part) for i, j in total.products for part in lanes]
 
-    def scheduled(
-        self, k: int, c: Word, zero: Word, chain: Callable[[list[Step], Word], Word], outside: Outside[Word]
-    ) -> Word:
-        """A dot product of k on whatever stands for words: the order of its chains, and where c enters.
-
-        chain: the result of instructions one after the other, from a c.
-        """
-        total = RunningSum(self.compensated, outside, zero, c if self.c_enters == "first" else None)
-        for number, (shift, steps) in enumerate(self.chains(k)):
-            start = c if number == 0 and self.c_enters == "unit" else zero
-            total.add(chain(steps, start), shift, number)
-        if self.c_enters == "last":
-            total.add(c, 0, None)
-        return total.result()
+    def program(self, k: int) -> UnitProgram:
+        """Return a dot product of k as a program, with inputs ``A``, ``B`` and ``c``."""
+        return _program(self, k)
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Split, run the chains, add their results outside."""
-        left, right = ([self.split.apply(word) for word in row] for row in (x.a, x.b))
-        stages += [
-            Stage(OperandPlace(side, lane), Kind.WORD, number, self.split.format, word)
-            for side, words in (("a", left), ("b", right))
-            for lane, own in enumerate(words)
-            for number, word in enumerate(own)
-        ]
-        stages += self.after_split(left, right, x.c)
-        return stages[-1].term
+        return self._read({"A": x.a, "B": x.b, "c": x.c}, stages)
 
     def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
         """Return the stages from the words of each a and b on; the last one is the result."""
         stages: list[Stage] = []
-        words = {"a": a, "b": b}
-
-        def lanes(side: str, number: int, part: range) -> list[Term]:
-            taken = [words[side][lane][number] for lane in part]
-            return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
-
-        def chain(steps: list[Step], inside: Term) -> Term:
-            for i, j, part in steps:
-                trace = self.unit.apply(Operands(lanes("a", i, part), lanes("b", j, part), inside))
-                place = InstructionPlace(i, j, part)
-                stages.extend(stage.inside(place) for stage in trace.stages)
-                inside = trace.output
-                stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))
-            return inside
-
-        if self.c_enters == "first":
-            stages.append(Stage(None, Kind.C_OUTSIDE, None, self.wide, c))
-        zero = const(0, self.wide.width)
-        total = self.scheduled(self.k, c, zero, chain, _OutsideTerms(self, stages))
-        if stages[-1].kind is not Kind.RESULT:
-            stages.append(Stage(None, Kind.RESULT, None, self.wide, total))
+        splits = [n for n, step in enumerate(self.program(self.k).steps) if step.kind == "split"]
+        self._read({"A": a, "B": b, "c": c}, stages, dict(zip(splits, (a, b), strict=True)))
         return stages
 
     def added(self, x: Term, shift: int, y: Term) -> ieee.Operation:
-        """x·2^-shift + y, rounded once."""
-        wide, scale = self.wide, power(-shift, self.wide)
-        if self.rounding.ties_to_even:
-            return ieee.MultiplyAdd(format=wide, x=x, y=scale, z=y)
-        scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
-        return ieee.RoundedSum(terms=(scaled, decode(wide, y)), format=wide, rounding=self.rounding)
+        """x·2^-shift + y, rounded once, as outside the unit."""
+        return scaled_sum(self.wide, x, shift, y, self.rounding, QUIET.computed(self.wide))
 
-    def plus(self, x: Term, shift: int, y: Term) -> Term:
-        """Return the word of x·2^-shift + y, rounded once."""
-        return self.added(x, shift, y).word()
-
-
-@dataclass
-class _OutsideTerms:
-    """Additions outside as terms; steps are stages."""
-
-    algorithm: Algorithm
-    stages: list[Stage]
-    #: what words are the rounding of, by word
-    operations: dict[Term, ieee.Operation] = field(default_factory=dict)
-
-    def plus(self, x: Term, shift: int, y: Term) -> Term:
-        operation = self.algorithm.added(x, shift, y)
-        word = operation.word()
-        self.operations[word] = operation
+    def _read(
+        self, inputs: Mapping[str, Any], stages: list[Stage], given: Mapping[int, Any] | None = None
+    ) -> Term:
+        word: Term = read(self.program(self.k), TermRules(stages, QUIET), inputs, given=given)
+        if stages[-1].kind is not Kind.RESULT:
+            stages.append(Stage(None, Kind.RESULT, None, self.wide, word))
         return word
 
-    def negated(self, x: Term) -> Term:
-        return x ^ const(1 << self.algorithm.wide.sign_bit, self.algorithm.wide.width)
 
-    def seen(self, kind: Kind, number: int | None, word: Term) -> Term:
-        stage = Stage(None, kind, number, self.algorithm.wide, word, self.operations.get(word))
-        self.stages.append(stage)
-        return word
+@lru_cache(maxsize=256)
+def _program(algorithm: Algorithm, k: int) -> UnitProgram:
+    build, wide = Builder(), algorithm.wide
+    operands = [build.split(build.input(axes, wide, axes), algorithm.split) for axes in "AB"]
+    c = build.input("c", wide)
+    first = build.note(c, Kind.C_OUTSIDE) if algorithm.c_enters == "first" else None
+    outside = Outside(build, wide, algorithm.rounding)
+    total = RunningSum(algorithm.compensated, outside, first)
+    for number, (shift, steps) in enumerate(algorithm.chains(k)):
+        start = c if number == 0 and algorithm.c_enters == "unit" else None
+        runs = [ProductRun(np.arange(part.start, part.stop), (i, j)) for i, j, part in steps]
+        total.add(build.chain(algorithm.unit, operands, runs, start), shift, number)
+    if algorithm.c_enters == "last":
+        total.add(c, 0, None)
+    return build.program(total.result())

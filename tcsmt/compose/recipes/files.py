@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Sum
 from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
-from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.reading import TomlFile, read_toml, shown_value

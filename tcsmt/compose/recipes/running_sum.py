@@ -1,15 +1,17 @@
 """Sums outside a unit: plain, or compensated, which carry along what their roundings lose.
 
-Written once for whatever stands for words (:class:`Outside`): terms, or arrays of words. A compensated sum of
-x_1, x_2, ... keeps a total and an error, whose exact sum is what was added so far, nearly.
+They are written as steps of a program. A compensated sum of x_1, x_2, ... keeps a total and an error, whose
+exact sum is what was added so far, nearly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
 
+from tcsmt.compose.programs.steps import Builder, Value
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind
 from tcsmt.support.invariants import not_none
 
@@ -18,88 +20,83 @@ __all__ = ["COMPENSATIONS", "PLAIN", "Compensation", "Outside", "RunningSum"]
 #: The name of a sum that is not compensated.
 PLAIN = "none"
 
-Word = TypeVar("Word")
 
+@dataclass(frozen=True)
+class Outside:
+    """IEEE additions of one format, each rounded once, as steps of a program that is being written."""
 
-class Outside(Protocol[Word]):
-    """IEEE additions of one format, each rounded once, on whatever stands for words."""
+    build: Builder
+    format: Format
+    rounding: Rounding
 
-    def plus(self, x: Word, shift: int, y: Word) -> Word:
+    def plus(self, x: Value, shift: int, y: Value) -> Value:
         """x·2^-shift + y, rounded once."""
+        return self.build.add(self.format, x, y, shift, self.rounding)
 
-    def negated(self, x: Word) -> Word:
-        """-x: x with the other sign."""
+    def minus(self, x: Value, y: Value) -> Value:
+        """x - y, as -y + x."""
+        return self.plus(self.build.negate(self.format, y), 0, x)
 
-    def seen(self, kind: Kind, number: int | None, word: Word) -> Word:
-        """Return the word, which is a step's result: of the chain of that number (None: of all)."""
+    def scaled(self, x: Value, shift: int) -> Value:
+        """x·2^-shift."""
+        return self.plus(x, shift, self.zero) if shift else x
+
+    @property
+    def zero(self) -> Value:
+        """Return +0."""
+        return self.build.constant(self.format, 0)
 
 
 @dataclass(frozen=True)
 class Compensation:
     """A way to carry along what roundings lose.
 
-    step: the next total and error, of the operations, the total, the error, x and the shift of x.
+    step: writes the next total and error, of the operations, the total, the error, x and the shift of x.
     adds_error: whether the result is the total plus the error, rounded once; else it is the total.
     exact_error: whether the error of the addition to the total is exact, where all is rounded to nearest.
     """
 
     title: str
     source: str
-    step: Callable[[Any, Any, Any, Any, int, Any], tuple[Any, Any]]
+    step: Callable[[Outside, Value, Value, Value, int], tuple[Value, Value]]
     adds_error: bool
     exact_error: bool
 
 
-def _minus(of: Outside[Word], x: Word, y: Word) -> Word:
-    return of.plus(of.negated(y), 0, x)
-
-
-def _scaled(of: Outside[Word], x: Word, shift: int, zero: Word) -> Word:
-    return of.plus(x, shift, zero) if shift else x
-
-
-def _kahan(of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word) -> tuple[Word, Word]:
+def _kahan(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, Value]:
     """The error is added to x before x is added to the total."""
     y = of.plus(x, shift, error)
     after = of.plus(y, 0, total)
-    return after, _minus(of, y, _minus(of, after, total))
+    return after, of.minus(y, of.minus(after, total))
 
 
-def _fast_two_sum(
-    of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word
-) -> tuple[Word, Word]:
-    """Return what each addition loses is summed apart: by FastTwoSum, which is exact where x is the smaller
-    one.
-    """
-    y = _scaled(of, x, shift, zero)
+def _fast_two_sum(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, Value]:
+    """What each addition loses is summed apart: by FastTwoSum, which is exact where x is the smaller one."""
+    y = of.scaled(x, shift)
     after = of.plus(y, 0, total)
-    return after, of.plus(_minus(of, y, _minus(of, after, total)), 0, error)
+    return after, of.plus(of.minus(y, of.minus(after, total)), 0, error)
 
 
-def _two_sum(
-    of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word
-) -> tuple[Word, Word]:
+def _two_sum(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, Value]:
     """Return the same by Knuth's TwoSum, which is exact."""
-    after, lost = _exactly(of, total, _scaled(of, x, shift, zero))
+    after, lost = _exactly(of, total, of.scaled(x, shift))
     return after, of.plus(lost, 0, error)
 
 
-def _double_word(
-    of: Outside[Word], total: Word, error: Word, x: Word, shift: int, zero: Word
-) -> tuple[Word, Word]:
+def _double_word(of: Outside, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, Value]:
     """Total and error are one number of two words, made so anew after each addition."""
-    after, lost = _exactly(of, total, _scaled(of, x, shift, zero))
+    after, lost = _exactly(of, total, of.scaled(x, shift))
     lost = of.plus(lost, 0, error)
     high = of.plus(lost, 0, after)
-    return high, _minus(of, lost, _minus(of, high, after))
+    return high, of.minus(lost, of.minus(high, after))
 
 
-def _exactly(of: Outside[Word], x: Word, y: Word) -> tuple[Word, Word]:
+def _exactly(of: Outside, x: Value, y: Value) -> tuple[Value, Value]:
     """TwoSum: x + y rounded, and what that loses."""
     total = of.plus(y, 0, x)
-    second = _minus(of, total, x)
-    first = _minus(of, total, second)
-    return total, of.plus(_minus(of, y, second), 0, _minus(of, x, first))
+    second = of.minus(total, x)
+    first = of.minus(total, second)
+    return total, of.plus(of.minus(y, second), 0, of.minus(x, first))
 
 
 #: By name, as in ``markidis,compensated=kahan``.
@@ -128,34 +125,33 @@ COMPENSATIONS: Mapping[str, Compensation] = {
 
 
 @dataclass
-class RunningSum(Generic[Word]):
+class RunningSum:
     """A sum as it grows. compensated: one of :data:`COMPENSATIONS`, or :data:`PLAIN`."""
 
     compensated: str
-    outside: Outside[Word]
-    zero: Word
-    total: Word | None = None
-    error: Word | None = None
+    outside: Outside
+    total: Value | None = None
+    error: Value | None = None
 
-    def add(self, x: Word, shift: int, number: int | None) -> None:
+    def add(self, x: Value, shift: int, number: int | None) -> None:
         """Add x·2^-shift, which is the result of the chain of that number (None: c, after all of them).
 
         The first x is the sum itself, and is not scaled.
         """
-        outside, plain = self.outside, self.compensated == PLAIN
+        outside, note, plain = self.outside, self.outside.build.note, self.compensated == PLAIN
         if self.total is None:
-            self.total = outside.seen(Kind.SUM_OUTSIDE, number, x)
+            self.total = note(x, Kind.SUM_OUTSIDE, number)
         elif plain:
             kind = Kind.RESULT if number is None else Kind.SUM_OUTSIDE
-            self.total = outside.seen(kind, number, outside.plus(x, shift, self.total))
+            self.total = note(outside.plus(x, shift, self.total), kind, number)
         else:
-            error = self.zero if self.error is None else self.error
+            error = outside.zero if self.error is None else self.error
             step = COMPENSATIONS[self.compensated].step
-            total, error = step(outside, self.total, error, x, shift, self.zero)
-            self.total = outside.seen(Kind.SUM_OUTSIDE, number, total)
-            self.error = outside.seen(Kind.ERROR_OUTSIDE, number, error)
+            total, error = step(outside, self.total, error, x, shift)
+            self.total = note(total, Kind.SUM_OUTSIDE, number)
+            self.error = note(error, Kind.ERROR_OUTSIDE, number)
 
-    def result(self) -> Word:
+    def result(self) -> Value:
         """Return the sum of all."""
         total = not_none(self.total)
         if self.error is None or not COMPENSATIONS[self.compensated].adds_error:

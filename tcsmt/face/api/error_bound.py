@@ -19,9 +19,9 @@ from tcsmt.analysis.search.bound import Extreme
 from tcsmt.analysis.search.bound import bound as bound_of
 from tcsmt.analysis.search.records import bound_json
 from tcsmt.compose.names import is_kernel
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named
-from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.kernel_bound import KernelBound, kernel_bound
 from tcsmt.face.api.units import UnitLike, side_of

@@ -12,8 +12,8 @@ from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorCompar
 from tcsmt.analysis.search.compare import compare as compare_pair
 from tcsmt.analysis.search.records import comparison_json, error_text
 from tcsmt.analysis.search.walk import first_divergence, walk
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.split import F32
 from tcsmt.face.api.effort import TYPE1, check_effort
 from tcsmt.face.api.error_bound import others_lines, others_of
 from tcsmt.face.api.pictures import JudgedResult

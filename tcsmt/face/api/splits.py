@@ -20,7 +20,7 @@ from tcsmt.analysis.bounds.split_analysis import (
     traced,
 )
 from tcsmt.analysis.certified import certify_split
-from tcsmt.compose.recipes.split import Split
+from tcsmt.compose.programs.split import Split
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

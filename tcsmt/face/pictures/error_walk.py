@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from tcsmt.analysis.error import exact_dot, ulp, value
 from tcsmt.analysis.search.walk import Move, first_divergence, walk
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.split import F32
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
 from tcsmt.language.run.exact import evaluate

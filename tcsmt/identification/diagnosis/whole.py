@@ -12,7 +12,7 @@ import numpy as np
 
 from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.outside import add
+from tcsmt.compose.programs.outside import add
 from tcsmt.identification.diagnosis.recorded import Change, KernelInputs, RecordedResult, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.support.errors import TcsmtError

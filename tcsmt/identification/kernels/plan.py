@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels import outside
 from tcsmt.compose.kernels.elements import SampledElements, on_elements
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.model import KernelModel
+from tcsmt.compose.programs import outside
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat

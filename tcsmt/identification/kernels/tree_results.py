@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.outside import add, converted, multiplied_and_added
+from tcsmt.compose.programs.outside import add, converted, multiplied_and_added
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
 from tcsmt.identification.kernels.tree_order import levels
 from tcsmt.matrix_units.arithmetic.conversion import floats

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.recipes.arrays import words as words_of
-from tcsmt.compose.recipes.split import Split
+from tcsmt.compose.programs.on_arrays import split_words as words_of
+from tcsmt.compose.programs.split import Split
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format

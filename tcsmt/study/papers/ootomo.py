@@ -17,9 +17,9 @@ import numpy as np
 from tcsmt.analysis.bounds.split_analysis import SPLITS, counted
 from tcsmt.analysis.bounds.split_analysis import record as split_record
 from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
+from tcsmt.compose.programs.split import F32, Split, power
 from tcsmt.compose.recipes import RECIPES, algorithm_named, recipe_named
 from tcsmt.compose.recipes.arrays import multiply
-from tcsmt.compose.recipes.split import F32, Split, power
 from tcsmt.language.terms import all_of, const, substitute, var
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.datapath import decode

@@ -20,10 +20,10 @@ from tcsmt.analysis.search.bound import unit as unit_of
 from tcsmt.analysis.search.compare import AlgorithmPair, judge, settle
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.sweeps.findings import bounded, table
+from tcsmt.compose.programs.split import F32, Split
 from tcsmt.compose.recipes import algorithm_named
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.named import RECIPES
-from tcsmt.compose.recipes.split import F32, Split
 from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from random import Random
 
@@ -11,9 +12,15 @@ import pytest
 
 from tcsmt.analysis.bounds.compensated import CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.compose.programs.steps import Builder, UnitProgram, read
+from tcsmt.compose.recipes import running_sum
 from tcsmt.compose.recipes.running_sum import COMPENSATIONS, RunningSum
-from tcsmt.matrix_units.models import Kind
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tests.oracles.rationals import rounded
+
+F32 = FORMATS["f32"]
 
 
 class Outside:
@@ -23,23 +30,37 @@ class Outside:
         self.precision, self.mode = precision, mode
         self.largest = Fraction(0)
 
-    def plus(self, x: Fraction, shift: int, y: Fraction) -> Fraction:
+    def constant(self, *, fmt: AnyFormat, word: int) -> Fraction:
+        return Fraction(word)
+
+    def add(self, x: Fraction, y: Fraction, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Fraction:
         result = rounded(x / 2**shift + y, self.precision, -200, self.mode)
         self.largest = max(self.largest, abs(result))
         return result
 
-    def negated(self, x: Fraction) -> Fraction:
+    def negate(self, x: Fraction, *, fmt: AnyFormat) -> Fraction:
         return -x
 
-    def seen(self, kind: Kind, number: int | None, word: Fraction) -> Fraction:
-        return word
+
+@cache
+def program_of(compensated: str, count: int) -> UnitProgram:
+    build = Builder()
+    total = RunningSum(compensated, outside_of(build))
+    for number in range(count):
+        total.add(build.input(f"x{number}", F32), 0, number)
+    return build.program(total.result())
+
+
+def outside_of(build: Builder) -> running_sum.Outside:
+    """Additions whose format and rounding nothing looks at here."""
+    return running_sum.Outside(build, F32, ROUNDINGS["RNE"])
 
 
 def summed(compensated: str, numbers: list[Fraction], outside: Outside) -> Fraction:
-    total: RunningSum[Fraction] = RunningSum(compensated, outside, Fraction(0))
-    for number, x in enumerate(numbers):
-        total.add(x, 0, number)
-    return total.result()
+    result: Fraction = read(
+        program_of(compensated, len(numbers)), outside, {f"x{n}": x for n, x in enumerate(numbers)}
+    )
+    return result
 
 
 def worst(
@@ -109,14 +130,15 @@ def test_limits_that_are_too_small_are_exceeded(fault: str) -> None:
 def test_two_sum_is_exact_to_nearest() -> None:
     """Every pair of numbers of 4 bits whose exponents differ by up to 7; toward zero it is not."""
     sizes = [Fraction(m) * Fraction(2) ** e for m in range(8, 16) for e in range(8)] + [Fraction(0)]
+    build = Builder()
+    total = RunningSum("two-sum", outside_of(build), build.input("x", F32))
+    total.add(build.input("y", F32), 0, 0)
+    halves = [build.program(half) for half in (total.total, total.error) if half is not None]
     exact = {"RNE": True, "RTZ": True}
     for x, y in product(sizes, [*sizes, *(-y for y in sizes)]):
         for mode in exact:
-            outside = Outside(4, mode)
-            total: RunningSum[Fraction] = RunningSum("two-sum", outside, Fraction(0), x)
-            total.add(y, 0, 0)
-            assert total.total is not None and total.error is not None
-            exact[mode] &= total.total + total.error == x + y
+            given = {"x": x, "y": y}
+            exact[mode] &= sum(read(half, Outside(4, mode), given) for half in halves) == x + y
     assert exact == {"RNE": True, "RTZ": False}
 
 

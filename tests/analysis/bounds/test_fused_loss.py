@@ -17,8 +17,8 @@ from tcsmt.analysis.bounds.budget import budget
 from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, FusedSum, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.split import Split
 from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode
 from tcsmt.matrix_units.arithmetic.formats import Format

@@ -22,8 +22,8 @@ from tcsmt.analysis.bounds.proof import (
     split_goal,
     words_needed,
 )
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.split import Split
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS

@@ -25,7 +25,7 @@ from tcsmt.analysis.bounds.split_analysis import (
     statement,
     traced,
 )
-from tcsmt.compose.recipes.split import F32, Split
+from tcsmt.compose.programs.split import F32, Split
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term
 from tcsmt.language.write.smtlib import script

@@ -10,7 +10,7 @@ import pytest
 
 from tcsmt.analysis.bounds import split_constants
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.compose.recipes.split import Split
+from tcsmt.compose.programs.split import Split
 from tcsmt.matrix_units.arithmetic.formats import Specials
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes, tiny

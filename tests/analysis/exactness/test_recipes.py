@@ -15,6 +15,7 @@ from tcsmt.analysis.exactness.recipes import AlgorithmSubject, word_lattices
 from tcsmt.analysis.exactness.search import Subject, counterexample
 from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.compose.recipes.running_sum import COMPENSATIONS
 from tests.support.sums_of_integers import chain
 
 
@@ -79,10 +80,21 @@ def test_algorithms_are_exact_where_that_is_proved(name: str, unit: str, limit: 
     assert counterexample(subject, limit, k) is None
 
 
-def test_a_compensated_sum_is_not_proved_exact() -> None:
-    """It is refused by name; witnesses are replayed as it adds."""
-    _, subject = subjects("bf16x3-kahan", "hopper")
-    assert "compensated = kahan: no lemma covers a compensated sum" in subject.proved(4, 64)
+@pytest.mark.slow
+@pytest.mark.parametrize("compensated", COMPENSATIONS)
+def test_a_compensated_sum_of_integers_is_exact(compensated: str) -> None:
+    """Its error is a sum of nothing; as far as a plain sum is exact, and no further."""
+    plain, (_, subject) = (
+        subjects("fasi-bf16x3,every=16", "hopper"),
+        subjects(f"fasi-bf16x3,every=16,compensated={compensated}", "hopper"),
+    )
+    for limit, k in ((4, 64), (255, 128), (600, 64)):
+        assert (subject.proved(limit, k) == "") == (plain[1].proved(limit, k) == ""), (limit, k)
+    assert subject.proved(4, 64) == "" != subject.proved(4095, 64)
+    assert isinstance(subject, AlgorithmSubject)
+    a, b = random_sums(np.random.default_rng(5), 255, 128)
+    got = multiply(subject.algorithm, a.astype(np.float32), b.T.astype(np.float32))
+    assert (got == a @ b.T).all() and subject.proved(255, 128) == ""
     a, b = random_sums(np.random.default_rng(5), 4, 64)
     words = [x[0].astype(np.float32).view(np.uint32).astype(np.uint64) for x in (a, b)]
     replayed = np.uint32(subject.replayed(*words)).view(np.float32)

@@ -12,8 +12,8 @@ import tcsmt
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals, numbers_of
 from tcsmt.analysis.sweeps.bound_table import BoundSubject
+from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.split import F32
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 from tcsmt.prove.engine.solving import Solving

@@ -6,18 +6,26 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureSteps, of_matrices, of_rows
+from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureRules, of_matrices, of_rows
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, Linear
+from tcsmt.compose.programs.operations import multiply_add
+from tcsmt.compose.programs.steps import ProductRun
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
 F = Fraction
 F32, F16 = FORMATS["f32"], FORMATS["f16"]
+NEAREST = ROUNDINGS["RNE"]
+UNIT = multiply_add(F32)
 EXACT = InstructionLoss(2, -14, Linear(before=F(1)), F(2) ** 127, 15)
 
 
-def steps(count: int) -> EnclosureSteps:
-    return EnclosureSteps((count,), of_rows(np.zeros((count, 1)), np.zeros((count, 1)), (-14, -14)), EXACT)
+def steps(count: int) -> EnclosureRules:
+    return EnclosureRules((count,), of_rows(np.zeros((count, 1)), np.zeros((count, 1)), (-14, -14)), EXACT)
+
+
+def chain(rules: EnclosureRules, length: int, c: Enclosure | None) -> Enclosure:
+    return rules.chain(c, unit=UNIT, runs=[ProductRun(np.arange(length))])
 
 
 def enclosed(*values: float, off: float = 0.0) -> Enclosure:
@@ -49,54 +57,62 @@ def test_products() -> None:
 def test_a_chain_adds_its_products_to_c() -> None:
     a, b = np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]), np.array([[2.0, 2.0, 2.0, 2.0, 2.0]])
     loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100), 15)
-    run = EnclosureSteps((1,), of_rows(a, b, (-14, -14)), loss)
-    result = run.chain(np.arange(5), enclosed(-6.0))
+    run = EnclosureRules((1,), of_rows(a, b, (-14, -14)), loss)
+    result = chain(run, 5, enclosed(-6.0))
     assert result.value.tolist() == [24.0] and result.error[0] < 1e-12
     # partial sums: -6, 0, 14, 24; each bounded by the mean of both ends and of the products
     wanted = sum(F(x + y + size, 2) for x, y, size in ((6, 0, 6), (0, 14, 14), (14, 24, 10))) / 8 + F(3, 16)
     assert wanted <= F(float(result.off[0])) <= wanted * (1 + F(1, 2**30))
     assert not run.overflows.any()
-    high = EnclosureSteps((1,), of_rows(a, b, (-14, -14)), InstructionLoss(2, -14, loss.loss, F(30), 15))
-    high.chain(np.arange(5), enclosed(-6.0))
+    high = EnclosureRules((1,), of_rows(a, b, (-14, -14)), InstructionLoss(2, -14, loss.loss, F(30), 15))
+    chain(high, 5, enclosed(-6.0))
     assert high.overflows.all()
 
 
 def test_zeros_lose_nothing() -> None:
     loss = InstructionLoss(2, -14, Linear(before=F(1), sums=F(1, 8), always=F(1, 16)), F(100), 15)
-    run = EnclosureSteps((2,), of_rows(np.array([[0.0], [1.0]]), np.array([[3.0], [0.0]]), (-14, -14)), loss)
-    assert run.chain(np.arange(1), None).off.tolist() == [0.0, 0.0]
-    assert run.add(F32, run.constant_zero(), enclosed(1.0, 2.0)).off.tolist() == [0.0, 0.0]
+    run = EnclosureRules((2,), of_rows(np.array([[0.0], [1.0]]), np.array([[3.0], [0.0]]), (-14, -14)), loss)
+    assert chain(run, 1, None).off.tolist() == [0.0, 0.0]
+    assert run.add(
+        run.constant_zero(), enclosed(1.0, 2.0), fmt=F32, shift=0, rounding=NEAREST
+    ).off.tolist() == [0.0, 0.0]
 
 
 def test_additions_and_conversions_lose_half_of_the_last_bit() -> None:
     run = steps(2)
-    total = run.add(F32, enclosed(3.0, -1.0, off=0.5), enclosed(1.0, 1.0))
+    total = run.add(enclosed(3.0, -1.0, off=0.5), enclosed(1.0, 1.0), fmt=F32, shift=0, rounding=NEAREST)
     assert total.value.tolist() == [4.0, 0.0]
     assert np.allclose(total.off, [0.5 + 4.5 * 2.0**-24, 0.5 + 0.5 * 2.0**-24], rtol=1e-12)
     same = enclosed(1.5, -2.0)
-    assert run.convert(same, F16, F32, ROUNDINGS["RNE"], False) is same
+    assert run.convert(same, source=F16, target=F32, rounding=ROUNDINGS["RNE"], saturate=False) is same
     for name, share in (("RNE", 0.5), ("RTZ", 1.0), ("RTP", 1.0)):
-        lost = run.convert(enclosed(1.5, 2.0**-24), F32, F16, ROUNDINGS[name], False).off
+        lost = run.convert(
+            enclosed(1.5, 2.0**-24), source=F32, target=F16, rounding=ROUNDINGS[name], saturate=False
+        ).off
         assert np.allclose(lost, [1.5 * share * 2.0**-10, share * 2.0**-24], rtol=1e-12)
-    randomly = run.convert_randomly(enclosed(1.5, 1.0), F32, F16, run.constant_zero(), 4, False).off
+    randomly = run.convert_randomly(
+        enclosed(1.5, 1.0), run.constant_zero(), source=F32, target=F16, bits=4, saturate=False
+    ).off
     assert np.allclose(randomly, [1.5 * 2.0**-10, 2.0**-10], rtol=1e-12)
     assert not run.overflows.any()
 
 
 def test_what_is_too_large_overflows_or_saturates() -> None:
     run = steps(2)
-    run.convert(enclosed(65504.0, 1.0), F32, F16, ROUNDINGS["RNE"], False)
+    run.convert(enclosed(65504.0, 1.0), source=F32, target=F16, rounding=ROUNDINGS["RNE"], saturate=False)
     assert run.overflows.tolist() == [True, False]
     run = steps(2)
-    cut = run.convert(enclosed(-70000.0, 1.0), F32, F16, ROUNDINGS["RNE"], True)
+    cut = run.convert(
+        enclosed(-70000.0, 1.0), source=F32, target=F16, rounding=ROUNDINGS["RNE"], saturate=True
+    )
     assert cut.off[0] >= 70000 - 65504 and not run.overflows.any()
 
 
 def test_multiply_add() -> None:
     run = steps(1)
-    alpha = run.constant(F32, 0x3FC00000)
-    result = run.multiply_add(F32, enclosed(3.0, off=0.25), alpha, enclosed(0.5, off=0.125))
+    alpha = run.constant(fmt=F32, word=0x3FC00000)
+    result = run.multiply_add(enclosed(3.0, off=0.25), alpha, enclosed(0.5, off=0.125), fmt=F32)
     assert result.value.tolist() == [5.0]
     assert np.allclose(result.off, [0.5 + (5 + 0.5) * 2.0**-24], rtol=1e-12)
     with pytest.raises(Unbounded, match="inf in f32"):
-        run.constant(F32, 0x7F800000)
+        run.constant(fmt=F32, word=0x7F800000)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels import outside
 from tcsmt.compose.kernels.epilogue import epilogue_named
+from tcsmt.compose.programs import outside
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.support.errors import TcsmtError

@@ -48,16 +48,16 @@ def test_sampled_elements_are_those_of_the_products(length: int, with_c: bool) -
     )  # fmt: skip
     for text, (_, reduction), held in zip(TEXTS, wanted, found, strict=True):
         whole = gemm(a, b.T, given, model=VOLTA, reduction=reduction)
-        assert np.diagonal(whole).view(np.uint32).tolist() == held.words.tolist(), text
+        assert np.diagonal(whole).view(np.uint32).tolist() == held.tolist(), text
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1)) and steps[-1][0] == steps[-1][1]
 
 
 def test_portions_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = (x.view(f"u{x.itemsize}") for x in drawn(10, 13))
     wanted = [scheduled(text) for text in TEXTS]
-    whole = [held.words.tolist() for held in sums(wanted, a, b, c)]
+    whole = [held.tolist() for held in sums(wanted, a, b, c)]
     monkeypatch.setattr(sampled, "_FEW", 20)
-    assert [held.words.tolist() for held in sums(wanted, a, b, c)] == whole
+    assert [held.tolist() for held in sums(wanted, a, b, c)] == whole
 
 
 def test_chains_that_reductions_share_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:

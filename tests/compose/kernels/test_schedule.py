@@ -22,12 +22,13 @@ from tcsmt.compose.kernels.elements import SampledElements, on_elements
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.model import KernelModel, TermSteps
+from tcsmt.compose.kernels.model import KernelModel, KernelTermRules
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.compose.kernels.units import ieee_rows
+from tcsmt.compose.programs.steps import read
 from tcsmt.face.api.units import side_of
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.terms import FALSE, var
+from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
@@ -289,11 +290,11 @@ class Case:
             columns["random"], widths["random"] = self.random[i, j], schedule.epilogue.stochastic
         terms = {name: var(name, width) for name, width in widths.items()}
         a, b = ([terms[f"{side}{lane}"] for lane in range(length)] for side in "ab")
-        steps = TermSteps(model, Operands(a, b, terms.get("c", FALSE)), [], schedule.nans)
-        total = schedule.sum(steps, np.arange(length), terms.get("c"))
-        found = schedule.end(steps, total, terms.get("c"), terms.get("bias"), terms.get("random"))
-        assert found.format == schedule.d_format
-        return Program([found.words]).run(columns)[0].reshape(M, N)
+        there = {name: name in terms for name in ("c", "bias", "random")}
+        program = schedule.program(length, **there)
+        assert program.result.format == schedule.d_format
+        found = read(program, KernelTermRules([], schedule.nans), {**terms, "A": a, "B": b})
+        return Program([found]).run(columns)[0].reshape(M, N)
 
     def as_unit(self) -> KernelModel | None:
         """The kernel as a model, where one can be: no other refusal than of what it cannot say."""

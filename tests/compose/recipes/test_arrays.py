@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.search.search import random_rows
+from tcsmt.compose.programs.on_arrays import split_words
 from tcsmt.compose.recipes import RECIPES, algorithm_named
-from tcsmt.compose.recipes.arrays import multiply, simulate, words
+from tcsmt.compose.recipes.arrays import multiply, simulate
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import unsigned
@@ -68,7 +69,9 @@ def test_tiny_algorithms_by_the_oracle(seed: int) -> None:
     a, b = (np.stack([columns[f"{side}{n}"] for n in range(one.k)], axis=1).astype(dtype) for side in "ab")
     found = simulate(one, a, b, columns["c"].astype(dtype))
     assert found.astype(np.int64).tolist() == recipes.results(one, columns).tolist()
-    for got, expected in zip(words(one.split, a), recipes.split(one.split, a.astype(np.int64)), strict=True):
+    for got, expected in zip(
+        split_words(one.split, a), recipes.split(one.split, a.astype(np.int64)), strict=True
+    ):
         assert got.shape == a.shape and got.tolist() == expected.tolist()
 
 

@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
+from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Sum
 from tcsmt.compose.recipes.named import RECIPES, recipe_named
 from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, whole_number, written_out
-from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named

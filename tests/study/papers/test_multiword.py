@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.compose.recipes.arrays import words as words_of
+from tcsmt.compose.programs.on_arrays import split_words as words_of
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.recipes.arrays import chain_of_products, chain_of_rows, matrix_words, row_words
+from tcsmt.compose.programs.on_arrays import Chain, of_matrices, of_rows
+from tcsmt.compose.programs.steps import ProductRun
+from tcsmt.compose.recipes.arrays import matrix_words, row_words
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.language.run.arrays import Program
@@ -23,14 +25,13 @@ from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
-from tcsmt.matrix_units.models import Model
 from tcsmt.support.invariants import checked_cast
 
 __all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The words of a chain of instructions from +0, of words of both operands.
-Chain = Callable[[Array, Array], Array]
+Inside = Callable[[Array, Array], Array]
 
 
 def multiply(emulation: Emulation, a: Any, b: Any, c: Any = None) -> Array:
@@ -40,7 +41,7 @@ def multiply(emulation: Emulation, a: Any, b: Any, c: Any = None) -> Array:
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
     left, right, start = matrix_words(emulation.wide, a, b, c)
-    return _run(emulation, left, right, start, chain_of_products, axis=0)
+    return _run(emulation, left, right, start, of_matrices, axis=0)
 
 
 def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
@@ -49,7 +50,7 @@ def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
     a, b: (rows, length); c: (rows,) or one number; as for :func:`multiply`.
     """
     left, right, start = row_words(emulation.wide, a, b, c, np.float64)
-    return _run(emulation, left, right, start, chain_of_rows, axis=1)
+    return _run(emulation, left, right, start, of_rows, axis=1)
 
 
 def _run(
@@ -57,14 +58,14 @@ def _run(
     a: Array,
     b: Array,
     c: Array,
-    instructions: Callable[[Model, Array, Array, Array], Array],
+    instructions: Chain,
     axis: int,
 ) -> Array:
     """``axis``: of b, along which the dot product runs (of a it is 1)."""
     unit = emulation.unit
 
     def chain(x: Array, y: Array) -> Array:
-        words = instructions(unit, x, y, np.zeros(c.shape, unsigned(unit.c_format)))
+        words = instructions(unit, (x, y), [ProductRun(np.arange(x.shape[1]))], None)
         return np.asarray(words & words.dtype.type((1 << unit.d_format.width) - 1))
 
     slicing = emulation.slicing(a.shape[1])
@@ -131,7 +132,12 @@ def _ender(emulation: Emulation) -> Program:
 
 
 def _of_slices(
-    scheme: Slices, a: Sequence[Array], b: Sequence[Array], tops: tuple[Array, Array], chain: Chain, axis: int
+    scheme: Slices,
+    a: Sequence[Array],
+    b: Sequence[Array],
+    tops: tuple[Array, Array],
+    chain: Inside,
+    axis: int,
 ) -> Array:
     left, right = ([words_of(scheme.unit.a_format, digit) for digit in side] for side in (a, b))
     total = np.zeros(tops[0].shape, unsigned(scheme.wide))
@@ -172,7 +178,7 @@ def _scaler(scheme: Slices) -> Program:
 
 
 def _of_residues(
-    scheme: Residues, a: Array, b: Array, tops: tuple[Array, Array], chain: Chain, axis: int
+    scheme: Residues, a: Array, b: Array, tops: tuple[Array, Array], chain: Inside, axis: int
 ) -> Array:
     residues = []
     for modulus in scheme.moduli:

@@ -1,6 +1,6 @@
 """A recipe on a unit as functions of ACL2: how it splits a number, its instructions, its additions outside.
 
-The order of the steps is the algorithm's own (:meth:`.Algorithm.scheduled`), over the names of words. The
+The order of the steps is the algorithm's own (:meth:`.Algorithm.program`), over the names of words. The
 split and an addition outside are written from their terms; an instruction is the function of a unit's book.
 """
 
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tcsmt.compose.recipes.algorithm import Algorithm, Step
+from tcsmt.compose.programs.steps import ProductRun, read
+from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import Term, expand, var
 from tcsmt.language.write.acl2 import Acl2Writer, defined
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
-from tcsmt.matrix_units.models import Kind
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.outside.exports.acl2.derivation import BookEvent
 from tcsmt.outside.exports.acl2.units import UnitBook
 from tcsmt.prove.certificates.derivation import InvalidProof
@@ -66,9 +69,13 @@ class RecipeFunctions:
             for number, word in enumerate(self.algorithm.split.apply(x))
         ]
         sums = _Sums(self)
-        result = self.algorithm.scheduled(self.algorithm.k, "c", "0", sums.chain, sums)
+        rows = ([self.words(lane) for lane in side] for side in self.inputs)
+        program = self.algorithm.program(self.algorithm.k)
+        splits = [n for n, step in enumerate(program.steps) if step.kind == "split"]
+        given = dict(zip(splits, rows, strict=True))
+        result: str = read(program, sums, {"A": (), "B": (), "c": "c"}, given=given)
         made += [
-            self._of_terms(f"plus-{shift}", [x, y], self.algorithm.plus(x, shift, y))
+            self._of_terms(f"plus-{shift}", [x, y], self.algorithm.added(x, shift, y).word())
             for shift in sorted(sums.shifts)
         ]
         a, b = self.inputs
@@ -92,28 +99,39 @@ class _Sums:
     lines: list[tuple[str, str]] = field(default_factory=list)
     shifts: set[int] = field(default_factory=set)
 
-    def chain(self, steps: list[Step], c: str) -> str:
-        """Instructions one after the other."""
-        a, b = self.recipe.inputs
-        for i, j, part in steps:
-            nothing = ["0"] * (self.recipe.algorithm.unit.k - len(part))
-            left, right = ([self.recipe.words(side[n])[w] for n in part] for side, w in ((a, i), (b, j)))
-            call = [self.recipe.unit.function, *left, *nothing, *right, *nothing, c]
-            c = self._bound(f"instruction-{len(self.lines)}", f"({' '.join(call)})")
-        return c
+    def constant(self, *, fmt: AnyFormat, word: int) -> str:
+        """A constant."""
+        return str(word)
 
-    def plus(self, x: str, shift: int, y: str) -> str:
+    def chain(
+        self, c: str | None, *operands: Sequence[Sequence[str]], unit: Model, runs: Sequence[ProductRun]
+    ) -> str:
+        """Instructions one after the other."""
+        word = c or "0"
+        for run in runs:
+            numbers = run.words or (0, 0)
+            for first in range(0, len(run.indices), unit.k):
+                part = run.indices[first : first + unit.k]
+                nothing = ["0"] * (unit.k - len(part))
+                left, right = (
+                    [side[int(n)][own] for n in part] for side, own in zip(operands, numbers, strict=True)
+                )
+                call = [self.recipe.unit.function, *left, *nothing, *right, *nothing, word]
+                word = self._bound(f"instruction-{len(self.lines)}", f"({' '.join(call)})")
+        return word
+
+    def add(self, x: str, y: str, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> str:
         """x·2^-shift + y, rounded once."""
         self.shifts.add(shift)
         return f"({self.recipe.name}.plus-{shift} {x} {y})"
 
-    def negated(self, x: str) -> str:
+    def negate(self, x: str, *, fmt: Format) -> str:
         """-x."""
-        return f"(logxor {1 << self.recipe.algorithm.wide.sign_bit} {x})"
+        return f"(logxor {1 << fmt.sign_bit} {x})"
 
-    def seen(self, kind: Kind, number: int | None, word: str) -> str:
+    def note(self, x: str, *, kind: Kind, number: int | None, fmt: AnyFormat) -> str:
         """A step's word under a name."""
-        return self._bound(f"sum-{len(self.lines)}", word)
+        return self._bound(f"sum-{len(self.lines)}", x)
 
     def _bound(self, name: str, value: str) -> str:
         if not value.startswith("("):

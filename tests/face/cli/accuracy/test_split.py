@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tcsmt.analysis.bounds.split_analysis import (
     splits,
 )
-from tcsmt.compose.recipes.split import Split
+from tcsmt.compose.programs.split import Split
 from tcsmt.face.api.splits import asked_of
 from tcsmt.face.cli import main
 from tcsmt.prove.engine.certify import Certificates

@@ -1,7 +1,7 @@
 """Arithmetic outside the unit, on arrays of words: additions, multiply-adds, conversions.
 
-The functions are those of :mod:`tcsmt.compose.kernels.model` on terms. ``nans`` says which words NaN results
-have; the default is the format's own NaN.
+The functions are those of :mod:`tcsmt.compose.programs.operations` on terms. ``nans`` says which words NaN
+results have; the default is the format's own NaN.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.epilogue import multiply_add, randomly_rounded, rounded
+from tcsmt.compose.programs.operations import multiply_add, randomly_rounded, rounded, scaled_sum
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -25,7 +25,7 @@ from tcsmt.matrix_units.models import IeeeDotAdd, Operands
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.floats import usual_floats
 
-__all__ = ["add", "converted", "multiplied_and_added", "stochastic", "with_nan_words"]
+__all__ = ["add", "converted", "multiplied_and_added", "scaled_and_added", "stochastic", "with_nan_words"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
@@ -55,6 +55,23 @@ def add(fmt: AnyFormat, x: Array, y: Array, nans: NanWords = QUIET) -> Array:
     with np.errstate(all="ignore"):
         total = from_words(fmt, x) + from_words(fmt, y)
     return with_nan_words(float_format(fmt), total, nans)
+
+
+def scaled_and_added(
+    fmt: Format, x: Array, shift: int, y: Array, rounding: Rounding, nans: NanWords = QUIET
+) -> Array:
+    """x·2^-shift + y, rounded once: words of one shape and of ``unsigned(fmt)``."""
+    if rounding.ties_to_even and not shift:
+        return add(fmt, x, y, nans)
+    columns = {"x": x.reshape(-1), "y": y.reshape(-1)}
+    (result,) = _scaled_sum(fmt, shift, rounding, nans).run(columns)
+    return result.astype(x.dtype, copy=False).reshape(x.shape)
+
+
+@lru_cache(maxsize=64)
+def _scaled_sum(fmt: Format, shift: int, rounding: Rounding, nans: NanWords) -> Program:
+    x, y = (var(name, fmt.width) for name in "xy")
+    return Program([scaled_sum(fmt, x, shift, y, rounding, nans.computed(fmt)).word()])
 
 
 def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array, nans: NanWords = QUIET) -> Array:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.outside import add, converted, multiplied_and_added, stochastic
+from tcsmt.compose.programs.outside import add, converted, multiplied_and_added, stochastic
 from tcsmt.matrix_units.arithmetic import conversion
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format

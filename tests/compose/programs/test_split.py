@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.compose.programs.split import Split, power
 from tcsmt.compose.recipes import algorithm_named
-from tcsmt.compose.recipes.split import Split, power
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS

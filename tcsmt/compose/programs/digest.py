@@ -1,0 +1,49 @@
+"""The reading of programs as digests: which programs do the same operations on the same values."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from tcsmt.compose.programs.steps import ProductRun, UnitProgram
+from tcsmt.matrix_units.models import Model
+
+__all__ = ["digest", "digest_of"]
+
+
+def digest(program: UnitProgram) -> str:
+    """Return a digest of what a program does to its inputs, and in which format its result is.
+
+    Additions commute, their NaN results being one word. Notes do not count.
+    """
+    held: list[str] = []
+    for step in program.steps:
+        taken = ["" if at is None else held[at] for at in step.takes]
+        if step.kind == "note":
+            held.append(taken[0])
+            continue
+        if step.kind == "add" and not step.how["shift"]:
+            taken.sort()
+        how = [f"{name}={_text(value)}" for name, value in sorted(step.how.items())]
+        held.append(digest_of(step.kind, *how, step.format.name, step.axes, *taken))
+    return held[program.output]
+
+
+def _text(value: Any) -> str:
+    """Return what a step says, as a text that no other says."""
+    match value:
+        case Model():
+            return value.digest
+        case tuple():
+            return ";".join(map(_text, value))
+        case ProductRun():
+            return f"{value.indices.tobytes().hex()} {value.words}"
+        case str() | int():
+            return str(value)
+        case _:
+            return str(getattr(value, "name", value))
+
+
+def digest_of(*texts: str) -> str:
+    """Return a digest of some texts, in order."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
