@@ -246,7 +246,7 @@ class _Search:
         places.
         """
         sample, kernel = self.sample, next(iter(self.sample.own))
-        ((_, orders),) = kernel_values([kernel], sample.inputs, sample.places, self.recorded.shape)
+        ((_, orders),) = kernel_values([kernel], sample.inputs)
         values, d = orders[0], self._d(orders[0])
         pairs = np.unique(np.stack([d, values]), axis=1)
         fmt = self.recorded.d_format
@@ -266,7 +266,7 @@ class _Search:
         kernels = [*dict.fromkeys(kernel for _, kernel in members)]
         given = {
             kernel
-            for kernel, values in kernel_values(kernels, inputs(recorded.at(at)), at, recorded.shape)
+            for kernel, values in kernel_values(kernels, inputs(recorded.at(at)))
             if same_values(values, d).any(axis=0).all()
         }
         return [(change, kernel) for change, kernel in members if kernel in given]

@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Change", "KernelInputs", "RecordedResult", "Way", "kernel_values", "same_values", "unchanged"]
+__all__ = ["Change", "RecordedResult", "Way", "kernel_values", "same_values", "unchanged"]
 
 # --- Results -------------------------------------------------------------------------------------
 
@@ -28,27 +28,17 @@ INPUTS = ("a", "b", "c", "bias")
 
 
 @dataclass(frozen=True)
-class KernelInputs:
-    """Words that kernels take, of whole matrices or of elements apart; K is the last axis of a and of b.
+class RecordedResult:
+    """D as it was recorded, and what it is a product of: words of whole matrices.
 
-    a: (M, K), or (elements, K). b: of the columns of B, (N, K), or (elements, K). c: (M, N), or (elements,).
-    bias: (N,), or (elements,).
+    a: (M, K). b: of the columns of B, (N, K). c: (M, N). bias: (N,). d: D's values in binary64, (M, N).
+    d_format: in which they were recorded. formats: of a, b, c and bias.
     """
 
     a: Array
     b: Array
-    c: Array | None = None
-    bias: Array | None = None
-
-
-@dataclass(frozen=True)
-class RecordedResult:
-    """D as it was recorded, and what it is a product of.
-
-    d: its values in binary64, (M, N). d_format: in which they were recorded. formats: of a, b, c and bias.
-    """
-
-    inputs: KernelInputs
+    c: Array | None
+    bias: Array | None
     d: Array
     d_format: Format
     formats: tuple[Format, Format, Format | None, Format | None]
@@ -57,7 +47,7 @@ class RecordedResult:
     def shape(self) -> tuple[int, int, int]:
         """M, N and K."""
         m, n = self.d.shape
-        return m, n, self.inputs.a.shape[1]
+        return m, n, self.a.shape[1]
 
     @classmethod
     def of(
@@ -74,22 +64,20 @@ class RecordedResult:
             return None
         formats = [float_format(fmt) for fmt in (unit.a_format, unit.b_format, unit.c_format)]
         a, b, c, bias = (words.get(name) for name in INPUTS)
-        inputs = KernelInputs(not_none(a), np.ascontiguousarray(not_none(b).T), c, bias)
         taken = (formats[0], formats[1], formats[2], schedule.working_format)
-        return cls(inputs, d, float_format(d_format), taken)
+        columns = np.ascontiguousarray(not_none(b).T)
+        return cls(not_none(a), columns, c, bias, d, float_format(d_format), taken)
 
-    def at(self, places: Array) -> KernelInputs:
-        """Return the words of elements apart. places: rows and columns of D, integers (elements, 2)."""
+    def at(self, places: Array) -> SampledElements:
+        """Return some elements. places: rows and columns of D, integers (elements, 2)."""
         rows, columns = places[:, 0], places[:, 1]
-        inputs = self.inputs
-        c = None if inputs.c is None else inputs.c[rows, columns]
-        return KernelInputs(
-            inputs.a[rows], inputs.b[columns], c, None if inputs.bias is None else inputs.bias[columns]
-        )
+        c = None if self.c is None else self.c[rows, columns]
+        bias = None if self.bias is None else self.bias[columns]
+        return SampledElements(self.a[rows], self.b[columns], c, places, self.shape, bias)
 
-    def values(self, name: str, inputs: KernelInputs) -> Array:
-        """Return the values of one of some inputs in binary64; zero where there is none."""
-        words, fmt = getattr(inputs, name), self.format_of(name)
+    def values(self, name: str, of: SampledElements | None = None) -> Array:
+        """Return the values of one of the inputs, of some elements or whole; zero where there is none."""
+        words, fmt = getattr(self if of is None else of, name), self.format_of(name)
         return np.zeros(()) if words is None or fmt is None else floats(fmt, words)
 
     def format_of(self, name: str) -> Format | None:
@@ -107,16 +95,13 @@ def same_values(values: Array, d: Array) -> Array:
     return same | (np.isnan(values) & np.isnan(d))
 
 
-def kernel_values(
-    kernels: Sequence[Kernel], inputs: KernelInputs, places: Array, shape: tuple[int, int, int]
-) -> Iterator[tuple[Kernel, Array]]:
+def kernel_values(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tuple[Kernel, Array]]:
     """Yield what each kernel gives of some elements, in binary64: (orders, elements).
 
     Kernels that cannot compute them, such as those that round by random bits, are left out.
     """
-    size = (*shape[:2], inputs.a.shape[1])
-    elements = SampledElements(inputs.a, inputs.b, inputs.c, places, size, inputs.bias)
-    for kernel, words in _words(kernels, elements):
+    shape = *elements.shape[:2], elements.a.shape[1]  # a change may have another K
+    for kernel, words in _words(kernels, replace(elements, shape=shape)):
         yield kernel, floats(float_format(kernel.schedule.d_format), np.atleast_2d(words))
 
 
@@ -135,7 +120,7 @@ def _words(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tup
 # --- Changes -------------------------------------------------------------------------------------
 
 
-def unchanged(inputs: KernelInputs) -> KernelInputs:
+def unchanged(inputs: SampledElements) -> SampledElements:
     """Return the same inputs."""
     return inputs
 
@@ -148,7 +133,7 @@ def _same(kernel: Kernel) -> list[Kernel]:
 class Way:
     """How a change is computed: the inputs that kernels get then, and the kernels in place of one."""
 
-    inputs: Callable[[KernelInputs], KernelInputs] = unchanged
+    inputs: Callable[[SampledElements], SampledElements] = unchanged
     kernels: Callable[[Kernel], list[Kernel]] = _same
 
 

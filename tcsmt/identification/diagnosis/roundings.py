@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, Level, Reduction
 from tcsmt.compose.kernels.units import units_for
-from tcsmt.identification.diagnosis.recorded import Change, KernelInputs, RecordedResult, Way
+from tcsmt.identification.diagnosis.recorded import Change, RecordedResult, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.identification.kernels.hypotheses import hypotheses, reductions
 from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted
@@ -43,7 +44,7 @@ def rounded_operands(sample: ResultSample) -> Iterator[Change]:
     for place, (name, rule) in enumerate(product(names, _RULES)):
         fmt = FORMATS[name]
         narrow = {side: _rounded(recorded, side, fmt, rule, sample.inputs) for side in "ab"}
-        rounded = {side: words for side, words in narrow.items() if words is not None}
+        rounded: dict[str, Any] = {side: words for side, words in narrow.items() if words is not None}
         differ = {side for side, x in rounded.items() if not np.array_equal(x, getattr(sample.inputs, side))}
         for number, (text, sides) in enumerate(_SIDES):
             if not rounded.keys() >= set(sides) or not differ & set(sides):
@@ -69,7 +70,7 @@ def _is_narrower(fmt: Format, recorded: RecordedResult) -> bool:
 
 
 def _rounded(
-    recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: KernelInputs
+    recorded: RecordedResult, side: str, fmt: Format, rule: str, inputs: SampledElements
 ) -> Array | None:
     """An operand's words of its own format again; None where this does not hold a value."""
     own = not_none(recorded.format_of(side))
@@ -81,14 +82,15 @@ def _rounded(
 
 
 def _narrowed(
-    recorded: RecordedResult, sides: str, fmt: Format, rule: str, inputs: KernelInputs
-) -> KernelInputs:
+    recorded: RecordedResult, sides: str, fmt: Format, rule: str, inputs: SampledElements
+) -> SampledElements:
     """Rounded operands. One that does not fit somewhere stays as it is, which then gives not D."""
     rounded = {side: _rounded(recorded, side, fmt, rule, inputs) for side in sides}
-    return replace(inputs, **{side: words for side, words in rounded.items() if words is not None})
+    fitting: dict[str, Any] = {side: words for side, words in rounded.items() if words is not None}
+    return replace(inputs, **fitting)
 
 
-def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: KernelInputs) -> KernelInputs:
+def _in_format(recorded: RecordedResult, fmt: Format, rule: str, inputs: SampledElements) -> SampledElements:
     """Return the operands as words of the narrower format."""
     a, b = (
         converted(words, own, fmt, OPERAND_RULES[rule]).words.astype(unsigned(fmt))
@@ -147,7 +149,7 @@ def other_reductions(
     """All reductions that are tried on these kernels' units, with narrow parts and totals, too."""
     for kernel in dict.fromkeys(replace(kernel, reduction=kernels[0].reduction) for kernel in kernels):
         unit, length = kernel.unit, recorded.shape[2]
-        tried = hypotheses(unit, recorded.d_format, length, ends, c=recorded.inputs.c is not None)
+        tried = hypotheses(unit, recorded.d_format, length, ends, c=recorded.c is not None)
         usual = tried or hypotheses(unit, unit.model.d_format, length, ends)
         for other in usual:
             yield _reduced(kernel, other.reduction, "order", "another order of sums", 7)
@@ -216,7 +218,7 @@ def _sums(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
     if kernel.reduction.tiled or not isinstance(wide, Format):
         return
     ends = [kernel]
-    if recorded.inputs.c is not None and kernel.epilogue.c_first:
+    if recorded.c is not None and kernel.epilogue.c_first:
         ends.append(_ended(kernel, replace(kernel.epilogue, c="epilogue")))
     for place, name in enumerate(_SUMS):
         fmt = FORMATS[name]
@@ -261,7 +263,7 @@ def _units(kernel: Kernel, recorded: RecordedResult) -> Iterator[Tried]:
     own = kernel.unit.model
     for place, (row, *_) in enumerate(units_for(a, b)):
         model = row.model
-        if model.digest == own.digest or (recorded.inputs.c is not None and model.c_format != own.c_format):
+        if model.digest == own.digest or (recorded.c is not None and model.c_format != own.c_format):
             continue
         for reduction in dict.fromkeys((kernel.reduction, Reduction())):
             other = replace(kernel, unit=row, reduction=reduction)

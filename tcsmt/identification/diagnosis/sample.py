@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.identification.diagnosis.recorded import KernelInputs, RecordedResult, kernel_values
+from tcsmt.identification.diagnosis.recorded import RecordedResult, kernel_values
 
 __all__ = ["MARGIN", "ResultSample", "factor_of", "wrong_elements"]
 
@@ -48,7 +49,7 @@ class ResultSample:
     recorded: RecordedResult
     kernels: tuple[Kernel, ...]
     places: Array
-    inputs: KernelInputs = field(init=False)
+    inputs: SampledElements = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", self.recorded.at(self.places))
@@ -72,7 +73,7 @@ class ResultSample:
         """alpha·a·b, (elements, K)."""
         return self.products_of(self.inputs)
 
-    def products_of(self, inputs: KernelInputs) -> Array:
+    def products_of(self, inputs: SampledElements) -> Array:
         """alpha·a·b of some inputs."""
         kernel = self.kernels[0]
         alpha = factor_of(kernel, kernel.epilogue.alpha)
@@ -118,7 +119,7 @@ class ResultSample:
     def own(self) -> dict[Kernel, Array]:
         """Return what the kernels give of the first of these elements: (orders, elements)."""
         some = ResultSample(self.recorded, self.kernels, self.places[:_MEASURED])
-        return dict(kernel_values(self.kernels, some.inputs, some.places, self.recorded.shape))
+        return dict(kernel_values(self.kernels, some.inputs))
 
     @cached_property
     def noise(self) -> float:
@@ -172,7 +173,7 @@ def wrong_elements(recorded: RecordedResult, kernels: Sequence[Kernel]) -> Array
     m, n, _ = recorded.shape
     every = ResultSample.of(recorded, kernels, np.argwhere(np.ones((m, n), bool)))
     kernel = kernels[0]
-    a, b, c, bias = (recorded.values(name, recorded.inputs) for name in ("a", "b", "c", "bias"))
+    a, b, c, bias = (recorded.values(name) for name in ("a", "b", "c", "bias"))
     alpha, beta = (factor_of(kernel, x) for x in (kernel.epilogue.alpha, kernel.epilogue.beta))
     with np.errstate(all="ignore"):
         exact = alpha * (a @ b.T) + beta * c + bias

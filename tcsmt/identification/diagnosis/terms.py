@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Level, Reduction
-from tcsmt.identification.diagnosis.recorded import Change, KernelInputs, Way
+from tcsmt.identification.diagnosis.recorded import Change, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
@@ -156,36 +157,36 @@ def _replaced(sample: ResultSample, terms: Array, missing: Array) -> Iterator[Ch
         )
 
 
-def _zeroed(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
+def _zeroed(first: int, last: int, inputs: SampledElements) -> SampledElements:
     """Zeros in A in place of terms."""
     a = inputs.a.copy()
     a[:, first : last + 1] = 0
     return replace(inputs, a=a)
 
 
-def _without(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
+def _without(first: int, last: int, inputs: SampledElements) -> SampledElements:
     """A shorter K."""
     return _along(inputs, np.r_[0:first, last + 1 : inputs.a.shape[1]])
 
 
-def _repeated(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
+def _repeated(first: int, last: int, inputs: SampledElements) -> SampledElements:
     """Terms that come again at once."""
     return _along(inputs, np.r_[0 : last + 1, first : inputs.a.shape[1]])
 
 
-def _appended(first: int, last: int, inputs: KernelInputs) -> KernelInputs:
+def _appended(first: int, last: int, inputs: SampledElements) -> SampledElements:
     """Terms that come again behind K."""
     return _along(inputs, np.r_[0 : inputs.a.shape[1], first : last + 1])
 
 
-def _in_place(there: int, gone: int, stage: int, inputs: KernelInputs) -> KernelInputs:
+def _in_place(there: int, gone: int, stage: int, inputs: SampledElements) -> SampledElements:
     """Return the terms of a stage from ``there`` on in place of those from ``gone`` on."""
     order = np.arange(inputs.a.shape[1])
     order[gone : gone + stage] = order[there : there + stage]
     return _along(inputs, order)
 
 
-def _along(inputs: KernelInputs, order: Array) -> KernelInputs:
+def _along(inputs: SampledElements, order: Array) -> SampledElements:
     """These indices of K. order: integers (length,)."""
     return replace(inputs, a=inputs.a[:, order], b=inputs.b[:, order])
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.programs.outside import add
-from tcsmt.identification.diagnosis.recorded import Change, KernelInputs, RecordedResult, Way
+from tcsmt.identification.diagnosis.recorded import Change, RecordedResult, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.support.errors import TcsmtError
 
@@ -108,23 +109,21 @@ def _factors(sample: ResultSample) -> Iterator[Change]:
 
 def _transposed(sample: ResultSample) -> Iterator[Change]:
     """D, A or B on the other side of the diagonal, or A and B in the other order."""
-    recorded, inputs = sample.recorded, sample.recorded.inputs
+    recorded = sample.recorded
     m, n, k = recorded.shape
     same = recorded.formats[0] == recorded.formats[1]
+    across: dict[str, Any] = {side: np.ascontiguousarray(getattr(recorded, side).T) for side in "ab"}
     others: list[tuple[str, RecordedResult]] = []
     if m == n:
         others.append(("a transposed result: every element is that of D's transpose", recorded.transposed()))
     if m == k:
-        a = np.ascontiguousarray(inputs.a.T)
-        others.append(("A transposed", replace(recorded, inputs=replace(inputs, a=a))))
+        others.append(("A transposed", replace(recorded, a=across["a"])))
     if n == k:
-        b = np.ascontiguousarray(inputs.b.T)
-        others.append(("B transposed", replace(recorded, inputs=replace(inputs, b=b))))
+        others.append(("B transposed", replace(recorded, b=across["b"])))
     if m == n == k and same:
-        swapped = replace(inputs, a=np.ascontiguousarray(inputs.b.T), b=np.ascontiguousarray(inputs.a.T))
-        others.append(("A and B in the other order", replace(recorded, inputs=swapped)))
-        both = replace(inputs, a=np.ascontiguousarray(inputs.a.T), b=np.ascontiguousarray(inputs.b.T))
-        others.append(("A and B transposed", replace(recorded, inputs=both)))
+        swapped = replace(recorded, a=across["b"], b=across["a"])
+        others.append(("A and B in the other order", swapped))
+        others.append(("A and B transposed", replace(recorded, **across)))
     for number, (text, other) in enumerate(others):
         places = sample.places[:, ::-1] if number == 0 and m == n else sample.places
         beside = ResultSample(other, sample.kernels, np.ascontiguousarray(places))
@@ -189,15 +188,16 @@ def _as_it_is(kernel: Kernel) -> list[Kernel]:
     return [kernel]
 
 
-def _without(name: str, inputs: KernelInputs) -> KernelInputs:
+def _without(name: str, inputs: SampledElements) -> SampledElements:
     return replace(inputs, c=None) if name == "c" else replace(inputs, bias=None)
 
 
-def _twice(recorded: RecordedResult, name: str, inputs: KernelInputs) -> KernelInputs:
+def _twice(recorded: RecordedResult, name: str, inputs: SampledElements) -> SampledElements:
     """Return the numbers of C or of the bias twice, in their own format."""
     fmt, words = recorded.format_of(name), getattr(inputs, name)
     assert fmt is not None
-    return replace(inputs, **{name: add(fmt, words, words)})
+    twice: dict[str, Any] = {name: add(fmt, words, words)}
+    return replace(inputs, **twice)
 
 
 def _without_bias(kernel: Kernel) -> list[Kernel]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import (
     Change,
-    KernelInputs,
     RecordedResult,
     Way,
     kernel_values,
@@ -49,7 +49,7 @@ def test_kernels_give_elements_with_their_bias() -> None:
     """One that needs random bits is left out, and does not keep others from being computed."""
     places = np.argwhere(np.ones(D.shape, bool))
     random = Kernel(UNIT, epilogue=epilogue_named("bias,out=bf16,stochastic=8"))
-    found = dict(kernel_values([random, KERNEL], recorded().at(places), places, recorded().shape))
+    found = dict(kernel_values([random, KERNEL], recorded().at(places)))
     assert found.keys() == {KERNEL}
     assert np.array_equal(found[KERNEL][0].reshape(D.shape), D)
 
@@ -66,7 +66,7 @@ def test_integers_are_no_numbers_to_diagnose() -> None:
 
 
 def test_a_way_changes_nothing_unless_it_says_so() -> None:
-    kernel, inputs = Kernel(side_of("volta").row), KernelInputs(np.zeros((1, 2)), np.zeros((1, 2)))
+    kernel, inputs = Kernel(side_of("volta").row), SampledElements(np.zeros((1, 2)), np.zeros((1, 2)))
     assert Way().inputs(inputs) is inputs and Way().kernels(kernel) == [kernel]
     assert Way().inputs is unchanged
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tcsmt.compose.kernels.elements import SampledElements
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.face.api.units import side_of
@@ -67,6 +68,6 @@ def test_a_part_that_is_added_twice_is_computed_as_one_more_part() -> None:
     sample = ResultSample.of(recorded, [KERNEL], np.argwhere(np.ones(d.shape, bool)))
     (change,) = [one for one in changed_terms(sample) if sample.fits(one.expected, one.count)]
     way = change.ways[-1]
-    inputs = way.inputs(recorded.inputs)
+    inputs = way.inputs(SampledElements(recorded.a, recorded.b))
     results = [kernel.multiply(inputs.a, inputs.b.T) for kernel in way.kernels(KERNEL)]
     assert any(np.array_equal(result, d) for result in results)
