@@ -17,7 +17,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "results" / "make")]
+
+from unit_theorems import Entry, entries
 
 from tcsmt.prove.engine import engine
 from tcsmt.prove.engine.options import SolvingOptions
@@ -27,7 +30,6 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.stage_by_stage import StageByStage
 from tcsmt.prove.engine.sweeping import Sweeping
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
-from tcsmt.study.survey.theorems import Entry, entries
 from tcsmt.support.errors import TcsmtError
 
 WAYS = {"stages": StageByStage, "words": Sweeping}

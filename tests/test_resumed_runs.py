@@ -18,8 +18,6 @@ from tests.support.paths import ROOT
 KEEPERS = {"Checkpoint", "AnswerLog", "Transcript", "verdicts_in"}
 #: Modules whose stores are tested by another one's job: they open a store of verdicts, as an atlas does.
 ALIKE = {"face/api/atlas": "atlas", "face/api/audit": "atlas"}
-#: Runs that only make our own results.
-OURS = {"study/survey/theorems"}
 
 
 def keepers() -> set[str]:
@@ -34,7 +32,7 @@ def keepers() -> set[str]:
 
 @pytest.mark.slow
 def test_every_module_that_keeps_a_file_has_a_job() -> None:
-    assert keepers() == {job.module for job in JOBS.values()} | {*ALIKE} | OURS
+    assert keepers() == {job.module for job in JOBS.values()} | {*ALIKE}
     assert {*ALIKE.values()} <= {*JOBS}
 
 

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from unit_theorems import Entry, entries
+
 import tcsmt
 from tcsmt import accuracy
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Certified
-from tcsmt.study.survey.theorems import Entry, entries
 
 #: Parts of the list of theorems, each with what the titles of its entries have to contain.
 CHOSEN = {

@@ -2,7 +2,7 @@
 
     python results/make/ieee.py [--only TEXT] [--limit 120] [--solver NAME] [--output FILE]
 
-The lemmas are those of ``tcsmt/study/properties/ieee_lemmas.py``; none may have a solution. Goes on where it
+The lemmas are those of ``ieee_lemmas.py``; none may have a solution. Goes on where it
 stopped: what stands in the file for the same script and solver is not asked again. Seconds are for a clock on
 the wall. The exit code is 1 if a lemma has a solution.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
+from ieee_lemmas import IeeeLemmas
 from machine import machine
 
 import tcsmt
@@ -25,7 +26,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers.answer import digest
 from tcsmt.prove.engine.solvers.run import solve
-from tcsmt.study.properties.ieee_lemmas import IeeeLemmas
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 
 #: Which format's multiplication, and which format's multiply-add.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import unit_theorems
 
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of
 from tcsmt.analysis.sweeps.findings import Effort, entries, table
@@ -22,7 +23,6 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
 from tcsmt.study.claims import published
 from tcsmt.study.papers.variants import one_at_a_time
-from tcsmt.study.survey import theorems
 from tcsmt.support.reading import uncompressed
 from tests.support.paths import DATA
 from tests.support.results import RESULTS, result
@@ -82,7 +82,7 @@ def accuracy() -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def compare(step: int = 1) -> Iterator[tuple[str, Mapping[str, str]]]:
-    for entry in islice(theorems.entries(), 0, None, step):
+    for entry in islice(unit_theorems.entries(), 0, None, step):
         yield entry.title, entry.models()
 
 

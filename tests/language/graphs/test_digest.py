@@ -21,6 +21,7 @@ X, Y, Z = (var(name, 8) for name in "xyz")
 #: Prints the keys under which things are kept; ``flipped``: by a datapath whose products have the wrong sign.
 KEYS = """
 import json, sys
+sys.path.insert(0, "results/make")
 from dataclasses import replace
 from tcsmt.language import terms
 from tcsmt.matrix_units.arithmetic import datapath
@@ -39,11 +40,11 @@ if "reordered" in sys.argv:
 from itertools import islice
 from tcsmt.analysis.sweeps import findings, reduced, sweep
 from tcsmt.matrix_units.catalogue import rows
-from tcsmt.identification.units import catalogue_rows
+import identify_sweep
 from tcsmt.matrix_units.models import IntegerDotAdd
 from tcsmt.study.papers import variants
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.study.survey import theorems
+import unit_theorems
 from tcsmt.prove.statements.question import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
 
@@ -58,11 +59,11 @@ if "tasks" in sys.argv:
     firsts = {}
     for task in islice(findings.entries(effort), 30):
         firsts.setdefault(task.function, task)  # one of each kind
-    tasks = [*firsts.values(), catalogue_rows.task_for("volta", 1.0)]
+    tasks = [*firsts.values(), identify_sweep.task_for("volta", 1.0)]
     tasks.append(sweep.task_for("markidis", "uniform", 16, sweep.Matrices(("volta",), 2, 1)))
     tasks += [reduced._task(fact, "volta", 2, limits, ask=True) for fact in list(reduced.FACTS.values())[::8]]
-    about = (entry for entry in theorems.entries() if entry.models())  # the others are about sums alone
-    tasks += [theorems._task(entry, SolvingOptions(), "") for entry in islice(about, 2)]
+    about = (entry for entry in unit_theorems.entries() if entry.models())  # the others are about sums alone
+    tasks += [unit_theorems._task(entry, SolvingOptions(), "") for entry in islice(about, 2)]
     keys |= {f"{task.function.__name__} {task.key}": task.asked for task in tasks}
     keys["variants"] = variants.content()
 print(json.dumps(keys))

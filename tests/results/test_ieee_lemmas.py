@@ -8,12 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from ieee_lemmas import IeeeLemmas
 
 from tcsmt.language.terms import FALSE
 from tcsmt.matrix_units.arithmetic import datapath
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.study.properties.ieee_lemmas import IeeeLemmas
 from tests.support import solving_here
 
 

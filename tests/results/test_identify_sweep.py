@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import identify_sweep
 import numpy as np
 import pytest
+from identify_sweep import distinct_rows, identified, task_for
 
-from tcsmt.identification.units import catalogue_rows
-from tcsmt.identification.units.catalogue_rows import distinct_rows, identified, task_for
 from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.matrix_units.catalogue import row_named, rows
@@ -62,7 +62,7 @@ def test_rows_are_looked_up_among_what_a_search_left(right: bool, monkeypatch: p
                 left=HypothesisSet(((fused, table),)), unproved=(), counts=[9, 2],
             )  # fmt: skip
 
-    monkeypatch.setattr(catalogue_rows, "Identification", Search)
+    monkeypatch.setattr(identify_sweep, "Identification", Search)
     record = identified(NAME, 7.5)
     assert record["right"] is right
     assert (record["model"], record["questions"], record["equal"]) == (NAME, 3, 1 + right)

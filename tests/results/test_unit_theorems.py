@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import unit_theorems
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving
-from tcsmt.study.survey import theorems
 from tcsmt.support.jobs import processes
 from tests.support.lying import Liars
 from tests.support.sampling import mostly_long
@@ -42,8 +42,8 @@ SLOW = (
 )  # fmt: skip
 
 
-def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
-    record = theorems.answered(entry, solving, known)
+def check(entry: unit_theorems.Entry, solving: Solving, known: Lemmas) -> None:
+    record = unit_theorems.answered(entry, solving, known)
     assert record["verdict"] == record["expected"], record
 
 
@@ -52,19 +52,21 @@ def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
 def test_fast_part_of_the_list(part: str) -> None:
     solving = Solving()
     known = Lemmas(solving)
-    found = [entry for entry in theorems.entries() if entry.part == part]
+    found = [entry for entry in unit_theorems.entries() if entry.part == part]
     assert found
     for entry in found:
         check(entry, solving, known)
 
 
-def small_list() -> Iterator[theorems.Entry]:
+def small_list() -> Iterator[unit_theorems.Entry]:
     """Two of the list: proved equal by solvers, and told apart."""
     unit = fused(VOLTA, k=1, n_fma=1)
     other = unit.varied(zero_exponent=-126)
-    yield theorems._pair("equal", "one against other", unit, other, True)
-    yield theorems._pair("apart", "one against truncated", unit, unit.varied(fraction_bits=22), False)
-    yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
+    yield unit_theorems._pair("equal", "one against other", unit, other, True)
+    yield unit_theorems._pair("apart", "one against truncated", unit, unit.varied(fraction_bits=22), False)
+    yield next(
+        e for e in unit_theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative"
+    )
 
 
 @pytest.mark.long
@@ -72,24 +74,24 @@ def test_the_list_goes_on_and_proves_again(
     liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "list.json"
-    monkeypatch.setattr(theorems, "entries", small_list)
+    monkeypatch.setattr(unit_theorems, "entries", small_list)
     monkeypatch.setattr(processes, "answers_of", lambda jobs, tasks: ((task, task.run()) for task in tasks))
-    assert theorems.main([str(path)]) == 0
+    assert unit_theorems.main([str(path)]) == 0
     before = path.read_text()
     assert {r["verdict"] for r in json.loads(before)} == {"equivalent", "distinguished"}
     assert all(r["confirmed"] for r in json.loads(before) if r["verdict"] == "equivalent")
     liars.install(**dict.fromkeys(SOLVERS, "nothing"))
-    assert theorems.main(["--kept", str(path)]) == 0
+    assert unit_theorems.main(["--kept", str(path)]) == 0
     assert path.read_text() == before
-    assert theorems.main([str(path), "apart"]) == 0
-    assert theorems.main([str(path)]) == 3
+    assert unit_theorems.main([str(path), "apart"]) == 0
+    assert unit_theorems.main([str(path)]) == 3
     found = {r["question"]: r["verdict"] for r in json.loads(path.read_text())}
     assert [*found.values()] == ["unknown", "distinguished", "unknown"]
     liars.install(**dict.fromkeys(SOLVERS, "unsat"))
-    assert theorems.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
-    monkeypatch.setattr(theorems, "_EXPECTED", {True: "distinguished", False: "equivalent"})
+    assert unit_theorems.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
+    monkeypatch.setattr(unit_theorems, "_EXPECTED", {True: "distinguished", False: "equivalent"})
     path.unlink()
-    assert theorems.main([str(path)]) == 1
+    assert unit_theorems.main([str(path)]) == 1
 
 
 @pytest.mark.slow
@@ -98,7 +100,7 @@ def test_missing_asks_what_has_no_verdict(
 ) -> None:
     """A verdict of other code stays; one about something else, and an unknown one, are asked again."""
     path = tmp_path / "list.json"
-    monkeypatch.setattr(theorems, "entries", small_list)
+    monkeypatch.setattr(unit_theorems, "entries", small_list)
     asked: list[str] = []
 
     def answers(jobs: int, tasks: list[Any]) -> Iterator[Any]:
@@ -106,21 +108,21 @@ def test_missing_asks_what_has_no_verdict(
         yield from ((task, task.run()) for task in tasks)
 
     monkeypatch.setattr(processes, "answers_of", answers)
-    assert theorems.main([str(path)]) == 0
+    assert unit_theorems.main([str(path)]) == 0
     whole = json.loads(path.read_text())
     assert len(asked) == len(whole) == 3
     asked.clear()
     old, other, unknown = ({**record} for record in whole)
     old["code"], other["asked"], unknown["verdict"] = "older", "something else", "unknown"
     path.write_text(json.dumps([old, other, unknown]))
-    assert theorems.main(["--missing", str(path)]) == 0
+    assert unit_theorems.main(["--missing", str(path)]) == 0
     assert asked == [other["question"], unknown["question"]]
     assert json.loads(path.read_text())[0]["code"] == "older"
 
 
 @pytest.mark.long
 def test_every_part_is_asked() -> None:
-    assert {entry.part for entry in theorems.entries()} == {*FAST, *SLOW}
+    assert {entry.part for entry in unit_theorems.entries()} == {*FAST, *SLOW}
 
 
 @pytest.mark.long
@@ -128,6 +130,6 @@ def test_every_part_is_asked() -> None:
 def test_list(part: str) -> None:
     solving = Solving(SolvingOptions(confirm=True))
     known = Lemmas(solving)
-    for entry in theorems.entries():
+    for entry in unit_theorems.entries():
         if entry.part == part:
             check(entry, solving, known)

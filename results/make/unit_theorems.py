@@ -1,7 +1,6 @@
 """The list: what is to be proved equal, or told apart, of the catalogue's units; with the expected verdict.
 
-``python -m tcsmt.study.survey.theorems FILE`` asks all of it and writes that file; the tests ask
-it too.
+``python results/make/unit_theorems.py FILE`` asks all of it and writes that file; the tests ask it too.
 A record there is about the graphs whose digest it has, whatever the catalogue calls them.
 """
 
@@ -368,13 +367,17 @@ def main(arguments: Sequence[str]) -> Exit:
 
     Exit code: 0 all as expected, 1 some other verdict, 3 some question stayed unknown.
     """
-    parser = argparse.ArgumentParser(prog="python -m tcsmt.study.survey.theorems", description=main.__doc__)
+    parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("file", type=Path, help="JSON; such as results/comparisons/theorems.json.xz")
     parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
     parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
     parser.add_argument("--missing", action="store_true", help="only what the file has no verdict about")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
-    parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
+    parser.add_argument(
+        "--scheduler",
+        default="",
+        help="ask on the workers of this Dask scheduler, which find this folder on PYTHONPATH",
+    )
     parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
     parsed = parser.parse_args(arguments)
     options = SolvingOptions(
@@ -422,6 +425,6 @@ def _counts(task: Task, record: Record, options: SolvingOptions) -> bool:
 
 
 if __name__ == "__main__":
-    from tcsmt.study.survey.theorems import main as importable  # workers import it by that name
+    from unit_theorems import main as importable  # workers import it by that name
 
     sys.exit(importable(sys.argv[1:]))
