@@ -130,7 +130,7 @@ def _variants(folder: Path, other: bool) -> Any:
 def _sweep(folder: Path, other: bool) -> Any:
     recipes, lengths = ("markidis", [16, 32]) if other else (["single-f16", "markidis"], [16, 48])
     found = tcsmt.accuracy.sweep(
-        recipes, "volta", distributions="positive", lengths=lengths, size=4, seeds=1,
+        recipes, "volta", distributions="positive", k=lengths, size=4, seeds=1,
         output=folder / "s.json",
     )  # fmt: skip
     wanted = {(name, k) for name in ("single-f16", "markidis") for k in (16, 48)}

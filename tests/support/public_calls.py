@@ -156,11 +156,9 @@ CALLS: dict[str, Call] = {
     "accuracy.reduced": lambda f: refused(lambda: tcsmt.accuracy.reduced("none")),
     "accuracy.slices": lambda f: tcsmt.accuracy.slices("none"),
     "accuracy.split": lambda f: tcsmt.accuracy.split("f16"),
-    "accuracy.sweep": lambda f: tcsmt.accuracy.sweep(
-        "markidis", "hopper", lengths=16, size=4, seeds=1, jobs=1
-    ),
+    "accuracy.sweep": lambda f: tcsmt.accuracy.sweep("markidis", "hopper", k=16, size=4, seeds=1, jobs=1),
     "accuracy.table": lambda f: tcsmt.accuracy.table(
-        ["volta"], formats=["f16"], lengths=[16], search=1e-6, options=OPTIONS
+        ["volta"], formats=["f16"], k=[16], search=1e-6, options=OPTIONS
     ),
     "accuracy.variants": lambda f: tcsmt.accuracy.variants(1000),
     "testing.assert_close": lambda f: [

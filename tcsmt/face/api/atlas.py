@@ -94,7 +94,7 @@ def atlas(
     types: Sequence[str] = (),
     domain: Domain | None = None,
     output: str | os.PathLike[str] | None = None,
-    options: SolvingOptions = SolvingOptions(),
+    options: SolvingOptions = SolvingOptions(confirm=True, jobs=2),
     progress: ProgressCallback = no_progress,
 ) -> AtlasReport:
     """Compare all units that take and give the same words, pair by pair.
@@ -104,11 +104,15 @@ def atlas(
     >>> [group.title for group in report.groups]
     ['f32.f16.f16.f32, K = 4', 'f32.f16.f16.f32, K = 8']
 
-    units: names, rows, models or model files (None: the catalogue's accepted rows; of ``architectures``, if
-    any are given; with ``claims``, published models that are refuted or disputed, too). types: only these
-    formats of D, A, B and C. domain: of the inputs; None: all words. output: a folder for ``atlas.json``,
-    ``atlas.txt`` and ``atlas.html``. options: of solvers; proofs are confirmed where they leave it open.
-    progress: called with pairs done, of how many, and the last one.
+    Args:
+        units: Names, rows, models or model files. [default: the catalogue's accepted rows]
+        architectures: Only units of this architecture.
+        claims: Include published models that are refuted or disputed.
+        types: Only these formats, D.A.B.C, e.g. f32.f16.f16.f32.
+        domain: Of the inputs; None: all words.
+        output: Folder for atlas.json, .txt and .html.
+        options: Of solvers; proofs are confirmed where they leave it open.
+        progress: Called with pairs done, of how many, and the last one.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for types that no unit has.
     """
@@ -133,10 +137,10 @@ def chained_atlas(
     *,
     architectures: Sequence[str] = (),
     claims: bool = False,
-    types: Sequence[str] = SHARED,
+    types: Sequence[str] = (),
     k: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    options: SolvingOptions = SolvingOptions(),
+    options: SolvingOptions = SolvingOptions(confirm=True, jobs=2),
     progress: ProgressCallback = no_progress,
 ) -> ChainedAtlasReport:
     """Return which units compute the same dot product, the smaller ones chained to the same length.
@@ -147,15 +151,17 @@ def chained_atlas(
     >>> report.integers["x86/vdpbf16ps"]["bits"]
     24
 
-    types: formats of D, A, B and C, as in the example. k: length of the dot product (None: the shortest for
-    all of them). output: a folder for ``chained.json``, ``chained.txt``, ``chained.html`` and
-    ``chained.svg``. The others as for :func:`tcsmt.atlas`.
+    Args:
+        units: As for :func:`tcsmt.atlas`, as those that are not listed here.
+        types: Formats of D, A, B and C, as in the example; those that most units share where none is given.
+        k: Length of the dot product of chained units. [default: the shortest for all units]
+        output: Folder for chained.json, .txt, .html and .svg.
 
     Raises :class:`tcsmt.TcsmtError` where no unit has the types, and for unknown names.
     """
     require_sat_solver(options)
     options = options.confirming(True)
-    chosen = chained_groups(_rows(units, architectures, claims), types, k)
+    chosen = chained_groups(_rows(units, architectures, claims), types or SHARED, k)
     classes = [unit.rows[0] for group in chosen for unit in group.units]
     classes = [row for row in classes if not isinstance(row.model, IntegerDotAdd)]
     folder = _folder(output)
@@ -168,7 +174,7 @@ def chained_atlas(
 
 
 def _rows(units: Sequence[UnitLike] | None, architectures: Sequence[str], claims: bool) -> list[Row]:
-    if units is not None:
+    if units:
         if architectures or claims:
             raise TcsmtError("architectures and claims choose from the catalogue: give them, or units")
         return [side_of(unit).row for unit in units]

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.api.vectors import TestVectors
@@ -49,6 +49,7 @@ from tcsmt.support.text import agreeing, counted, ranges
 __all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit"]
 
 #: Published sets of vectors, by name.
+Published = Literal["fasi", "fttn"]
 PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {
     "fasi": fasi.vectors,
     "fttn": khattak.fttn_vectors,
@@ -58,7 +59,7 @@ _RULES: dict[str, Callable[[Model], list[khattak.Reading]]] = {"fttn": khattak.f
 #: How the vectors that close gaps are written, by a file's suffix.
 CLOSING_FILES = {".json": as_json, ".csv": as_csv}
 _WIDTH = 110
-_OPTIONS = SolvingOptions(timeout=20.0)
+_OPTIONS = SolvingOptions(timeout=20.0, confirm=True, jobs=2)
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +158,7 @@ def audit(
     vectors: TestVectors | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     unit: UnitLike | None = None,
     *,
-    published: Sequence[str] = (),
+    published: Sequence[Published] = (),
     solve: bool = True,
     options: SolvingOptions = _OPTIONS,
     progress: ProgressCallback = no_progress,
@@ -165,12 +166,18 @@ def audit(
     """Return which hypotheses test vectors tell apart, and which short vectors would close the gaps.
 
     The hypotheses are the unit, changes of one of its parameters, and the catalogue's units of its formats
-    and K. vectors: files as :func:`tcsmt.validate` reads them, or what :func:`tcsmt.vectors` gives; results
-    are not looked at. unit: None: the one that the first file names. published: sets of papers, too: ``fasi``
-    (Fasi et al. 2020), ``fttn`` (Li et al. 2024). solve: let solvers decide what no vector tells apart, which
-    may take minutes (:meth:`Audited.solved`). options: of solvers; proofs are confirmed where they leave it
-    open. progress: called with how far it is. In a script, call it under ``if __name__ == "__main__"``:
-    solvers work in processes of their own.
+    and K. Solvers may take minutes (:meth:`Audited.solved`). In a script, call it under
+    ``if __name__ == "__main__"``: solvers work in processes of their own.
+
+    Args:
+        vectors: Files as :func:`tcsmt.validate` reads them, or what :func:`tcsmt.vectors` gives; results are
+            not looked at.
+        unit: The unit. [default: the unit that the first file names]
+        published: Vectors of a paper: Fasi et al. 2020; FTTN (Li et al. 2024).
+        solve: Let solvers decide what no vector tells apart.
+        options: Of solvers; proofs are confirmed where they leave it open.
+        progress: Called with how far it is.
+
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, or no vectors or unit.
 
     >>> import tcsmt
@@ -195,7 +202,9 @@ def audit(
             parts.append(file_vectors)
         row = row or unit_row
     row, several = _vectors(row, parts, published)
-    readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
+    readings: dict[str, Sequence[khattak.Reading]] = {
+        name: _RULES[name](row.model) for name in published if name in _RULES
+    }
     made = Audited(audit_of(row, several, progress), readings=readings)
     return made.solved(options, progress) if solve else made
 

@@ -14,6 +14,7 @@ from tcsmt.analysis.search.bound import LONGEST
 from tcsmt.analysis.sweeps.bound_table import BoundSubject, TableLine, lines_of, tasks_of
 from tcsmt.analysis.sweeps.findings import Effort, write
 from tcsmt.face.api.effort import check_effort
+from tcsmt.face.api.renamed import renamed
 from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
@@ -93,13 +94,14 @@ class BoundTable(Result):
         return Exit.UNKNOWN if unknown else Exit.ANSWERED
 
 
+@renamed(lengths="k")
 @ieee_floats
 def table(
     units: Sequence[str],
     *,
     formats: Sequence[str] = (),
     algorithms: Sequence[str] = (),
-    lengths: Sequence[int] = (16,),
+    k: Sequence[int] = (16,),
     domain: Domain = _OPEN,
     search: float = 2.0,
     output: str | os.PathLike[str] | None = None,
@@ -110,30 +112,38 @@ def table(
 
     >>> import tcsmt
     >>> domain = tcsmt.Domain(exponents=(0, 0))
-    >>> shown = tcsmt.accuracy.table(["volta"], formats=["f16"], lengths=[4], domain=domain, search=0.2)
+    >>> shown = tcsmt.accuracy.table(["volta"], formats=["f16"], k=[4], domain=domain, search=0.2)
     >>> [(cell["k"], round(cell["proved"], 3)) for cell in shown.cells]
     [(4, 8.0)]
 
-    units: names of architectures, GPUs or ``ARCH/INSTRUCTION``. formats: of operands, for the unit by itself
-    on numbers of the format. algorithms: as for :func:`bound`, on binary32 numbers. lengths: K, up to 65536.
-    domain: where it leaves exponents open, they are those of a format's normal numbers, all of which exist
+    Where the domain leaves exponents open, they are those of a format's normal numbers, all of which exist
     (f16: -14 to 15; e4m3: -6 to 7), and -15 to 14 for algorithms and for formats with binary32's exponents; a
     second line is then about all of the format's numbers, subnormal ones, too (f16: from -24; e4m3: from -9).
-    A unit that does not take a format or an algorithm has no line for it. output: a JSON file, written after
-    each cell; a second call computes only what is missing. search: seconds for each cell.
+    A unit that does not take a format or an algorithm has no line for it.
+
+    Args:
+        units: A unit.
+        formats: An operand format, for the unit by itself.
+        algorithms: An algorithm, as in `accuracy bound`.
+        k: Products in the dot product.
+        domain: Of the inputs. [default: the normal numbers of a format; type1 for an algorithm]
+        search: Time for the simulator's search, in seconds.
+        output: JSON file; a run continues where it stopped.
+        options: Of solvers, and the processes that compute.
+        progress: Called with how far it is.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and where no unit takes anything.
     """
     if not units or not (formats or algorithms):
         raise TcsmtError("expected a unit, and a format or an algorithm")
-    for k in lengths:
-        check_effort(k, search, LONGEST)
+    for length in k:
+        check_effort(length, search, LONGEST)
     require_sat_solver(options)
     kinds = (BoundSubject.of_format, BoundSubject.of_subnormals)
     found = (kind(name, domain) for name in formats for kind in kinds)
     subjects = [subject for subject in found if subject is not None]
     subjects += [BoundSubject.of_algorithm(name, domain) for name in algorithms]
-    lines = list(lines_of(subjects, units, lengths, Effort(options, search / 4)))
+    lines = list(lines_of(subjects, units, k, Effort(options, search / 4)))
     path = None if output is None else Path(output)
     tasks = tasks_of(lines)
     records, failed = write(path, tasks, options, progress)

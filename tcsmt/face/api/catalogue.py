@@ -62,6 +62,15 @@ def unit_list(
 ) -> UnitList:
     """Return the units that :func:`tcsmt.units` gives, as a list to print, with an architecture's
     sequences.
+
+    Args:
+        arch: Only this architecture, GPU or processor (cpu: this machine's).
+        a_format: Only units that take a in this format, e.g. e4m3.
+        b_format: Only units that take b in this format.
+        c_format: Only units that take c in this format.
+        d_format: Only units with results in this format.
+        k: Only units with this number of products.
+        evidence: Only units with this evidence: measured here, measured, simulated, published, conjectured.
     """
     formats = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
     rows = rows_listed(arch, claims=claims)

@@ -90,11 +90,16 @@ class CertificateExport(Result):
 def export_certificate(path: str | os.PathLike[str], language: str = "smtlib") -> CertificateExport:
     """Return the statements of a certificate in another language. Nothing is checked.
 
-    path: the certificate's folder. language: ``smtlib``: of each statement a script that has no model, with
-    the models' stages and what the proof shows on its way as definitions; and a script of each lemma,
-    whose words are called what they are; ``lean``: a theorem of Lean 4 for each statement, by ``bv_decide``,
-    which no Lean has run; ``acl2``: books of ACL2, without their refutations, which
-    :func:`tcsmt.check_with_acl2` makes. Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
+    ``smtlib``: of each statement a script that has no model, with the models' stages and what the proof shows
+    on its way as definitions; and a script of each lemma, whose words are called what they are; ``lean``: a
+    theorem of Lean 4 for each statement, by ``bv_decide``, which no Lean has run; ``acl2``: books of ACL2,
+    without their refutations, which :func:`tcsmt.check_with_acl2` makes.
+
+    Args:
+        path: The certificate's folder.
+        language: smtlib (scripts for SMT solvers), lean or acl2.
+
+    Raises :class:`tcsmt.TcsmtError` for an unknown language, and for
     files that cannot be read.
 
     >>> import tcsmt, tempfile

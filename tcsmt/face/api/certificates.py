@@ -128,12 +128,18 @@ def check_certificate(
 ) -> list[CheckedStatement]:
     """Check every proof of a certificate from its files alone, without any solver.
 
-    path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, what
-    its author calls it; ``states``, all that it says; ``rows``, the catalogue's rows that its models are, and
-    ``variants``, the nearest rows of others; ``inhabitant``, an input of which it says something; ``flaw``,
-    which is empty if it is proved. states: two units, as :func:`tcsmt.compare` takes them, which must be
-    proved to give the same word for every input of the domain (None: for all words); only statements that say
-    so are returned.
+    Of each statement: ``title``, what its author calls it; ``states``, all that it says; ``rows``, the
+    catalogue's rows that its models are, and ``variants``, the nearest rows of others; ``inhabitant``, an
+    input of which it says something; ``flaw``, which is empty if it is proved. With ``states``, only
+    statements that say so are returned.
+
+    Args:
+        path: The folder that ``certificate=`` or ``--certificate`` was given.
+        states: Demand a proved statement that these two units, as `compare` takes them, give the same word
+            for all words, or on the domain.
+        domain: Of the inputs; None: all words.
+        only: Only statements whose title has this text.
+
     Raises :class:`tcsmt.TcsmtError` for what cannot be read as a certificate, and, with ``states``, where no
     statement says so, or none is proved.
 

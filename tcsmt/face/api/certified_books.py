@@ -80,10 +80,13 @@ def check_with_acl2(
 ) -> list[CertifiedStatement]:
     """Have ACL2 certify each statement of a certificate, from the units' definitions to the last clause.
 
-    path: the certificate's folder. books: where the books and their refutations are written, for ``make``
-    there; refutations of the same books that are there already are taken. None: a folder that is deleted.
-    only: part of the title of the statements that count. timeout: seconds for each statement, and for
-    each of its refutations.
+    Args:
+        path: The certificate's folder.
+        books: Write the prover's books and refutations here; those that are there are taken. [default: a
+            folder that is deleted]
+        only: Only statements whose title has this text.
+        timeout: Seconds for each statement, and for each of its refutations.
+
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where ACL2 is not installed.
     """
     folder = None if books is None else Path(books)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.face.api.implementations import device_asked, given_asked, program_asked, remembered
+from tcsmt.face.api.implementations import Protocol, device_asked, given_asked, program_asked, remembered
 from tcsmt.face.api.taking import formats_in, rows_for_operands
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.api.views import WitnessView
@@ -316,7 +316,7 @@ def check(
     results: str | os.PathLike[str] | None = None,
     device: bool = False,
     command: str | None = None,
-    protocol: str = "lines",
+    protocol: Protocol = "lines",
     answer_timeout: float = 30.0,
     rows: int = 100_000,
     seed: int = 1,
@@ -328,22 +328,33 @@ def check(
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
-    implementation: a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
+    The implementation is a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
     dtypes, and of the keywords scale_a, scale_b of shape (rows, K / block) where the unit has block scales
     (``float8_e8m0fnu``; ``float8_e4m3fn`` for ``ue4m3``); its result has shape (rows,), of D's dtype or
-    words, in any array library. Or another unit, of the same formats. Or a file of recorded rows and results,
-    as :func:`tcsmt.validate` reads it: nothing is asked, and rows and seed are not used.
-    results: of a file of rows, a second file that has the results alone: .npy (an array (rows,) of D's dtype,
-    or of words), .npz (its array d) or .csv (its column d).
-    device: instead, the unit's instruction on the GPU or CPU of this machine. command: instead, a program,
-    which is asked by its protocol, ``lines`` (of JSON) or ``batches`` (of packed rows), and has
-    answer_timeout seconds for each answer, or for any progress in a batch.
-    rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
-    of the arithmetic, and random words.
-    options: of solvers, which look for rows that exclude what the others do not; None: they are not asked,
-    as they may take minutes. resume: a file that keeps every answer; a run goes on from it.
-    progress: called with how far it is. differs: called with the text of the first row that differs, before
-    what it looks like is known. stopped: called with what is known where the run is stopped.
+    words, in any array library. Or it is another unit, of the same formats. Or it is a file of recorded rows
+    and results, as :func:`tcsmt.validate` reads it: nothing is asked, and rows and seed are not used. Instead
+    of an implementation, a device or a command is given.
+
+    The rows are the same for a seed: special values, inputs near the boundaries of the arithmetic, and random
+    words.
+
+    Args:
+        unit: The unit.
+        implementation: A function, a unit or a file.
+        device: The instruction on the GPU or CPU of this machine.
+        command: This program, which is asked on its standard input (see the protocol).
+        protocol: What the command reads and writes: JSON lines, as for `identify`; or batches of packed rows.
+        results: The results of recorded rows, in a file of their own: .npy, .npz or .csv.
+        rows: Ask this many rows, at least.
+        seed: Seed of the rows.
+        resume: Keep every answer in this file, and go on from it after a stop.
+        answer_timeout: Time limit of the command for each answer, or for any progress in a batch, in seconds.
+        options: Of solvers, which look for rows that exclude what the others do not; None: they are not
+            asked, as they may take minutes.
+        progress: Called with how far it is.
+        differs: Called with the text of the first row that differs, before what it looks like is known.
+        stopped: Called with what is known where the run is stopped.
+
     Raises :class:`tcsmt.TcsmtError` for none or several of implementation, device and command, for results
     that do not fit, without the device, and for a program that ends or hangs.
 

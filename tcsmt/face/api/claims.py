@@ -65,10 +65,16 @@ def claims(
 ) -> ClaimsReport:
     """Judge published statements about matrix units by measured rows and by proofs, as ``tcsmt claims`` does.
 
-    names: of the statements; none: all. data: measured data sets, files or folders, as for
-    :func:`tcsmt.validate`; without them statements about hardware stay undecided, and solvers look for a
-    vector that would decide each. options: for solvers. judged: told what is known by then after each
-    statement, the last one included. progress: told of each.
+    Without data, statements about hardware stay undecided, and solvers look for a vector that would decide
+    each.
+
+    Args:
+        names: Of the statements; none: all.
+        data: Measured data sets, as for `tcsmt validate`.
+        options: For solvers.
+        judged: Told what is known by then after each statement, the last one included.
+        progress: Told of each.
+
     Raises :class:`tcsmt.TcsmtError`; a name that is not known with the nearest ones.
 
     >>> import tcsmt

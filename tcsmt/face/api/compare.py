@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.designs import rows_compared
+from tcsmt.face.api.designs import DesignFiles, rows_compared
 from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.api.views import WitnessView
@@ -168,28 +168,38 @@ def compare(
     lanes: int | None = None,
     exhaustive: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    options: SolvingOptions = SolvingOptions(),
+    design: DesignFiles | None = None,
+    options: SolvingOptions = SolvingOptions(confirm=True),
     progress: ProgressCallback = no_progress,
 ) -> Comparison:
     """Return whether two units give the same word for every input of a domain: a proof, or a witness that
     replays.
 
-    domain: of the inputs; None: all words. k: length of the dot product, for which the units are chained as
-    a kernel would; None: the shortest that fits both. Where they take an operand in two formats of which
-    one holds the other's values, the inputs are those of the narrower one. lanes: only so many products,
-    the others zero. exhaustive: run every finite input instead of asking solvers, some 200 million rows a
-    second of one core; those that the graphs do not tell apart are run once. When confirming, NumPy runs them
-    all, too, at 3 million rows a second. checkpoint: a file from which such a run goes on; the options' jobs
-    are its threads. options: of solvers; a proof is confirmed where they leave it open. progress: called with
-    how far it is. Raises
-    :class:`tcsmt.TcsmtError` for units without inputs or results in common, for an empty domain, and for
-    more than 2^41 rows.
+    Where the units take an operand in two formats of which one holds the other's values, the inputs are those
+    of the narrower one. An exhaustive run does some 200 million rows a second of one core; when confirming,
+    NumPy runs them all, too, at 3 million rows a second. The options' jobs are its threads.
+
+    Args:
+        left: A unit, or a hardware design.
+        right: The other one.
+        domain: Of the inputs; None: all words.
+        k: Length of the dot product; units are chained as in a kernel. [default: fits both]
+        lanes: Only the first N lanes; the others are zero.
+        exhaustive: Run every finite input instead of asking solvers; those that the graphs do not tell apart
+            once.
+        checkpoint: Keep how far an exhaustive run has come; the same command continues there.
+        design: How to read the one that is a design, beside what its text says.
+        options: Of solvers; a proof is confirmed where they leave it open.
+        progress: Called with how far it is.
+
+    Raises :class:`tcsmt.TcsmtError` for units without inputs or results in common, for an empty domain, and
+    for more than 2^41 rows.
 
     >>> import tcsmt
     >>> print(tcsmt.compare("volta", "ampere").equal)
     False
     """
-    rows = rows_compared(left, right)
+    rows = rows_compared(left, right, design and replace(design, query=options.timeout, progress=progress))
     options = options.confirming(True)
     solving = Solving(options)
     left_model, right_model = ((row.name, row.model) for row in rows)

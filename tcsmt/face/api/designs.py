@@ -40,18 +40,29 @@ def design(
 ) -> Unit:
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 
-    files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
-    BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates.
-    function: of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
-    ``d``, or of lanes such as ``a0``, the port or a part of it: ``"in_a"``, ``"in_a[15:0]"``, ``"in.a[2]"``;
-    an operand that is not said is the port of its name. Lanes are the elements of an array, or the bits of a
-    vector, by ascending index; of BTOR2, the first lane is lowest. constants: inputs that
-    have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.
-    cut: registers that are ports of their own: what one holds is an input of its name, what it takes at the
-    clock edge an output. hold: the inputs stay for all cycles. like: a unit whose formats and k the design
-    has; formats: of a, b, c and d, by these names, and ``scale``; k: products. parameters: of the module.
-    include: folders. define: macros, as ``NAME`` or ``NAME=VALUE``. timeout: seconds for reading it,
-    in all. query_timeout: for each question to a solver. progress: is told what the reading is at.
+    Lanes are the elements of an array, or the bits of a vector, by ascending index; of BTOR2, the first lane
+    is lowest. Registers hold anything at first.
+
+    Args:
+        files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or
+            one BTOR2 file, or one file of C (by clang).
+        top: The design's module. [default: the only one]
+        function: The function of a file of C. [default: the only one]
+        ports: Port of a, b, c, d, scale_a or scale_b, or of a lane such as a0: NAME, NAME[HIGH:LOW],
+            NAME.MEMBER[INDEX]. [default: of its name]
+        constants: An input that has one value.
+        cycles: Clock edges from inputs to the result.
+        cut: A register that is a port of its own: what it holds is an input, what it takes is an output.
+        hold: The inputs stay for all cycles.
+        like: The design has this unit's formats and k.
+        formats: Format of a, b, c, d or scale (block scales).
+        k: Products.
+        parameters: A parameter of the module.
+        include: A folder of included files.
+        define: A macro.
+        timeout: Time limit for reading the design, in all, in seconds.
+        query_timeout: Seconds for each question to a solver.
+        progress: Is told what the reading is at.
 
     Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
     latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for
@@ -89,7 +100,12 @@ def design(
 
 
 def read(files: DesignFiles, like: UnitLike | None = None) -> Unit:
-    """A design as a unit; like: the one whose formats and k it has where it states none."""
+    """Return a design as a unit.
+
+    Args:
+        files: The design, and what its ports are.
+        like: The design has this unit's formats and k.
+    """
     return Unit(read_design(files if like is None else files.like(side_of(like).row.model)))
 
 

@@ -197,11 +197,20 @@ def bound(
     """Return the largest error of an algorithm that is found on a unit, and the smallest bound that is
     proved.
 
-    algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
-    errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
-    :func:`compare`. Without a unit, algorithm is a kernel with its K, ``UNIT+REDUCTION[+EPILOGUE]@K``, of
-    every reduction and epilogue that :func:`tcsmt.gemm` has; its errors are relative to ``|alpha|·Σ|a·b| +
-    |beta·c| + |bias|``. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    Without a unit, algorithm is a kernel with its K, ``UNIT+REDUCTION[+EPILOGUE]@K``, of every reduction and
+    epilogue that :func:`tcsmt.gemm` has; its errors are relative to ``|alpha|·Σ|a·b| + |beta·c| + |bias|``.
+    K may be up to 65536; above 1024, the search for errors changes the first 1024 products only (of an
+    emulation, the first 12).
+
+    Args:
+        algorithm: As for :func:`compare`, an emulation of binary64 (``ozaki1-int8``), or a kernel.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of a kernel, none.
+        k: Products in the dot product; not the unit's K by default, because time grows with K.
+        domain: Of the inputs.
+        search: Time for the simulator's search, in seconds.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     check_effort(k, search, bounds.LONGEST)
     if unit is None:

@@ -115,11 +115,19 @@ def compare(
 ) -> AccuracyComparison:
     """Return whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
 
-    one, two: names of :func:`recipes`, with parameters changed where wanted. unit: an architecture (its
-    first unit with the formats that they need), or a unit. k: length of the dot product (None: the unit's
-    own). search: seconds for the simulator. options: of solvers; a
-    proof is not confirmed where they leave it open. Errors are absolute,
-    against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
+    Errors are absolute, against the exact dot product.
+
+    Args:
+        one: A name of :func:`recipes`, with parameters changed where wanted.
+        two: The other algorithm.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of an architecture, its first unit with the
+            formats that they need.
+        k: Products in the dot product. [default: the unit's own K]
+        domain: Of the inputs.
+        search: Time for the simulator's search, in seconds.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
     """
     check_effort(k, search)
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else side_of(unit).row, k, domain)

@@ -27,9 +27,15 @@ def explain(
     """Return what each step of an algorithm gives and loses on one dot product; beside it those of another
     one.
 
-    algorithm, against: names of :func:`recipes`. unit: as for :func:`compare`. vector: binary32 inputs,
-    ``"a0=1.5 b0=0x3fc00000 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is not
-    named is 0. k: products, from 1 to 64 (None: the unit's own). rounded: as for :func:`tcsmt.explain`.
+    Args:
+        algorithm: A name of :func:`recipes`.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file.
+        vector: "a0=1.5 b0=0x3fc00000 c=-0x1p-4"; inputs not named are 0.
+        against: Another algorithm.
+        k: Products in the dot product. [default: the unit's own K]
+        rounded: As for :func:`tcsmt.explain`.
+
+    In place of a text, vector may be a mapping of such names to numbers or texts.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, values that are not finite, and other lengths.
 

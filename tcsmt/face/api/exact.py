@@ -130,12 +130,17 @@ def exact(
     >>> found.k, found.is_exact
     (131071, True)
 
-    integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it, which
-    must have every integer in their range up to it (f16: up to 2048). k:
-    products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
-    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit (an emulation:
-    binary64 ones). search: whether to look for inputs beyond, where the result is another. options: of
-    solvers; a proof is not confirmed where they leave it open.
+    Give integers or k, and the largest other one is proved; or both, and that pair is. The integers are all
+    of a's and b's formats up to the largest, which must have every integer in their range up to it (f16: up
+    to 2048). An algorithm multiplies binary32 integers on the unit (an emulation: binary64 ones).
+
+    Args:
+        unit: The unit.
+        integers: Largest magnitude of the integers in a and b.
+        k: Products in the dot product.
+        algorithm: A name of :func:`tcsmt.accuracy.recipes`.
+        search: Whether to look for inputs beyond what is proved.
+        options: Of solvers; a proof is not confirmed where they leave it open.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given,
     or integers that the formats do not have.

@@ -13,10 +13,15 @@ __all__ = ["LANGUAGES", "Exported", "export"]
 def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
     """A unit in another language, as a file that needs nothing else.
 
-    language: ``systemverilog`` (a module, and a test bench for it), ``c`` (a C99 header), ``btor2``,
-    ``smt2``, or ``wasm`` (a WebAssembly module, its loader in JavaScript and the loader's types).
-    name: of the module or function, letters, digits and underscores (default: made from the unit's).
-    pipeline: of SystemVerilog, with registers behind the stages.
+    SystemVerilog comes with a test bench, WebAssembly with its loader in JavaScript and the loader's types.
+    A name is letters, digits and underscores.
+
+    Args:
+        unit: The unit.
+        language: systemverilog, c (a C99 header), btor2, smt2 (SMT-LIB) or wasm (WebAssembly).
+        name: Of the module or function. [default: made from the unit's]
+        pipeline: SystemVerilog with registers behind the stages, and a clock.
+
     Raises :class:`tcsmt.TcsmtError` for an unknown language, and for what does not fit it.
 
     >>> import tcsmt

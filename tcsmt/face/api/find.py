@@ -29,9 +29,13 @@ def find(
 ) -> Report:
     """Ask a property of a unit; of an architecture's units, the first one to which it applies.
 
-    property: a name of :func:`tcsmt.properties`. folders: with property modules of your own. options: of
-    solvers; a proof is not confirmed where they leave it open. progress: called with the report so far, at
-    first without findings.
+    Args:
+        property: The property; see `tcsmt properties`.
+        unit: The unit, or an architecture.
+        folders: A folder with property modules of your own.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+        progress: Called with the report so far, at first without findings.
+
     Returns the report: ``conclusion``, ``findings``, ``unknown``, text by ``str``.
     Raises :class:`tcsmt.TcsmtError` where the property does not exist, or does not apply.
 

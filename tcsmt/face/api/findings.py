@@ -70,9 +70,11 @@ def findings(
     ...     tcsmt.accuracy.findings(f"{folder}/accuracy.json", only="Table 5").exit_code
     <Exit.ANSWERED: 0>
 
-    output: a JSON file, written after each entry; a second call with it computes only what is missing. only:
-    text in the keys of the entries that are looked at; the others stay in the file as they are. search:
-    seconds of the simulator's search for each entry. options: of solvers, and the processes that compute.
+    Args:
+        output: JSON file; a run continues where it stopped.
+        only: Only entries with this text in their keys; others stay as they are.
+        search: Time for the simulator's search, in seconds.
+        options: Of solvers, and the processes that compute.
 
     Raises :class:`tcsmt.TcsmtError` for a file that another run has, or that was written by something else.
     """

@@ -96,7 +96,10 @@ class FormatValues(Result):
 def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
     """A format's fields, extreme numbers and, if it has at most 8 bits, all its values.
 
-    name: a format's name or alias. unit: a unit, or a model file, that has a format of its own of that name.
+    Args:
+        name: A format's name or alias.
+        unit: A unit, or a model file, that has a format of its own of that name.
+
     Raises :class:`tcsmt.TcsmtError` for an unknown name.
 
     >>> import tcsmt

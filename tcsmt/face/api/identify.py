@@ -90,17 +90,28 @@ def identify(
 
     The hypotheses are fused dot-adds and chains and trees of IEEE operations, or exact sums of integers.
 
-    box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
-    returns an array of shape (1,), of the result's dtype or words. A unit (a :class:`tcsmt.Unit`, or its
-    name) is such a box. command: instead, a program that reads a line ``{"a": [hex, ...], "b": [...],
-    "c": hex}`` for each question and writes a line ``{"d": hex}``, within answer_timeout seconds. device:
-    instead, this instruction on the GPU or CPU of this machine. answers: a file of recorded answers, such as
-    the output of a program of :func:`tcsmt.probe`; the search goes on from them, or rests on them alone.
-    like: a unit with the box's formats and K (nothing else of it is used); or formats: those of a, b, c and
-    d, and k: products in one call. Neither is needed where the box is a unit or a device, or for answers
-    alone. budget: questions at most. seed: of the random questions. options: of solvers; a proof is not
-    confirmed where they leave it open. transcript: a file in which questions and answers are kept; a run goes
-    on from it. progress: called with one line.
+    A box is called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
+    it returns an array of shape (1,), of the result's dtype or words. A unit (a :class:`tcsmt.Unit`, or its
+    name) is such a box. A command reads a line ``{"a": [hex, ...], "b": [...], "c": hex}`` for each question
+    and writes a line ``{"d": hex}``. The search goes on from recorded answers, or rests on them alone.
+    Formats and k, or a unit that is like the box, are not needed where the box is a unit or a device, or for
+    answers alone.
+
+    Args:
+        box: The box is this unit's model, which only answers questions (a self-test).
+        like: Take the formats and K of this unit (nothing else).
+        formats: Formats of the unit, e.g. f16,f16,f32,f32.
+        k: Products in one instruction.
+        command: The box is this program: JSON lines in and out.
+        device: The box is this instruction on the GPU or CPU of this machine.
+        answer_timeout: Time limit of each answer of the command, in seconds.
+        answers: Continue from the output of a `tcsmt probe` program.
+        budget: Ask at most this many questions.
+        seed: Seed of the random questions.
+        transcript: Write questions and answers to this file, or continue from it.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+        progress: Called with one line.
+
     Raises :class:`tcsmt.TcsmtError` for several boxes, unknown formats, and answers that do not fit.
 
     >>> import tcsmt

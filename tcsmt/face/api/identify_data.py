@@ -107,8 +107,12 @@ def identify_data(
 ) -> IdentifiedData:
     """Find every fused dot-add that explains recorded answers; nothing is asked.
 
-    path: a file with one data set, as :func:`tcsmt.validate` reads it. rows: its first rows are used, so many
-    at most. seed: of the questions that would split what remains. progress: called with one line.
+    Args:
+        path: Use the recorded answers of this data set.
+        rows: Use at most this many rows of the data set.
+        seed: Seed of the questions that would split what remains.
+        progress: Called with one line.
+
     Raises :class:`tcsmt.TcsmtError` for a file that cannot be read or that has several data sets, for formats
     that no fused dot-add has, and where no row is ordinary.
 

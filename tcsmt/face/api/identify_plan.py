@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from tcsmt.support.text import counted
 __all__ = ["PLANS", "IdentifyPlan", "identify_plan"]
 
 #: Kinds of plans: all questions at once, or each by the answers to those before.
-PLANS = ("set", "tree")
+Plan = Literal["set", "tree"]
+PLANS: tuple[Plan, ...] = get_args(Plan)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +67,7 @@ class IdentifyPlan(Result):
 
 @ieee_floats
 def identify_plan(
-    kind: str = "set",
+    kind: Plan = "set",
     *,
     like: UnitLike | None = None,
     formats: Sequence[str] | None = None,
@@ -76,10 +77,18 @@ def identify_plan(
 ) -> IdentifyPlan:
     """Questions for a black box that is asked elsewhere; nothing is asked. Only of fused dot-adds.
 
-    kind: ``set``: questions for a program that asks all of them (``tcsmt.probe(UNIT, vectors=FILE)``), whose
+    ``set``: questions for a program that asks all of them (``tcsmt.probe(UNIT, vectors=FILE)``), whose
     answers :func:`tcsmt.identify` goes on from (``answers=``); ``tree``: a question, and for each answer the
-    next one. like: a unit with the box's formats and K; or formats: those of a, b, c and d, and k: products.
-    budget: questions of a set at most. seed: of the random questions.
+    next one.
+
+    Args:
+        kind: Print the questions in advance; ask nothing.
+        like: A unit with the box's formats and K.
+        formats: Those of a, b, c and d.
+        k: Products.
+        budget: Questions of a set at most.
+        seed: Seed of the random questions.
+
     Raises :class:`tcsmt.TcsmtError` for another kind, and for formats that no fused dot-add has.
 
     >>> import tcsmt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tcsmt.face.api.black_boxes import box_asked
 from tcsmt.face.api.units import UnitLike
@@ -20,7 +20,8 @@ from tcsmt.support.text import counted
 __all__ = ["PROBES", "IdentifyProbe", "identify_probe", "readings"]
 
 #: What a classical probe reads; the last is all of them.
-PROBES = ("tree", "precision", "rounding", "special", "features", "all")
+ClassicalProbe = Literal["tree", "precision", "rounding", "special", "features", "all"]
+PROBES: tuple[ClassicalProbe, ...] = get_args(ClassicalProbe)
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +57,7 @@ class IdentifyProbe(Result):
 @ieee_floats
 def identify_probe(
     box: Callable[..., Any] | UnitLike | None = None,
-    probe: str = "all",
+    probe: ClassicalProbe = "all",
     *,
     like: UnitLike | None = None,
     formats: Sequence[str] | None = None,
@@ -67,10 +68,14 @@ def identify_probe(
 ) -> IdentifyProbe:
     """Read how a black box sums and rounds, by the probes of the literature; not a proof.
 
-    box, like, formats, k, command, device, answer_timeout: as for :func:`tcsmt.identify`.
-    probe: ``tree`` (the order of summation, by masking), ``precision`` (fraction bits that are kept),
+    ``tree`` (the order of summation, by masking), ``precision`` (fraction bits that are kept),
     ``rounding`` (of aligned addends and of the result), ``special`` (subnormal numbers, zeros, overflow,
     infinities, NaNs), ``features`` (the columns of Khattak and Mikaitis's table) or ``all``.
+
+    Args:
+        box: As for :func:`tcsmt.identify`, as those that are not listed here.
+        probe: Run a classical probe on the box instead.
+
     Raises :class:`tcsmt.TcsmtError` for another probe, and for formats that no fused dot-add has.
 
     >>> import tcsmt

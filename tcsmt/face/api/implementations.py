@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -42,7 +42,8 @@ __all__ = [
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: What a program reads and writes: lines of JSON, or batches of packed rows.
-PROTOCOLS = ("lines", "batches")
+Protocol = Literal["lines", "batches"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 #: Rows whose answers are kept together: a stop loses as many at most.
 _KEPT = 4096
 

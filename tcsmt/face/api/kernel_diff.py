@@ -169,7 +169,8 @@ class KernelDiff(Result):
             text += self.chains.lines()
         elif None in self.reproduced:
             text.append(
-                "with a kernel for each side (--left-unit, --right-unit) one element's chains are compared"
+                "with a kernel for each side (--left-kernel, --right-kernel) one element's chains are "
+                "compared"
             )
         return text
 
@@ -230,14 +231,25 @@ def kernel_diff(
     """Return how two results of one matrix product differ, and, for two kernels, the first step that makes it
     so.
 
-    a: (M, K). b: (K, N). c: (M, N), or None; bias: (N,), where an epilogue has one. left, right:
-    (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
-    left_kernel, right_kernel: what computed them: a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
-    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. A unit without an instruction
-    is the most used one that takes A and B, in the formats of their dtypes or in a_format and b_format, and
-    gives such results. operands: how A, B, C and the
-    bias became words of formats that do not hold them (see :class:`tcsmt.Unit`). element: the row and column
-    to explain; by default the one that differs most.
+    Each array is of its format's dtype, or of words. A kernel is a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
+    (``"h100+split-k:2"``); they are needed for arrays of words, whose format they tell. A unit without an
+    instruction is the most used one that takes A and B, in the formats of their dtypes or in a_format and
+    b_format, and gives such results.
+
+    Args:
+        a: A, (M, K).
+        b: B, (K, N).
+        left: One result, (M, N).
+        right: The other result, (M, N).
+        c: C, (M, N). [default: none]
+        bias: The bias of an epilogue, (N,).
+        a_format: Format of A's words. [default: by the dtype]
+        b_format: Format of B's words. [default: by the dtype]
+        left_kernel: What computed the left result.
+        right_kernel: What computed the right result.
+        operands: As for :class:`tcsmt.Unit`.
+        element: The element to explain, counted from 0. [default: the one that differs most]
+
     Raises :class:`tcsmt.TcsmtError` for shapes, formats and values that do not fit.
 
     >>> import numpy as np, tcsmt

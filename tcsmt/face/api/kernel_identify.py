@@ -82,8 +82,15 @@ class KernelIdentified(Result):
     ) -> KernelPlan:
         """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
 
-        Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
-        the dot product is short, solvers say so. options: of solvers.
+        Those that are the same function are proved to be: their graphs are the same, or, where the dot
+        product is short, solvers say so.
+
+        Args:
+            solve: Let solvers say which kernels of a plan are the same function.
+            seed: Of the numbers.
+            options: Of solvers.
+            progress: Called with how far it is.
+
         Raises :class:`tcsmt.TcsmtError` where no kernel explains the product, and where its elements are not
         all summed in one way.
         """
@@ -315,15 +322,31 @@ def kernel_identify(
 ) -> KernelIdentified:
     """Return which units, reductions and epilogues give D of A and B (and C), bit for bit.
 
-    a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
-    named. units: on which kernels are tried, of a unit without an instruction all that take A's and B's
-    formats; None: all of the catalogue that take A's and B's formats, and
-    chains of IEEE operations. alpha, beta: what the call was given. operands: how A, B and C became words of
-    narrower formats, those that are named or the units', such as FP32 matrices of a TF32 product
-    (``operands="nearest-even"``; see :class:`tcsmt.Unit`). seed: of the first elements that are
-    looked at. time_limit: seconds after which the search ends with what it has, as it does where it is
-    interrupted (``stopped`` says so); the last kernels and nearest ones are still held against D. explained:
-    called with each kernel that gives all of D, as soon as it is found; the simplest are looked at first.
+    Formats are those of the dtypes; words (unsigned integers) need theirs named. Kernels are tried on all
+    units of the catalogue that take A's and B's formats, and on chains of IEEE operations, where no units are
+    given; of a unit without an instruction, on all that take these formats. A search that ends in time, or is
+    interrupted, says so in ``stopped``; the last kernels and nearest ones are still held against D.
+
+    Args:
+        a: A, (M, K).
+        b: B, (K, N).
+        d: The product that was recorded, (M, N).
+        c: C, (M, N).
+        a_format: Format of A's words. [default: by the dtype]
+        b_format: Format of B's words. [default: by the dtype]
+        c_format: Format of C's words. [default: by the dtype]
+        d_format: Format of D's words. [default: by the dtype]
+        units: Only kernels on this unit.
+        alpha: alpha of the call.
+        beta: beta of the call.
+        operands: As for :class:`tcsmt.Unit`, into formats that are named or the units', such as FP32 matrices
+            of a TF32 product.
+        seed: Seed of the elements that are looked at first.
+        time_limit: Stop after this time with what was found, as Ctrl-C does. [default: none]
+        progress: Called with how far it is.
+        explained: Called with each kernel that gives all of D, as soon as it is found; the simplest are
+            looked at first.
+
     Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
 
     >>> import numpy as np, tcsmt

@@ -198,24 +198,33 @@ def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:
 @ieee_floats
 def kernel_invariant(
     unit: UnitLike,
-    reductions: Sequence[Reduction | str] | str,
+    reductions: Sequence[Reduction | str] | str = "chained,split-k:2,split-k:4,split-k:4,pairs",
     domain: Domain | None = None,
     *,
     k: int | None = None,
     epilogue: Epilogue | str = PLAIN,
     narrow: bool = True,
-    options: SolvingOptions = SolvingOptions(timeout=20.0),
+    options: SolvingOptions = SolvingOptions(timeout=20.0, confirm=True),
     progress: ProgressCallback = no_progress,
 ) -> KernelInvariant:
     """Return which reductions on a unit give the same bits for every input of a domain; witnesses for the
     others.
 
-    reductions: two or more, as :func:`tcsmt.reduction` reads them, or a text of them with commas between; of
-    parts that are added in any order (``split-k:3,any``), every order is one of them. domain: of the inputs;
-    None: all words. k: products; None: the shortest K at which as few reductions as possible are the same
-    sums. epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower
-    domains in which more reductions agree, and for integers that all of them add up exactly. options: of
-    solvers; proofs are confirmed where they leave it open.
+    Reductions are a text of them with commas between, or two or more as :func:`tcsmt.reduction` reads them.
+    Of parts that are added in any order (``split-k:3,any``), every order is one of the reductions. Results
+    must have one format.
+
+    Args:
+        unit: The unit.
+        reductions: Those to compare, such as `tcsmt gemm` takes.
+        domain: Of the inputs; None: all words.
+        k: Products. [default: tells most of them apart]
+        epilogue: The epilogue of all kernels.
+        narrow: Look for narrower domains in which more of them agree, and for integers that all of them add
+            up exactly.
+        options: Of solvers; proofs are confirmed where they leave it open.
+        progress: Called with how far it is.
+
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for what no kernel does.
 
     >>> import tcsmt

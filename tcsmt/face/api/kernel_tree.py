@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.renamed import renamed
 from tcsmt.face.api.taking import kernel_for_operands
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.identification.kernels.tree import SumTree
@@ -115,12 +116,13 @@ def _blocks(region: TreeRegion) -> str:
     return f"{'; '.join(shown)} ({counted(region.elements, 'element')})"
 
 
+@renamed(operands="format")
 @ieee_floats
 def kernel_tree(
     multiply: Callable[[Any, Any], Any] | Kernel | str,
     k: int,
     *,
-    operands: str | None = None,
+    format: str | None = None,  # noqa: A002
     shape: tuple[int, int] | None = None,
     products: int = PRODUCTS,
     unit: UnitLike | None = None,
@@ -130,11 +132,17 @@ def kernel_tree(
 
     Every tree is held against random products before it is returned: it gives all bits of their results.
 
-    multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of floating-point
-    numbers; or a kernel, such as ``"h100+split-k:2"``. k: K. operands: the format of A and B; None: that of
-    the kernel's unit, or ``f32``. shape: M and N; None: K and K. Libraries choose the order by the shape.
-    products: random products, 1000 or more. unit: what makes sums of more than two parts; None: that of the
-    kernel, or it is looked for in the catalogue. progress: takes what is done, of how many, and what it is.
+    Args:
+        multiply: Of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of floating-point
+            numbers; or a kernel, such as ``"h100+split-k:2"``.
+        k: Products of an element of D.
+        format: Format of A and B. [default: that of the kernel's unit, or f32]
+        shape: Rows of A and columns of B, by which libraries choose the order. [default: K K]
+        products: Random products on which every tree is tried, 1000 or more.
+        unit: What makes sums of more than two parts. [default: that of the kernel, or it is looked for in the
+            catalogue]
+        progress: Takes what is done, of how many, and what it is.
+
     Raises :class:`tcsmt.TcsmtError` for results that no tree gives, with the reason, and for formats whose
     range is too small.
 
@@ -147,7 +155,7 @@ def kernel_tree(
       then one at a time: p2..p7
     - likewise from p8 on
     """
-    fmt = None if operands is None else format_named(operands)
+    fmt = None if format is None else format_named(format)
     if isinstance(multiply, str):
         multiply = kernel_for_operands(multiply, dict.fromkeys("ab", fmt))
     if isinstance(multiply, Kernel):

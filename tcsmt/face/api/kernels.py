@@ -17,7 +17,7 @@ from tcsmt.face.api.units import UnitLike
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["after_rows", "epilogue", "gemm", "reduction"]
+__all__ = ["as_epilogue", "as_reduction", "epilogue", "gemm", "reduction"]
 
 #: The dimension of A and of B along which K runs.
 _K = {"a": -1, "b": -2}
@@ -93,11 +93,10 @@ def gemm(
     array([[16., 16.],
            [16., 16.]], dtype=float32)
     """
-    own = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
-    by_row = np.ndim(alpha) > 0
     inputs = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
-    if by_row:
-        inputs["alpha"], alpha = alpha, None
+    chosen = as_epilogue(epilogue, alpha, beta)
+    if np.ndim(alpha):
+        inputs["alpha"] = alpha
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in inputs.items()}
     row, *_ = rows_for_operands(
         unit,
@@ -107,11 +106,7 @@ def gemm(
         values=True,
         operands=operands,
     )
-    schedule = Schedule(
-        row.model,
-        reduction_named(reduction) if isinstance(reduction, str) else reduction,
-        (after_rows(own) if by_row else own).with_numbers(alpha, beta).on(row),
-    )
+    schedule = Schedule(row.model, as_reduction(reduction), chosen.on(row))
     library = library_of(inputs)
     library.check(schedule.d_format)
     result = batched(
@@ -124,13 +119,22 @@ def gemm(
     return library.array(result)
 
 
-def after_rows(epilogue: Epilogue) -> Epilogue:
-    """Return the epilogue that is meant where alpha is one of each row: C enters in it.
+def as_reduction(reduction: Reduction | str) -> Reduction:
+    """Return the reduction, which may be a text."""
+    return reduction_named(reduction) if isinstance(reduction, str) else reduction
 
-    Raises :class:`tcsmt.TcsmtError` where it has an alpha of its own, or C enters first.
+
+def as_epilogue(epilogue: Epilogue | str, alpha: Any, beta: float | None) -> Epilogue:
+    """Return the epilogue, which may be a text, with these numbers in place of its own.
+
+    Where alpha is one of each row, C enters after the products. Raises :class:`tcsmt.TcsmtError` where the
+    epilogue has an alpha of its own then, or C enters first.
     """
-    if epilogue.c == "first" or epilogue.alpha != 1:
+    own = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
+    if not np.ndim(alpha):
+        return own.with_numbers(alpha, beta)
+    if own.c == "first" or own.alpha != 1:
         raise TcsmtError(
-            f"epilogue {epilogue}: alpha is given for each row, so that neither c=first nor alpha fits"
+            f"epilogue {own}: alpha is given for each row, so that neither c=first nor alpha fits"
         )
-    return replace(epilogue, c="epilogue")
+    return replace(own.with_numbers(None, beta), c="epilogue")

@@ -27,9 +27,15 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -
     >>> tcsmt.accuracy.multiply(a, a.T, algorithm="ozaki1-int8", unit="ampere")
     array([[1.]])
 
-    a: (M, K), b: (K, N), c: (M, N) or None for zeros. Of an algorithm on binary32: float32, values that
-    binary32 has, or uint32 words; of an emulation of binary64: float64, float32 or uint64 words. algorithm: a
-    name of :func:`recipes`, or a file. unit: as for :func:`tcsmt.accuracy.compare`.
+    Of an algorithm on binary32, arrays are float32, values that binary32 has, or uint32 words; of an
+    emulation of binary64: float64, float32 or uint64 words.
+
+    Args:
+        a: A, (M, K).
+        b: B, (K, N).
+        c: C, (M, N). [default: zeros]
+        algorithm: A name of :func:`recipes`, or a file.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
     """

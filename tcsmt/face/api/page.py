@@ -60,16 +60,20 @@ def page(
 ) -> Page:
     """Write a page that computes units bit for bit in a browser, without a server.
 
-    folder: where ``index.html`` and what it loads are written. units: names, rows, models, model files or
-    kernels (None: the whole catalogue, and kernels of few products). results: a folder such as this project's
-    ``results``, whose verdicts on pairs the page then shows. progress: called with units done, of how many,
-    and the last one. Raises :class:`tcsmt.TcsmtError` for unknown names, and where there are no such results.
+    Args:
+        folder: Where ``index.html`` and what it loads are written.
+        units: Names, rows, models, model files or kernels. [default: the whole catalogue, and kernels of few
+            products]
+        results: Results, such as this project's results/: the page shows what they say of pairs.
+        progress: Called with units done, of how many, and the last one.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, and where there are no such results.
 
     >>> import tcsmt, tempfile
     >>> print(tcsmt.page(tempfile.mkdtemp(), ["volta", "hopper"]))  # doctest: +ELLIPSIS
     /...index.html: 2 units of 2 different functions, ... MB
     """
-    chosen = [*_catalogue()] if units is None else [side_of(unit).row for unit in units]
+    chosen = [*_catalogue()] if not units else [side_of(unit).row for unit in units]
     top = Path(folder)
     size = 0
     modules = 0
@@ -86,7 +90,7 @@ def page(
         size += len(content)
         modules += name.startswith("units/")
 
-    first = str(_whole()["first"]) if units is None else _link(chosen)
+    first = str(_whole()["first"]) if not units else _link(chosen)
     where = None if results is None else Path(results)
     site(chosen, write, first=first, results=where, progress=progress)
     document = top / "index.html"

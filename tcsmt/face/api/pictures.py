@@ -139,10 +139,16 @@ def explain(
 ) -> Explanation:
     """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
 
-    vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
-    not named is 0 (a block scale: 1). Or a ``Path``: a file of rows, as :func:`tcsmt.run` reads it, of which
-    ``row`` (counted from 0; None: the first) is drawn. rounded: takes decimal numbers that a format does not
-    hold as its nearest value, and is told so of each; None: they are refused.
+    Args:
+        unit: The unit.
+        vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input
+            that is not named is 0 (a block scale: 1). Or a ``Path``: a file of rows, as :func:`tcsmt.run`
+            reads it.
+        against: Draw this unit below the other one, and mark where they first differ.
+        row: Which row of the file, counted from 0. [default: 0]
+        rounded: Takes decimal numbers that a format does not hold as its nearest value, and is told so of
+            each; None: they are refused.
+
     Raises :class:`tcsmt.TcsmtError` for unknown names and values, and for a row that a file does not have.
 
     >>> import tcsmt

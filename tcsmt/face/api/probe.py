@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal, get_args
 
+from tcsmt.face.api.renamed import renamed
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.hardware.instructions import language_of
@@ -36,7 +37,8 @@ from tcsmt.support.text import counted
 __all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe"]
 
 #: What a probe is written as: a program, or its vectors.
-EMITTED = ("cuda", "hip", "c", "json", "csv")
+Emitted = Literal["cuda", "hip", "c", "json", "csv"]
+EMITTED: tuple[Emitted, ...] = get_args(Emitted)
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +135,7 @@ class Probe:
         return f"<Probe of {self.row.name}: {counted(len(self), 'vector')}>"
 
 
+@renamed(emitted="emit")
 @ieee_floats
 def probe(
     unit: UnitLike,
@@ -141,7 +144,7 @@ def probe(
     vectors: str | os.PathLike[str] | None = None,
     folders: Sequence[str | os.PathLike[str]] = (),
     options: SolvingOptions = SolvingOptions(timeout=20.0),
-    emitted: str | None = None,
+    emit: Emitted | None = None,
     run: bool = False,
     made_by: str = "",
     say: Callable[[str], None] = ignore,
@@ -150,11 +153,21 @@ def probe(
     """Vectors for an instruction: ``text()`` is a program that asks it, ``run()`` asks it on this machine.
 
     They are the witnesses of some properties, or of all that apply; where none applies, the vectors that
-    decide between the unit, other units and changes of one parameter. vectors: a file, whose rows they are
-    instead. folders: more properties. options: of solvers. emitted, run: what the probe is for, if that is
-    known (a form of ``text()``; whether it is run): what cannot be is refused before solvers work. made_by:
-    what programs name as their origin. say: is told what becomes of each property. progress: is told how far
-    the search for vectors that decide is.
+    decide between the unit, other units and changes of one parameter. If it is known what the probe is for
+    (emit, run), what cannot be is refused before solvers work.
+
+    Args:
+        unit: The unit.
+        properties: Only the witnesses of this property.
+        vectors: Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.
+        emit: What to write: a program, or the vectors.
+        run: Compile and run the program; judge the answers.
+        folders: A folder with property modules of your own.
+        options: Of solvers.
+        made_by: What programs name as their origin.
+        say: Is told what becomes of each property.
+        progress: Is told how far the search for vectors that decide is.
+
     Raises :class:`tcsmt.TcsmtError` for an unknown property, properties and vectors, or a file that cannot be
     read.
 
@@ -167,8 +180,8 @@ def probe(
     names = [properties] if isinstance(properties, str) else list(properties)
     if vectors is not None and names:
         raise TcsmtError("give properties or vectors, not both")
-    if emitted is not None or run:
-        Probe(row, ()).text(emitted or "")
+    if emit is not None or run:
+        Probe(row, ()).text(emit or "")
     if run:
         require_device(row)
     if vectors is not None:

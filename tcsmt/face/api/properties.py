@@ -36,7 +36,11 @@ class PropertyList(Result):
 
 
 def property_list(folders: Sequence[str | os.PathLike[str]] = ()) -> PropertyList:
-    """Every property that can be asked; ``folders``: with modules of your own."""
+    """Return every property that can be asked.
+
+    Args:
+        folders: A folder with property modules of your own.
+    """
     return PropertyList(tuple(modules([Path(folder) for folder in folders]).values()))
 
 

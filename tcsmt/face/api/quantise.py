@@ -109,12 +109,18 @@ def quantise(
 ) -> QuantisedMatrix:
     """A matrix by a recipe's rules, as libraries quantise: its numbers in the format, and their scales.
 
-    matrix: (..., M, K) as A, (..., K, N) as B, or (K,), of float32 or narrower: an array of NumPy,
-    PyTorch or others. recipe: one of ``bf16``, ``fp16``, ``tf32``, ``fp8-tensor``, ``fp8-row``,
-    ``fp8-block``, ``fp8-block-torchao``, ``mxfp8``, ``mxfp8-up``, ``mxfp4``, ``nvfp4``, or an object as
-    :data:`tcsmt.torch.RECIPES` has them. role: ``activation``, ``weight`` (of fp8-block: 128 x 128) or
-    ``gradient`` (of fp8-tensor: E5M2). format: another one of the recipe's (``e4m3fnuz``). side: ``a`` or
-    ``b``: blocks lie along K. For PyTorch's own types of tensors: :func:`tcsmt.torch.quantise`.
+    For PyTorch's own types of tensors: :func:`tcsmt.torch.quantise`.
+
+    Args:
+        matrix: (..., M, K) as A, (..., K, N) as B, or (K,), of float32 or narrower: an array of NumPy,
+            PyTorch or others.
+        recipe: One of ``bf16``, ``fp16``, ``tf32``, ``fp8-tensor``, ``fp8-row``, ``fp8-block``,
+            ``fp8-block-torchao``, ``mxfp8``, ``mxfp8-up``, ``mxfp4``, ``nvfp4``, or an object as
+            :data:`tcsmt.torch.RECIPES` has them.
+        role: What it is: a weight of fp8-block has blocks of 128 x 128, a gradient of fp8-tensor is E5M2.
+        format: Another of the recipe's formats: e4m3fnuz.
+        side: a: (M, K); b: (K, N). Blocks lie along K.
+
     Raises :class:`tcsmt.TcsmtError` for what does not fit.
 
     >>> import numpy as np, tcsmt

@@ -13,7 +13,7 @@ from tcsmt.matrix_units.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
-from tcsmt.support.errors import Exit, choose
+from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.progress import ProgressCallback, no_progress
@@ -69,7 +69,7 @@ def reduced(
     questions: str | Iterable[str] = (),
     units: str | Iterable[str] = DISTINCT_FP16_UNITS,
     *,
-    widths: int | Iterable[int] = WIDTHS,
+    widths: int | str | Iterable[int] = "2:11",
     inputs: int = 28,
     seconds: float = 60.0,
     output: str | os.PathLike[str] | None = None,
@@ -83,10 +83,16 @@ def reduced(
     True
 
     A format of p significant bits stands for FP16, one of 2p + 2 for binary32, and the unit between them is
-    scaled in the same way; p = 11 is the real case. questions: names of facts (none: all). units: names.
-    widths: values of p, from 2 to 11. inputs: try at most 2^inputs inputs. seconds: for trying all inputs of
-    one fact. output: a JSON file; a second call with it computes only what is missing. options: of solvers,
-    and the processes that compute.
+    scaled in the same way; p = 11 is the real case.
+
+    Args:
+        questions: One of the facts. [default: all]
+        units: A unit.
+        widths: Significant bits of the narrow format, from 2 to 11: 2,3,4 or LOW:HIGH.
+        inputs: Try at most 2^INPUTS inputs.
+        seconds: Time limit for trying all inputs of one fact.
+        output: JSON file; a run continues where it stopped.
+        options: Of solvers, and the processes that compute.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, other widths and limits, and for a file that another
     run has, or that was written by something else.
@@ -95,7 +101,7 @@ def reduced(
     chosen = [FACTS[choose("question", name, FACTS)] for name in names] or list(FACTS.values())
     for unit in labels:
         rows(unit, claims=False)
-    sizes = [widths] if isinstance(widths, int) else sorted(set(widths))
+    sizes = [widths] if isinstance(widths, int) else sorted(set(_widths(widths)))
     for size in sizes:
         narrow_format(size)
     limits, workers = Limits(inputs, seconds, options), Workers(options.jobs, options.scheduler)
@@ -106,6 +112,21 @@ def reduced(
         for key, entry in surveyed.records.items()
     }
     return ReducedFacts(tuple(chosen), entries, surveyed.failed)
+
+
+def _widths(widths: str | Iterable[int]) -> Iterable[int]:
+    """Read ``2,3,4`` or ``LOW:HIGH``. Raises :class:`.TcsmtError`."""
+    if not isinstance(widths, str):
+        return widths
+    low, colon, high = widths.partition(":")
+    try:
+        numbers = list(range(int(low), int(high) + 1)) if colon else [int(part) for part in widths.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        allowed = f"must be numbers from {WIDTHS[0]} to {WIDTHS[-1]}, such as 2,3,4 or 2:6"
+        raise TcsmtError(f"--widths {widths}: {allowed}")
+    return numbers
 
 
 _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})

@@ -70,10 +70,15 @@ def reproduce(
     >>> sum(test["reproduces"] for test in tests), len(tests)
     (31, 31)
 
-    paper: ``"valpey"``, ``"fasi"``, ``"mma-sim"``, ``"khattak"`` or ``"ootomo"``; the last one looks for a
-    sweep's records, ``sweep.json``, in the folder. output: a folder for PAPER.json and the plots; a run that
-    was stopped leaves PAPER.partial.json there, from which the next one goes on. timeout: of each query to a
-    solver, in seconds. told: takes the text as it comes. say: is told what was written and what is missing.
+    ``"ootomo"`` looks for a sweep's records, ``sweep.json``, in the folder. A run that was stopped leaves
+    PAPER.partial.json there.
+
+    Args:
+        paper: ``"valpey"``, ``"fasi"``, ``"mma-sim"``, ``"khattak"`` or ``"ootomo"``.
+        output: Folder for PAPER.json and the plots; a run continues where it stopped.
+        timeout: As for :class:`tcsmt.SolvingOptions`.
+        told: Takes the text as it comes.
+        say: Is told what was written and what is missing.
 
     Raises :class:`tcsmt.TcsmtError` for another name, and for a folder that cannot be written or in which
     another run of the paper is writing.

@@ -114,9 +114,18 @@ def find(
     >>> found.has_flaw, sorted(found.witness)
     (True, ['a0', 'a1', 'b0', 'b1', 'c'])
 
-    question: ``"monotone"``: can the result decrease when one input increases, and the exact c + Σ a·b with
-    it? ``"sign"``: can the result be zero or have the wrong sign when the exact sum is not zero? algorithm: a
-    name of :func:`recipes`. k: products of binary32 numbers, from 1 to 64; the others as for :func:`compare`.
+    ``"monotone"``: can the result decrease when one input increases, and the exact c + Σ a·b with
+    it? ``"sign"``: can the result be zero or have the wrong sign when the exact sum is not zero?
+
+    Args:
+        question: ``"monotone"`` or ``"sign"``.
+        algorithm: A name of :func:`recipes`.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file.
+        k: Products in the dot product; not the unit's K by default, because time grows with K.
+        domain: Of the inputs.
+        search: Time for the simulator's search, in seconds.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+
     Sizes of flaws are relative to ``|c| + Σ|a·b|`` or in ulps of the exact sum; the output says which.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, for lengths above 64, and for times that are not over

@@ -87,11 +87,16 @@ def run(
 ) -> SimulatedRows:
     """Simulate a unit on the rows of a file; arrays are what a :class:`tcsmt.Unit` is called with.
 
-    unit: without an instruction, the most used one that takes a and b in the formats of the dtypes of an
-    .npz file; text does not say formats, and is for the most used one of all. path: .json, .jsonl, .csv,
-    .npz, .hex or .mem. operands: how a, b and c are rounded that their formats do not hold: ``truncate``,
-    ``nearest-even`` or ``nearest-away``; without it, arrays are refused, and decimal numbers in text become
-    the nearest values. rounded: called with what became of each of these.
+    A unit without an instruction is the most used one that takes a and b in the formats of the dtypes of an
+    .npz file; text does not say formats, and is for the most used one of all.
+
+    Args:
+        unit: The unit.
+        path: File of rows: JSON, CSV or .npz; .hex or .mem.
+        operands: How a, b and c are rounded that their formats do not hold. [default: arrays are refused,
+            decimal numbers in text rounded to nearest even]
+        rounded: Called with what became of each number that was rounded.
+
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read and values that do not fit.
 
     >>> import tcsmt

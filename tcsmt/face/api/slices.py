@@ -62,9 +62,12 @@ def slices(
     >>> import tcsmt
     >>> found = tcsmt.accuracy.slices("rvv")  # doctest: +SKIP
 
-    A slice of b bits is an integer of at most 2^b in magnitude. only: text in the names of the units. output:
-    a JSON file; a second call with it proves only what is missing. options: of solvers; a proof is not
-    confirmed where they leave it open.
+    A slice of b bits is an integer of at most 2^b in magnitude.
+
+    Args:
+        only: Only units with this text in their names.
+        output: JSON file; a run continues where it stopped.
+        options: Of solvers; a proof is not confirmed where they leave it open.
 
     Raises :class:`tcsmt.TcsmtError` for a file that another run has, or that was written by something else.
     """

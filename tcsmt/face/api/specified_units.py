@@ -63,9 +63,14 @@ def specified_with_acl2(
     """Have ACL2 certify that units give the words of the specification, for all words.
 
     The specification is ``results/theorems/acl2/specification.lisp``, a page over integers and rational
-    numbers that is written by hand. units: as :func:`tcsmt.unit` takes them. books: where the books and their
-    refutations are written, for ``make`` there; refutations that are there already are taken. None: a folder
-    that is deleted. timeout: seconds for each unit, and for each of its refutations.
+    numbers that is written by hand.
+
+    Args:
+        units: As :func:`tcsmt.unit` takes them.
+        books: Write the prover's books and refutations here; refutations that are there are taken. [default:
+            a folder that is deleted]
+        timeout: Seconds for each unit, and for each of its refutations.
+
     Raises :class:`tcsmt.TcsmtError` for a unit that the specification has no parameters for, and where ACL2
     is not installed.
     """

@@ -21,6 +21,7 @@ from tcsmt.analysis.bounds.split_analysis import (
 )
 from tcsmt.analysis.certified import certify_split
 from tcsmt.compose.programs.split import Split
+from tcsmt.face.api.renamed import renamed
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
@@ -99,12 +100,13 @@ class SplitAnalysis(Result):
         return Exit.ANSWERED if self.holds is None and "proof" not in self.record else Exit.of(self.holds)
 
 
+@renamed(try_all="enumerate")
 @ieee_floats
 def split(
     formats: str | Iterable[str] = (),
     *,
     prove: bool = False,
-    try_all: bool = False,
+    enumerate: bool = False,  # noqa: A002
     output: str | os.PathLike[str] | None = None,
     options: SolvingOptions = SolvingOptions(),
     told: Callable[[str], None] = ignore,
@@ -119,11 +121,15 @@ def split(
     >>> first.name, first.record["ranges"][-1]["kept_bits"]
     ('2 x bf16 RNE', 18.8125)
 
-    formats: of the words: ``"f16"``, ``"tf32"``, ``"bf16"`` (none: all). prove: have a solver prove, for all
-    inputs, that the error is what the closed form says. try_all: try all 2^32 inputs on two back ends (three
-    minutes for each split on one core). output: a JSON file; a second call with it goes on from there.
-    options: of solvers; a proof is not confirmed where they leave it open. told: takes the text of each
-    analysis as it comes. say: is told what is being done. progress: of the inputs that are tried.
+    Args:
+        formats: Format of the words: f16, tf32, bf16. [default: all]
+        prove: Have a solver prove it for all inputs.
+        enumerate: Try all 2^32 inputs on two back ends (three minutes each on one core).
+        output: JSON file; a run continues where it stopped.
+        options: Of solvers; a proof is not confirmed where they leave it open.
+        told: Takes the text of each analysis as it comes.
+        say: Is told what is being done.
+        progress: Of the inputs that are tried.
 
     Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
     """
@@ -141,7 +147,7 @@ def split(
                 say(f"{name}: proving")
                 data["proof"], before["about"]["proof"] = proved(split, solving), _about(split)
                 _keep(file, data, before)
-            if try_all and "by" not in data.get("all_inputs", {}):
+            if enumerate and "by" not in data.get("all_inputs", {}):
                 say(f"{name}: all inputs")
                 data["all_inputs"] = _all_inputs(split, progress)
                 before["about"]["all_inputs"] = _about(split)

@@ -16,7 +16,7 @@ from tcsmt.compose.kernels.batched import batched, stack_of
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
-from tcsmt.face.api.kernels import after_rows
+from tcsmt.face.api.kernels import as_epilogue, as_reduction
 from tcsmt.face.api.taking import BlockScales, formats_of, rows_for_operands
 from tcsmt.face.api.units import UnitLike
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, operand_words
@@ -82,7 +82,8 @@ def stored_product(
     c: Array | None = None,
     *,
     unit: UnitLike,
-    alpha: Array | None = None,
+    alpha: Any = None,
+    beta: float | None = None,
     bias: Array | None = None,
     random: Array | None = None,
     scale_a: Array | None = None,
@@ -90,20 +91,38 @@ def stored_product(
     a_format: str | None = None,
     b_format: str | None = None,
     operands: str | None = None,
-    reduction: Reduction = CHAINED,
-    epilogue: Epilogue = PLAIN,
+    reduction: Reduction | str = CHAINED,
+    epilogue: Epilogue | str = PLAIN,
     columns: int | None = None,
     progress: ProgressCallback = no_progress,
 ) -> StoredProduct:
     """Return what :func:`tcsmt.gemm` gives, written to an .npy file; a run that is stopped goes on from
     there.
 
-    output: the file; beside it, until it is whole, are its columns so far and a note of how many there are.
-    a: (..., M, K). b: (..., K, N). c, random: (..., M, N). alpha: (..., M), or None: the
-    epilogue's. bias: (..., N). scale_a: (..., M, K / block).
-    scale_b: (..., K / block, N). Dtypes, and what None means, are those of :func:`tcsmt.gemm`.
-    a_format, b_format: of words of A and B whose dtypes do not say it. columns: so many are computed at a
-    time; None: some gigabytes' worth. progress: called with columns done, and of how many.
+    Dtypes are those of :func:`tcsmt.gemm`, and there may be a stack of matrices. Beside the file, until it is
+    whole, are its columns so far and a note of how many there are.
+
+    Args:
+        output: D, (M, N), .npy.
+        a: A, (M, K).
+        b: B, (K, N).
+        c: C, (M, N).
+        unit: The unit.
+        alpha: Instead of the epilogue's; an array (a file, .npy): one for each row, (M,). [default: 1]
+        beta: Instead of the epilogue's. [default: 1]
+        bias: A bias, (N,).
+        random: Random bits for stochastic rounding, (M, N).
+        scale_a: A's scales, (M, K / block).
+        scale_b: B's scales, (K / block, N).
+        a_format: Format of A's words. [default: by the dtype]
+        b_format: Format of B's words. [default: by the dtype]
+        operands: As for :class:`tcsmt.Unit`.
+        reduction: How partial sums are added up: chained, split-k:PARTS, sliced:PARTS, promote:EVERY,
+            cuts:K1-K2-..., stream-k:WORKERS,tile=MxNxK; with options such as pairs, parts=bf16.
+        epilogue: What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.
+        columns: Number of columns computed at a time. [default: some gigabytes' worth]
+        progress: Called with columns done, and of how many.
+
     Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where another run has the file.
     """
     for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b"), (random, "random")):
@@ -112,8 +131,8 @@ def stored_product(
     m, n = a.shape[-2], b.shape[-1]
     if c is not None and c.shape[-2:] != (m, n):
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
-    if alpha is not None:
-        epilogue = after_rows(epilogue)
+    reduction, epilogue = as_reduction(reduction), as_epilogue(epilogue, alpha, beta)
+    alpha = alpha if np.ndim(alpha) else None
     formats = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
     scales = BlockScales.of({"a": a, "scale_a": scale_a, "scale_b": scale_b})
     row = rows_for_operands(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -21,6 +22,7 @@ from tcsmt.analysis.sweeps.sweep import (
 from tcsmt.compose.recipes import Recipe, algorithm_named
 from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
+from tcsmt.face.api.renamed import renamed
 from tcsmt.face.pictures.sweep_plot import is_of_units, plot_algorithms, plot_units
 from tcsmt.matrix_units.catalogue import architecture_named, row_named
 from tcsmt.matrix_units.catalogue.digests import models_named
@@ -114,34 +116,45 @@ class Sweep(Result):
         return Exit.UNKNOWN if self.failed else Exit.ANSWERED
 
 
+@renamed(lengths="k")
 @ieee_floats
 def sweep(
     algorithms: str | Iterable[str] = (),
     units: str | Iterable[str] = (),
     *,
     distributions: str | Iterable[str] = (),
-    lengths: int | Iterable[int] = LENGTHS,
+    k: int | Iterable[int] = LENGTHS,
     size: int = 16,
     seeds: int = 2,
     jobs: int = 0,
     scheduler: str = "",
-    output: str | Path | None = None,
+    output: str | os.PathLike[str] | None = None,
     progress: ProgressCallback = no_progress,
 ) -> Sweep:
     """Measure the error of products of random matrices as K grows, for each algorithm and unit.
 
     >>> import tcsmt
-    >>> found = tcsmt.accuracy.sweep("markidis", ["volta", "h100"], distributions="positive", lengths=64)
+    >>> found = tcsmt.accuracy.sweep("markidis", ["volta", "h100"], distributions="positive", k=64)
     >>> found.error("markidis", "volta", 64, "positive")
     9.1434e-07
 
-    algorithms: names of :func:`recipes` (none: all of the surveyed ones). units: architectures, GPUs or
-    ARCH/INSTRUCTION (none: all surveyed). distributions: of the entries of A, of shape (size, K), and of B,
-    of shape (K, size), in binary32 (none: all). lengths: values of K. seeds: products for each. The error
-    is the distance from the exact product; its measure, the Frobenius norm of the error over that of the
-    product, is the one of Ootomo and Yokota's slides ("Recovering single precision accuracy from Tensor
-    Cores", 2022). jobs: processes that compute (0: this one); a script that starts any needs
-    ``if __name__ == "__main__":``. output: a JSON file; a second call with it computes only what is missing.
+    The error is the distance from the exact product; its measure, the Frobenius norm of the error over that
+    of the product, is the one of Ootomo and Yokota's slides ("Recovering single precision accuracy from
+    Tensor Cores", 2022). A has shape (size, K), B (K, size), in binary32. With jobs = 0, this process
+    computes; a script that starts others needs ``if __name__ == "__main__":``.
+
+    Args:
+        algorithms: An algorithm, as in `accuracy compare`. [default: all]
+        units: ARCH or ARCH/INSTRUCTION. [default: all]
+        distributions: uniform, positive, normal, type1, type2, type3, type4-ac, type4-bc, type4-cc, powers,
+            shared, shared-positive. [default: all]
+        k: Length of the dot products.
+        size: Rows and columns of the result.
+        seeds: Number of matrix products, each with its own seed.
+        jobs: As for :class:`tcsmt.SolvingOptions`.
+        scheduler: As for :class:`tcsmt.SolvingOptions`.
+        output: JSON file; a run continues where it stopped.
+        progress: Called with how far it is.
 
     A unit is left out of the records of an algorithm whose formats it does not take.
 
@@ -157,7 +170,7 @@ def sweep(
     names = [choose("distribution", name, DISTRIBUTIONS) for name in _listed(distributions)]
     matrices = Matrices(tuple(chosen), size, seeds)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
-    wanted = [lengths] if isinstance(lengths, int) else sorted(set(lengths))
+    wanted = [k] if isinstance(k, int) else sorted(set(k))
     _check_positive([*(("K", k) for k in wanted), ("size", size), ("seeds", seeds)])
     points = product(names or DISTRIBUTIONS, wanted, recipes)
     tasks = [task_for(recipe.name, name, k, matrices) for name, k, recipe in points]

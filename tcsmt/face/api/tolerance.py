@@ -428,14 +428,25 @@ def tolerance(
 ) -> Tolerance:
     """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
 
-    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N), where the epilogue has one.
     Stacks of products, dtypes and ``operands`` as for :func:`tcsmt.gemm`; what is exact is about the operands
-    as the unit reads them, after ``operands`` has rounded them. kernel: ``UNIT[+REDUCTION[+EPILOGUE]]``
+    as the unit reads them, after ``operands`` has rounded them. A kernel is ``UNIT[+REDUCTION[+EPILOGUE]]``
     (``"h100+split-k:6,parts=bf16+out=bf16"``); a unit without an instruction is the most used one that takes
-    A and B, in the formats of their dtypes or in a_format and b_format. against: another kernel; ``atol`` is
-    then the sum of both bounds, within which the results of both lie from each other. search: seconds in
-    which errors are looked for beside the bounds (0: none). options: of solvers, which prove the lemmas about
-    the unit; they are kept for the next call.
+    A and B, in the formats of their dtypes or in a_format and b_format. With another kernel, ``atol`` is the
+    sum of both bounds, within which the results of both lie from each other. Lemmas about the unit are kept
+    for the next call.
+
+    Args:
+        a: A, (..., M, K).
+        b: B, (..., K, N).
+        c: C, (..., M, N).
+        kernel: The kernel.
+        bias: The bias of the epilogue, (..., N).
+        against: How far the results of both can be apart.
+        a_format: Format of A's words. [default: by the dtype]
+        b_format: Format of B's words. [default: by the dtype]
+        operands: As for :class:`tcsmt.Unit`.
+        search: Look for the largest error beside the bounds for so long (0: not at all).
+        options: Of solvers, which prove the lemmas about the unit.
 
     A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,
     for sums of the size that they have on these matrices, and half of the last bit for each addition and

@@ -149,10 +149,14 @@ def validate(
 ) -> Validation:
     """Replay measured data sets against the catalogue's models, or against one that is given.
 
-    paths: folders and files: ``.npz`` with a manifest, JSON, CSV, or the published text files. against: hold
-    this unit against all that it fits; one without an instruction is, for each data set, the most used of
-    those that it fits. examples: mismatching rows that are explained, at most, in all. say: called with the
-    head of the text, and with that of each data set as soon as it is replayed.
+    A unit without an instruction is, for each data set, the most used of those that it fits.
+
+    Args:
+        paths: Folders and files: ``.npz`` with a manifest, JSON, CSV, or the published text files.
+        against: Try this unit on all data sets that it fits.
+        examples: Number of mismatching rows to explain.
+        say: Called with the head of the text, and with that of each data set as soon as it is replayed.
+
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
 
     >>> import tcsmt

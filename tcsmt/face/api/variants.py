@@ -64,8 +64,12 @@ def variants(
     """Errors of multi-word products on two units and on every variant of one that differs in one parameter.
 
     It is Khattak and Mikaitis's open question (2025, V-B, Fig. 7), with random signs, as published, and with
-    positive entries. largest: of the lengths 1000, 10000, 100000 and 1000000. output: a JSON file; a second
-    call with it computes only what is missing. told: takes each line of the text as soon as it is known.
+    positive entries.
+
+    Args:
+        largest: Largest length of the dot products: of 1000, 10000, 100000 and 1000000.
+        output: JSON file; a run continues where it stopped.
+        told: Takes each line of the text as soon as it is known.
 
     Raises :class:`tcsmt.TcsmtError` for a ``largest`` below 1000, and for a file that another run has, or
     that was written by something else.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.resolve import reference
 from tcsmt.outside.hardware.vectors import as_dataset
 from tcsmt.simulate.measured.row_files import rows_as
-from tcsmt.study.survey.vectors import KINDS, VectorSet, vectors_of
+from tcsmt.study.survey.vectors import VectorSet, vectors_of
 from tcsmt.support.checkpoint import GOES_ON
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
@@ -24,7 +24,9 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
-__all__ = ["FILE_FORMATS", "KINDS", "TestVectors", "file_format", "vectors"]
+__all__ = ["FILE_FORMATS", "TestVectors", "file_format", "vectors"]
+
+Kind = Literal["deciding", "edge", "random", "all"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: How vectors are written, and the suffix of such a file.
@@ -135,7 +137,7 @@ class TestVectors(Result):
 @ieee_floats
 def vectors(
     unit: UnitLike,
-    kind: str = "all",
+    kind: Kind = "all",
     *,
     rows: int | None = None,
     seed: int = 1,
@@ -144,12 +146,19 @@ def vectors(
 ) -> TestVectors:
     """Inputs of a unit with the expected results.
 
-    kind: ``deciding``: the fewest of some thousand inputs that exclude as many other units and changes of one
-    parameter as all of them do, what excludes most first; ``edge``: special values and inputs near the
+    Kinds: ``deciding``: the fewest of some thousand inputs that exclude as many other units and changes of
+    one parameter as all of them do, what excludes most first; ``edge``: special values and inputs near the
     boundaries of the arithmetic; ``random``: half of these, half random words; ``all``: the three, in order.
-    rows: at most (None: all that decide, or up to 1000). The same for a seed. output: a file for them, by its
-    suffix as :meth:`TestVectors.save` writes it; where there is none yet, it has those that decide before the
-    others are made. progress: called with how far it is.
+    A new file has those that decide before the others are made.
+
+    Args:
+        unit: The unit.
+        kind: Which inputs.
+        rows: At most so many. [default: all that decide, up to 1000]
+        seed: Seed of the rows.
+        output: Write them here, in the format of the suffix. [default: they are not written]
+        progress: Called with how far it is.
+
     Raises :class:`tcsmt.TcsmtError` for another kind or suffix, or rows below 1.
 
     >>> import tcsmt

@@ -1,4 +1,4 @@
-"""The command line: one module for each command, of its name, imported when it is used."""
+"""The command line; a module of commands is imported when one of them is used."""
 
 from __future__ import annotations
 
@@ -47,11 +47,21 @@ _GROUPS = {
     },
 }
 
+#: Where they are; groups of commands are in modules of their own names.
+_MODULES = {
+    "ask": "find properties compare atlas claims",
+    "simulate": "run gemm quantise explain page",
+    "hardware": "check vectors validate probe",
+    "identification": "identify audit",
+    "data": "models design describe export reproduce",
+}
+
 
 @click.group(
     cls=Lazy,
     package=__name__,
     groups=_GROUPS,
+    modules=_MODULES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="tcsmt")

@@ -16,14 +16,21 @@ __all__ = ["Lazy"]
 class Lazy(click.Group):
     """Imports a command's module when the command is named; turns our errors into their exit codes.
 
-    package: where each command has a module of its name. groups: by title, the commands with their summaries.
+    package: where the modules are. groups: by title, the commands with their summaries. modules: by a
+    module's name, the names of its commands; others are in modules of their own names.
     """
 
     def __init__(
-        self, *args: Any, package: str, groups: Mapping[str, Mapping[str, str]], **kwargs: Any
+        self,
+        *args: Any,
+        package: str,
+        groups: Mapping[str, Mapping[str, str]],
+        modules: Mapping[str, str] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.package, self.groups = package, groups
+        self.modules = {name: module for module, names in (modules or {}).items() for name in names.split()}
 
     @property
     def summaries(self) -> dict[str, str]:
@@ -45,8 +52,10 @@ class Lazy(click.Group):
         """Return the command, its module imported."""
         if cmd_name not in self.summaries:
             return None
-        command: click.Command = getattr(importlib.import_module(f"{self.package}.{cmd_name}"), cmd_name)
-        return command
+        module = importlib.import_module(f"{self.package}.{self.modules.get(cmd_name, cmd_name)}")
+        command = getattr(module, cmd_name)
+        made: click.Command = command if isinstance(command, click.Command) else command()
+        return made
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

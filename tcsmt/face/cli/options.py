@@ -1,60 +1,47 @@
-"""Options that several commands take: each is written once. A function makes one whose default differs."""
+"""Options of which a call takes one object: of solvers and processes, of a domain, of a design."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tcsmt.face.api.asked import OPERAND_RULES, SOLVERS, SolvingOptions
+from tcsmt.face.api.asked import SOLVERS, Domain, SolvingOptions
+from tcsmt.face.api.terminal import TcsmtError, UnknownName
 from tcsmt.face.cli.names import SOLVER
+from tcsmt.face.cli.parameters import PATH, Form, option_of, sentences
+
+if TYPE_CHECKING:
+    from tcsmt.face.api.designs import DesignFiles
 
 __all__ = [
+    "FIELDS",
+    "Made",
     "SolvingCommand",
-    "as_json",
-    "c_zero",
-    "finite",
-    "folders",
-    "operands",
-    "positive",
-    "resumed",
-    "solving",
+    "design_options",
+    "domain_options",
+    "exponents_of",
+    "json_option",
+    "solving_option",
+    "solving_options",
 ]
 
-_Option = Callable[[Any], Any]
+#: Options of one parameter of a call, and what makes its value of theirs.
+Made = tuple[list[click.Parameter], Callable[..., Any]]
 
-#: A file or folder; what is wrong with it is said where it is used.
-_PATH = click.Path(path_type=Path)
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-operands = click.option(
-    "--operands",
-    type=click.Choice([*OPERAND_RULES]),
-    metavar="RULE",
-    help="How operands that a format of the unit does not hold become its words: "
-    f"{', '.join(OPERAND_RULES)}.  [default: they are refused]",
-)
-finite = click.option(
-    "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
-)
-positive = click.option("--positive", is_flag=True, help="Only inputs without a sign bit.")
-c_zero = click.option("--c-zero", is_flag=True, help="Only c = +0.")
-
-folders = click.option(
-    "--properties",
-    "folders",
-    type=_PATH,
-    multiple=True,
-    help="A folder with property modules of your own (may be repeated).",
-)
+def json_option() -> click.Option:
+    """Return ``--json``, which every command takes as ``as_json``."""
+    return click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
 
 
 class SolvingCommand(click.Command):
-    """A command whose help has a section of its own for the options of :func:`solving`."""
+    """A command whose help has a section of its own for the options of :func:`solving_options`."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The command's own options, then those of solving."""
@@ -72,7 +59,7 @@ class _SolvingOption(click.Option):
 
 
 #: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
-_FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
+FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
     "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
     "timeout": ("--timeout", {
         "show_default": True, "help": "Limit of each query, in seconds of processor time.",
@@ -99,39 +86,134 @@ _FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
         "help": "Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).",
     }),
     "store": ("--store", {
-        "type": _PATH, "help": "Keep verdicts in this JSON file; a run continues where it stopped.",
+        "type": PATH, "help": "Keep verdicts in this JSON file; a run continues where it stopped.",
     }),
     "certificate": ("--certificate", {
-        "type": _PATH, "metavar": "DIR",
+        "type": PATH, "metavar": "DIR",
         "help": "Leave a certificate of each proof here; see `tcsmt certificate`.",
     }),
-    "dump_smt": ("--dump-smt", {"type": _PATH, "help": "Write the SMT-LIB scripts here."}),
+    "dump_smt": ("--dump-smt", {"type": PATH, "help": "Write the SMT-LIB scripts here."}),
 }  # fmt: skip
 
 
-def solving(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """These fields of :class:`tcsmt.SolvingOptions` as options; the command takes them as one, ``solving``.
+def solving_option(name: str, default: Any) -> click.Option:
+    """Return the option of one field of :class:`tcsmt.SolvingOptions`."""
+    flag, facts = FIELDS[name]
+    return _SolvingOption([flag, name], default=default, **facts)
 
-    defaults: of fields whose default is another one than the class's; a proof is not confirmed by default.
+
+def solving_options(fields: str, default: SolvingOptions | None, text: str) -> Made:
+    """Return the options of some fields, and what makes an object of their values.
+
+    default: the call's; a proof is not confirmed where it leaves that open. fields: with a value where the
+    call has no default ("timeout=20.0").
     """
-    usual = {name: getattr(SolvingOptions(confirm=False), name) for name in names} | defaults
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def with_options(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in names}
-            command(solving=SolvingOptions(**chosen), **values)
-
-        for name in reversed(names):
-            flag, facts = _FIELDS[name]
-            click.option(flag, name, cls=_SolvingOption, default=usual[name], **facts)(with_options)
-        return with_options
-
-    return decorate
+    usual = default or SolvingOptions()
+    own = dict(field.partition("=")[::2] for field in fields.split())
+    for name, value in own.items():
+        usual = replace(usual, **{name: type(getattr(usual, name))(value)}) if value else usual
+    if "confirm" in own:
+        usual = replace(usual, confirm=bool(usual.confirm))
+    return [solving_option(name, getattr(usual, name)) for name in own], partial(replace, usual)
 
 
-def resumed(*, required: bool = False) -> _Option:
-    """``--output``, of a command that goes on from what its file has."""
-    return click.option(
-        "--output", type=_PATH, required=required, help="JSON file; a run continues where it stopped."
-    )
+#: Ranges of exponents by name: Valpey et al.'s (Ootomo and Yokota's Type 1), and their other one.
+RANGES = {"type1": (-15, 14), "small": (-35, -15)}
+
+#: The option of each field of a domain.
+_DOMAIN: dict[str, tuple[str, dict[str, Any]]] = {
+    "finite": ("--finite/--all-words", {
+        "default": False, "help": "Exclude NaN and infinity.  [default: all words]",
+    }),
+    "positive": ("--positive", {"is_flag": True, "help": "Only inputs without a sign bit."}),
+    "exclude_subnormal": ("--exclude-subnormal", {"is_flag": True, "help": "Exclude subnormal inputs."}),
+    "c_zero": ("--c-zero", {"is_flag": True, "help": "Only c = +0."}),
+    "exponents": ("--exponents", {
+        "metavar": "LOW:HIGH",
+        "help": "a, b and c are zero, or normal with an exponent from LOW to HIGH (or a name: "
+        f"{', '.join(RANGES)}).",
+    }),
+    "c_free": ("--c-free", {
+        "is_flag": True, "help": "--exponents does not restrict c; needs --exponents.",
+    }),
+    "bits": ("--bits", {
+        "nargs": 2, "type": int, "metavar": "A B",
+        "help": "At most A significand bits in a and B in b, including the implicit bit.  [default: all]",
+    }),
+}  # fmt: skip
+
+
+def domain_options(fields: str, default: Domain | None, text: str) -> Made:
+    """Return the options of some fields, and what makes a domain of their values.
+
+    fields: without them, all where the call's default is no domain, which means all words; else those by
+    which the domain of an algorithm is restricted. text: what the call says of exponents that are not given.
+    """
+    few = fields.split() or (_DOMAIN if default is None else ("exponents", "c_zero", "positive", "bits"))
+    usual = default or Domain(finite=False)
+    made: list[click.Parameter] = []
+    for name in few:
+        flag, facts = _DOMAIN[name]
+        if name == "exponents" and default is not None:
+            named = next((key for key, range_ in RANGES.items() if range_ == default.exponents), None)
+            facts = facts | {"default": named, "show_default": named is not None}
+            facts["help"] += f"  {text[text.find('[') :]}" if "[default:" in text else ""
+        made.append(click.Option([flag, name], **facts))
+    return made, partial(_domain, usual)
+
+
+def _domain(
+    usual: Domain, *, exponents: str | None = None, c_free: bool = False, exclude_subnormal: bool = False,
+    **values: Any,
+) -> Domain:  # fmt: skip
+    if c_free and exponents is None:
+        raise TcsmtError("--c-free exempts c from --exponents, which is not given")
+    given = usual.exponents if exponents is None else exponents_of(exponents)
+    return replace(usual, exponents=given, c_free=c_free, subnormals=not exclude_subnormal, **values)
+
+
+def exponents_of(text: str) -> tuple[int, int]:
+    """Return the range that is meant by ``LOW:HIGH`` or a name. Raises :class:`.TcsmtError`."""
+    if text in RANGES:
+        return RANGES[text]
+    low, colon, high = text.partition(":")
+    try:
+        return int(low), int(high)
+    except ValueError:
+        if colon:
+            raise TcsmtError(f"exponents {text!r}: expected LOW:HIGH, two integers, such as -15:14") from None
+        raise UnknownName("exponents", text, [*RANGES, "LOW:HIGH"]) from None
+
+
+#: The parameters of :func:`tcsmt.design`, in the order in which ``--help`` has them.
+_DESIGN: dict[str, Form] = {
+    "top": "NAME", "function": "NAME", "ports": "--port OPERAND=NAME", "constants": "--const NAME=VALUE",
+    "cycles": "N", "cut": "NAME", "hold": "", "formats": "--format OPERAND=FORMAT",
+    "parameters": "--param NAME=VALUE", "include": "", "define": "NAME[=VALUE]",
+    "timeout": "--read-timeout SECONDS",
+}  # fmt: skip
+
+
+def design_options(words: str, default: DesignFiles | None, text: str) -> Made:
+    """Return the options of a design, and what makes its files of their values."""
+    from tcsmt.face.api import designs  # only what reads a design needs it
+
+    parameters, said = inspect.signature(designs.design).parameters, sentences(designs.design)
+    own = {"timeout": "read_timeout"}  # a solver's is another one
+    made: list[click.Parameter] = [
+        option_of(parameters[name].replace(name=own.get(name, name)), form, said[name], vars(designs))
+        for name, form in _DESIGN.items()
+    ]
+    source = click.Option(["--source"], type=PATH, multiple=True, help="A file that is compiled first.")
+    made.insert([one.name for one in made].index("include"), source)
+
+    def fold(
+        *, source: Sequence[Path], formats: Sequence[str], parameters: Sequence[str], read_timeout: float,
+        **values: Any,
+    ) -> DesignFiles:  # fmt: skip
+        return designs.DesignFiles(
+            files=source, formats=designs.named_values("--format", formats),
+            parameters=designs.named_values("--param", parameters), timeout=read_timeout, **values,
+        )  # fmt: skip
+
+    return made, fold

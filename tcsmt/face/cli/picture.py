@@ -1,33 +1,36 @@
-"""Pictures on the command line: their options, vectors as text, and where a picture goes."""
+"""Pictures on the command line: their options, vectors as text, and where a picture goes; numbers that are
+rounded to the nearest value of a format, which is said on standard error.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tcsmt.face.api.pictures import Explanation
-from tcsmt.face.api.terminal import Result, choose, replace_text
-from tcsmt.face.cli import options
+from tcsmt.face.api.terminal import Result, TcsmtError, choose, counted, replace_text
 from tcsmt.face.cli.printing import json_text
+
+if TYPE_CHECKING:
+    from tcsmt.face.api.pictures import Explanation
 
 _FORMATS: dict[str, Callable[[Explanation], str]] = {
     "text": lambda picture: picture.as_text() + "\n",
-    "svg": Explanation.as_svg,
-    "html": Explanation.as_html,
+    "svg": lambda picture: picture.as_svg(),
+    "html": lambda picture: picture.as_html(),
 }
 _SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 
 
 def picture_options(command: Any) -> Any:
-    """Return how a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_picture`."""
+    """Return how a picture is shown: ``form`` and ``output`` for :func:`show_picture`."""
     for option in (
-        options.as_json,
         click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
         click.option(
             "--format",
@@ -69,3 +72,41 @@ def form_of(output: Path | None) -> str:
     return (
         _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
     )
+
+
+_MOST = 5
+
+
+class RoundedInputs:
+    """Called with what became of each number that its format does not hold; the first few are shown."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def __call__(self, said: str) -> None:
+        """What became of one number."""
+        self.said.append(said)
+        if len(self.said) <= _MOST:
+            click.echo(said, err=True)
+
+    def finish(self) -> None:
+        """Say how many more there were."""
+        if len(self.said) > _MOST:
+            more = len(self.said) - _MOST
+            click.echo(f"and {counted(more, 'more value')} rounded to nearest", err=True)
+
+
+@contextmanager
+def vector_option() -> Iterator[Callable[[str], None]]:
+    """What a call is given that takes ``--vector``: it is told what was rounded; errors name the option."""
+    from tcsmt.face.api.pictures import VectorError
+
+    rounded = RoundedInputs()
+    try:
+        yield lambda text: rounded(f"--vector: {text}")
+    except VectorError as error:
+        raise TcsmtError(f"--vector: {error}") from None
+    except TcsmtError:
+        rounded.finish()
+        raise
+    rounded.finish()

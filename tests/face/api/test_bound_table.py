@@ -37,6 +37,6 @@ def test_what_is_missing_is_asked_for() -> None:
     with pytest.raises(TcsmtError, match="a format or an algorithm"):
         accuracy.table(["volta"])
     with pytest.raises(TcsmtError, match="k = 0"):
-        accuracy.table(["volta"], formats=["f16"], lengths=[0])
+        accuracy.table(["volta"], formats=["f16"], k=[0])
     with pytest.raises(TcsmtError, match="no unit of volta takes bf16"):
         accuracy.table(["volta"], formats=["bf16"], domain=Domain(exponents=(0, 0)))

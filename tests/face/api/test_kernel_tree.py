@@ -79,7 +79,7 @@ def test_elements_without_a_tree_are_named() -> None:
 @pytest.mark.slow
 def test_trees_name_the_unit_of_their_sums() -> None:
     found = tcsmt.kernel_tree(
-        lambda a, b: tcsmt.gemm(a, b, unit="volta", reduction="split-k:2"), 16, operands="f16", shape=(4, 2),
+        lambda a, b: tcsmt.gemm(a, b, unit="volta", reduction="split-k:2"), 16, format="f16", shape=(4, 2),
         unit="volta",
     )  # fmt: skip
     assert str(found.tree).splitlines() == [
@@ -97,7 +97,7 @@ def test_a_kernel_is_read_by_its_name() -> None:
     with pytest.raises(tcsmt.TcsmtError, match="unknown reduction 'nothing'"):
         tcsmt.kernel_tree("volta+nothing", 16)
     with pytest.raises(tcsmt.TcsmtError, match="volta: no instruction takes A in bf16"):
-        tcsmt.kernel_tree("volta", 16, operands="bf16")
+        tcsmt.kernel_tree("volta", 16, format="bf16")
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_a_kernel_is_read_by_its_name() -> None:
     [
         (1, {}, "k = 1: must be 2 or more"),
         (4, {"shape": (0, 4)}, r"shape \(0, 4\): M and N must be 1 or more"),
-        (4, {"operands": "s8"}, "format s8: must be a signed floating-point format"),
-        (4, {"operands": "f23"}, "unknown format 'f23'"),
+        (4, {"format": "s8"}, "format s8: must be a signed floating-point format"),
+        (4, {"format": "f23"}, "unknown format 'f23'"),
         (4, {"products": 999}, "products = 999: must be 1000 or more"),
         (4, {"unit": "voltage"}, "unknown architecture 'voltage': did you mean volta"),
     ],

@@ -80,9 +80,9 @@ def test_contradictory_arguments_are_refused(tmp_path: Path) -> None:
 def test_impossible_probes_are_refused_before_solvers_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tcsmt.face.api.probe.from_properties", None)
     with pytest.raises(tcsmt.TcsmtError, match="--emit cuda, not hip"):
-        tcsmt.probe("volta", emitted="hip")
+        tcsmt.probe("volta", emit="hip")
     with pytest.raises(tcsmt.TcsmtError, match="unknown form of a probe"):
-        tcsmt.probe("volta", emitted="cudo")
+        tcsmt.probe("volta", emit="cudo")
     monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
     with pytest.raises(tcsmt.TcsmtError, match="'/nowhere/nvcc' is not a program"):
         tcsmt.probe("volta", run=True)

@@ -203,7 +203,16 @@ def test_commands_of_products_take_designs_by_name(
     operands = ("--a", "A.npy", "--b", "B.npy")
     kernels = done("kernel", "identify", *operands, "--d", "D.npy", "--unit", name)
     assert "design/dot+chained" in kernels.split()
-    sides = ("--left", "D.npy", "--left-unit", name, "--right", "D.npy", "--right-unit", f"{name}+split-k:2")
+    sides = (
+        "--left",
+        "D.npy",
+        "--left-kernel",
+        name,
+        "--right",
+        "D.npy",
+        "--right-kernel",
+        f"{name}+split-k:2",
+    )
     assert json.loads(done("kernel", "diff", *operands, *sides, "--json"))["different"] == 0
     exact = command("accuracy", "exact", name, "--k", 4, "--integers", 3, "--no-search")
     assert exact.exit_code == Exit.UNKNOWN and "a circuit of integers, whose steps" in exact.stdout

@@ -31,7 +31,7 @@ def test_fttn_misidentifies_the_custom_models(
         monkeypatch.setattr(audit, "rows", list)
         monkeypatch.setattr(audit, "neighbours", lambda m: (n for n in neighbours(m) if n.parameter in ASKED))
     text = tcsmt(
-        "audit", "--published", "fttn", "--model", DATA / f"khattak-custom-{number}.toml", "--no-solve"
+        "audit", "--published", "fttn", "--unit", DATA / f"khattak-custom-{number}.toml", "--no-solve"
     )
     assert text.exit_code == 1
     lines = text.stdout.splitlines()
@@ -53,7 +53,7 @@ def test_command(tmp_path: Path) -> None:
     file.write_text("a0,b0,c\n1,1,1\n0,0,0\n")
     model = tmp_path / "small.toml"
     model.write_text(SMALL)
-    arguments = ["audit", file, "--model", model, "--store", store, "--no-confirm", "--timeout", "2"]
+    arguments = ["audit", file, "--unit", model, "--store", store, "--no-confirm", "--timeout", "2"]
     closed = tmp_path / "closing.json"
     result = tcsmt(*arguments, "--output", closed, "--json")
     assert result.exit_code == 1
@@ -73,14 +73,14 @@ def test_command(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ([], "give FILES, or --published"),
-        (["--published", "fttn"], "needs --model"),
-        (["--published", "fttn", "--model", "cdna2/v_mfma_f64_4x4x4f64"], "FTTN's vectors are for f16"),
-        (["--published", "fasi", "--model", "ada/mma.m16n8k8.f32.tf32"], "Fasi et al.'s tests are for f16"),
+        (["--published", "fttn"], "needs --unit"),
+        (["--published", "fttn", "--unit", "cdna2/v_mfma_f64_4x4x4f64"], "FTTN's vectors are for f16"),
+        (["--published", "fasi", "--unit", "ada/mma.m16n8k8.f32.tf32"], "Fasi et al.'s tests are for f16"),
         (["none.json"], "there is no file or folder none.json"),
         (["FILE"], "does not say which unit its vectors are for: give --model"),
-        (["FILE", "--model", "ampere"], "missing columns: "),
-        (["FILE", "--model", "volta", "--output", "x.txt"], "allowed suffixes"),
-        (["FILE", "--model", "volta", "--output", "x.json", "--no-solve"], "--output needs --solve"),
+        (["FILE", "--unit", "ampere"], "missing columns: "),
+        (["FILE", "--unit", "volta", "--output", "x.txt"], "allowed suffixes"),
+        (["FILE", "--unit", "volta", "--output", "x.json", "--no-solve"], "--output needs --solve"),
     ],
 )
 def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:

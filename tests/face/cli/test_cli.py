@@ -37,7 +37,7 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "unwritable output": ((*FIND, "--output", "/nowhere/x.json"), "cannot write /nowhere/x.json: No such"),
     "output is a folder": ((*FIND, "--output", "/tmp"), "cannot write /tmp: Is a directory"),
     "unwritable script": ((*FIND, "--dump-smt", "/nowhere/q.smt2"), "cannot write /nowhere/q.smt2: No"),
-    "property folder": ((*FIND, "--properties", "/nowhere"), "no folder of property modules /nowhere"),
+    "property folder": ((*FIND, "--folder", "/nowhere"), "no folder of property modules /nowhere"),
     "not a unit": ((*FIND, "--instruction", f"{F16}@fasi"), f"does not apply to volta/{F16}@fasi: "),
     "nothing to ask": (("find", "--property", "tf32-truncation", "--arch", "volta"), "of volta: "),
     "command": (("fnid",), "unknown command 'fnid': did you mean find?"),

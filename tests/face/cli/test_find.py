@@ -92,7 +92,7 @@ def investigate(ask):
     raise Contradiction("the error is at most 2", "an error of 3 at a0 = 1")
 '''
     )
-    found = process("find", "--property", "own", "--arch", "volta", "--properties", tmp_path)
+    found = process("find", "--property", "own", "--arch", "volta", "--folder", tmp_path)
     assert found.returncode == 4 == Exit.CONTRADICTION
     assert found.stdout == ""
     assert found.stderr == (
@@ -116,7 +116,7 @@ def investigate(ask):
 def test_finished_findings_are_on_disk(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.replace("LAST", "return 1 / 0"))
     report = tmp_path / "report.json"
-    common = ("find", "--property", "own", "--arch", "volta", "--properties", tmp_path)
+    common = ("find", "--property", "own", "--arch", "volta", "--folder", tmp_path)
     assert "own.py: line 9: ZeroDivisionError" in refused(*common, "--output", report)
     data = json.loads(report.read_text())
     assert (len(data["findings"]), data["conclusion"]) == (1, "")
@@ -127,7 +127,7 @@ def test_interrupted(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN.replace("LAST", "time.sleep(60)"))
     report = tmp_path / "report.json"
     command = [sys.executable, "-m", "tcsmt", "find", "--property", "own", "--arch", "volta"]
-    command += ["--properties", str(tmp_path), "--output", str(report)]
+    command += ["--folder", str(tmp_path), "--output", str(report)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
         for _ in range(200):
             if report.exists() and json.loads(report.read_text())["findings"]:

@@ -36,7 +36,7 @@ def test_models_say_what_is_disputed() -> None:
 
 
 def test_sequences_of_instructions_are_listed_with_their_architecture() -> None:
-    text = done("models", "--arch", "wormhole", "--a", "e8m7fn")
+    text = done("models", "--arch", "wormhole", "--a-format", "e8m7fn")
     before, after = text.split("sequences of these instructions, which are units, too:")
     assert "wormhole/mvmul.f32.bf16.phase3 " in before
     assert "hifi4" not in before
@@ -49,5 +49,5 @@ def test_sequences_of_instructions_are_listed_with_their_architecture() -> None:
 
 def test_processors_and_ieee_operations_are_listed() -> None:
     assert done("models", "--arch", "ieee").splitlines()[1].startswith("ieee/fma.f32 ")
-    assert "bfmmla.ebf0" in done("models", "--arch", "graviton4", "--d", "f32").splitlines()[1]
+    assert "bfmmla.ebf0" in done("models", "--arch", "graviton4", "--d-format", "f32").splitlines()[1]
     assert done("describe", "ieee").startswith("ieee/fma.f32\n")

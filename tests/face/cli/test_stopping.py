@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.face.cli import describe, main
+from tcsmt.face.cli import main
 from tests.support.paths import ROOT
 from tests.support.processes import LINE, children, runs, start, until
 
@@ -31,7 +31,7 @@ def investigate(ask):
 """, SolvingOptions())
     return "answered"
 '''
-FIND = ("find", "--property", "hard", "--arch", "volta", "--properties")
+FIND = ("find", "--property", "hard", "--arch", "volta", "--folder")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -81,7 +81,7 @@ def test_interrupts_in_python_exit_with_130(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupted(name: str) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(describe, "side_of", interrupted)
+    monkeypatch.setattr("tcsmt.face.api.units.side_of", interrupted)
     result = CliRunner().invoke(main, ["describe", "volta"])
     assert (result.exit_code, result.output) == (130, "")
 
@@ -100,7 +100,7 @@ def test_stopped_commands_without_output_say_so(tmp_path: Path) -> None:
     """``probe --output`` writes when it has everything."""
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     vectors = tmp_path / "vectors.json"
-    common = ("--property", "sleeps", "--properties", tmp_path, "--emit", "json", "--output", vectors)
+    common = ("--property", "sleeps", "--folder", tmp_path, "--emit", "json", "--output", vectors)
     with start("probe", "volta", *common) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "asking\n"
@@ -194,7 +194,7 @@ def f(a, b, c):
 @pytest.mark.slow
 def test_a_stopped_audit_says_what_it_knows_and_goes_on(tmp_path: Path) -> None:
     store = tmp_path / "store.json"
-    command = ("audit", "--published", "fasi", "--model", "volta", "--no-confirm", *QUICK, "--store", store)
+    command = ("audit", "--published", "fasi", "--unit", "volta", "--no-confirm", *QUICK, "--store", store)
     output, errors = interrupted_once(lambda: kept_pairs(store) >= 2, *command)
     count = kept_pairs(store)
     assert errors.endswith(f"kept: {store} ({count} entries; the same command goes on from there)\n")

@@ -78,7 +78,7 @@ def test_no_jobs_means_this_process(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
     """Every process imports the script, which starts processes again: Python refuses, and it ends."""
-    call = "sweep('markidis', 'volta', distributions='positive', lengths=16, seeds=1, jobs=1).failed"
+    call = "sweep('markidis', 'volta', distributions='positive', k=16, seeds=1, jobs=1).failed"
     script = tmp_path / "mine.py"
     script.write_text(f"from tcsmt.face.api.sweep import sweep\nprint({call})\n")
     ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""``tcsmt accuracy``: one module for each command, imported when it is used."""
+"""``tcsmt accuracy``: its commands are imported when they are used."""
 
 from __future__ import annotations
 
@@ -31,13 +31,18 @@ _GROUPS = {
     },
 }
 
+_MODULES = {
+    "algorithms": "algorithms compare bound multiply explain exact find split variants",
+    "surveys": "table slices sweep reduced findings",
+}
 
-@click.group(cls=Lazy, package=__name__, groups=_GROUPS)
+
+@click.group(cls=Lazy, package=__name__, groups=_GROUPS, modules=_MODULES)
 def accuracy() -> None:
     """Analyse the accuracy of algorithms that multiply binary32 matrices on a matrix unit.
 
     \b
     Examples:
-      tcsmt accuracy compare markidis ootomo-halfhalf --arch volta
-      tcsmt accuracy bound single-f16 --arch h100 --k 16
+      tcsmt accuracy compare markidis ootomo-halfhalf --unit volta
+      tcsmt accuracy bound single-f16 --unit h100 --k 16
     """

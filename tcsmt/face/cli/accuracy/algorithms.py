@@ -1,17 +1,25 @@
-"""``tcsmt accuracy algorithms``."""
+"""Commands about algorithms and splits: algorithms, compare, bound, multiply, explain, exact, find, split,
+variants.
+"""
 
 from __future__ import annotations
 
+import sys
+from functools import partial
+from pathlib import Path
+
 import click
 
-from tcsmt.face.api.recipes import recipes
-from tcsmt.face.cli import options
-from tcsmt.face.cli.printing import show
+from tcsmt.face.api.terminal import Exit, TcsmtError, ignore, make_folder
+from tcsmt.face.cli.declared import DeclaredCall, declared
+from tcsmt.face.cli.names import ALGORITHM, UNIT
+from tcsmt.face.cli.parameters import ARRAY, PATH
+from tcsmt.face.cli.picture import form_of, picture_options, show_picture, vector_option
+from tcsmt.face.cli.printing import answer, echo_json, say_dumped, show
 
 
-@click.command()
-@options.as_json
-def algorithms(as_json: bool) -> None:
+@declared("recipes.recipes")
+def algorithms(call: DeclaredCall, as_json: bool) -> None:
     """List the algorithms, what they do and where they come from.
 
     Wherever a command takes an algorithm, NAME,PARAM=VALUE,... changes one of these, and a TOML file
@@ -57,4 +65,214 @@ def algorithms(as_json: bool) -> None:
       tcsmt accuracy algorithms
       tcsmt accuracy algorithms --json
     """
-    show(recipes(), as_json=as_json)
+    show(call(), as_json=as_json)
+
+
+@declared(
+    "error_comparison.compare", one=ALGORITHM, two=ALGORITHM, unit="--unit UNIT", was={"--arch": "--unit"},
+    options="solver timeout memory confirm certificate dump_smt",
+)  # fmt: skip
+@click.option("--explain", is_flag=True, help="Draw both algorithms on the witness, step by step.")
+@click.option("--output", type=PATH, help="Write that picture here: .svg, .html or .txt.")
+def compare(call: DeclaredCall, explain: bool, output: Path | None, as_json: bool) -> None:
+    """Decide whether algorithm ONE is ever less accurate than TWO: an input, or a proof that there is none.
+
+    Errors are absolute: the distance from the exact dot product c + Σ a·b.
+
+    Exit code: 0 never less accurate (proved), 1 an input shows that it is, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy compare ootomo-halfhalf markidis --unit volta
+    """
+    form = form_of(output)
+    comparison = call()
+    say_dumped(call["options"], comparison.scripts)
+    picture = comparison.picture() if explain or output is not None else None
+    show(comparison, as_json=as_json)
+    if explain and picture is not None and not as_json:
+        click.echo()
+        show_picture(picture, None, None, as_json=False)
+    if output is not None and picture is not None:
+        show_picture(picture, form, output, as_json=False)
+    elif output is not None:
+        click.echo(f"no witness: {output} is not written", err=True)
+    sys.exit(comparison.exit_code)
+
+
+@declared(
+    "error_bound.bound", unit="--unit UNIT", was={"--arch": "--unit"},
+    options="solver timeout confirm certificate",
+)  # fmt: skip
+@click.option("--full", is_flag=True, help="Print all words of the inputs, and every step of the proof.")
+def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
+    """Print the largest error of ALGORITHM that is found, and the smallest bound that is proved.
+
+    The bound is the sum of what each kind of step can lose: the split, products that are left out,
+    alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
+    as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
+    to K times the largest numbers of A's row and B's column.
+
+    ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, without --arch: then the error is relative
+    to the sum of all magnitudes, of the products times alpha, of beta times c, and of the bias, in units of
+    2^-p of a result with p significand bits.
+
+    The answer comes first, then the inputs with the largest errors found, briefly.
+
+    Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
+    4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
+
+    \b
+    Examples:
+      tcsmt accuracy bound single-f16 --unit volta --k 4 --confirm
+      tcsmt accuracy bound h100+split-k:6,parts=bf16+out=bf16@4096
+      tcsmt accuracy bound ozaki1-int8,slices=7 --unit ampere --k 1024 --exponents=0:0
+    """
+    if call["unit"] is None:
+        if "@" not in call["algorithm"]:
+            raise click.UsageError("Missing option '--unit'.")
+        answer(call(), as_json=as_json)
+    result = call()
+    answer(result, as_json=as_json, text=result.text(full=full))
+
+
+@declared(
+    "multiply.multiply", algorithm="", unit="--unit UNIT", a=("--a", ARRAY), b=("--b", ARRAY),
+    c=ARRAY, was={"--arch": "--unit"},
+)  # fmt: skip
+@click.option("--output", type=PATH, required=True, help="D, (M, N), .npy.")
+def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
+    """Multiply matrices by ALGORITHM on --unit, bit for bit: D = A·B + C.
+
+    Of an algorithm on binary32, the arrays are float32 or uint32 words; of an emulation of binary64, float64,
+    float32 or uint64 words.
+
+    \b
+    Examples:
+      tcsmt accuracy multiply ozaki1-int8 --unit ampere --a A.npy --b B.npy --output D.npy
+    """
+    import numpy as np  # slow to import
+
+    if output.suffix != ".npy":
+        raise TcsmtError(f"--output {output}: the name must end in .npy")
+    d, algorithm, unit = call(), call["algorithm"], call["unit"]
+    make_folder(output.parent)
+    np.save(output, d)
+    if as_json:
+        about = {"algorithm": algorithm, "arch": unit, "shape": list(d.shape), "dtype": str(d.dtype)}
+        echo_json(about | {"output": str(output)})
+        return
+    click.echo(f"{algorithm} on {unit}: {d.shape[0]} x {d.shape[1]} {d.dtype}, written to {output}")
+
+
+@declared(
+    "error_steps.explain", algorithm=("ONE", ALGORITHM), against=("[TWO]", ALGORITHM), unit="--unit UNIT",
+    k=click.IntRange(1, 64), vector="--vector", rounded=None, was={"--arch": "--unit"},
+)  # fmt: skip
+@picture_options
+def explain(call: DeclaredCall, form: str | None, output: Path | None, as_json: bool) -> None:
+    """Draw algorithm ONE on a dot product, step by step; with TWO, draw both and where they first differ.
+
+    \b
+    Examples:
+      tcsmt accuracy explain markidis --unit volta --vector "a0=0.1 b0=0.3"
+    """
+    with vector_option() as rounded:
+        explanation = call(rounded=rounded)
+    show_picture(explanation, form, output, as_json=as_json)
+
+
+@declared(
+    "exact.exact", unit=None, algorithm=None, was={"--arch": "--unit"},
+    options="solver timeout confirm certificate",
+)  # fmt: skip
+@click.argument("name", metavar="UNIT|ALGORITHM", type=UNIT)
+@click.option("--unit", type=UNIT, help="The unit, where an algorithm is given.")
+def exact(call: DeclaredCall, name: str, unit: str | None, as_json: bool) -> None:
+    """Is the chained result of UNIT, or of ALGORITHM on --unit, exactly the dot product of integers?
+
+    With --integers, the largest K for which that is proved for all inputs, c being 0; with --k, the
+    largest integers; with both, whether it is so. Then the smallest input beyond that was found on which the
+    result is another one.
+
+    Exit code: 0 exactness is proved; 1 an input shows that it does not hold; 2 usage error; 3 neither;
+    4 an input contradicts the proof, which is a defect in tcsmt and never an answer.
+
+    \b
+    Examples:
+      tcsmt accuracy exact h100/wgmma.m64nNk32.f32.e4m3.e4m3 --integers 16
+      tcsmt accuracy exact ampere/mma.m16n8k32.s32.s8.s8.s32 --k 4096
+      tcsmt accuracy exact fp8-promoted --unit h100 --integers 15 --k 128
+      tcsmt accuracy exact ozaki1-int8,slices=3 --unit ampere --k 64
+    """
+    answer(call(unit=unit or name, algorithm=name if unit else ""), as_json=as_json)
+
+
+@declared(
+    "result_flaws.find", unit="--unit UNIT", was={"--arch": "--unit"},
+    options="solver timeout confirm certificate",
+)  # fmt: skip
+def find(call: DeclaredCall, as_json: bool) -> None:
+    """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
+
+    QUESTION is monotone (can the result decrease when one input word increases, and the exact c + Σ a·b with
+    it?) or sign (can the result be zero or have the wrong sign when the exact sum is not zero?).
+
+    Exit code: 0 no flaw (proved), 1 an input shows the flaw, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy find monotone markidis --unit volta
+      tcsmt accuracy find sign single-f16 --unit volta --c-zero --certificate proofs
+    """
+    answer(call(), as_json=as_json)
+
+
+@declared("splits.split", options="solver timeout confirm reuse certificate")
+def split(call: DeclaredCall, as_json: bool) -> None:
+    """Show what a split of an FP32 number into narrower words keeps, and where its residual underflows.
+
+    For each split: the error in units in the last place (ulp) of x, the share of exact significands,
+    the expected number of mantissa bits kept (of 23), and the probabilities that the last word
+    underflows, or is subnormal, by exponent. --prove and --enumerate show, for all inputs, that the error is
+    what the closed form says. Only a proof has a certificate; the inputs that were tried have none.
+
+    Exit code: 0 all inputs agree with the closed form, 1 some input does not, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy split --prove
+      tcsmt accuracy split --format bf16 --prove --certificate proofs
+    """
+    if call["options"].certificate is not None and not call["prove"]:
+        raise click.UsageError("--certificate needs --prove")
+    analyses = call.with_progress(
+        lines=False, late=True, told=ignore if as_json else click.echo, say=partial(click.echo, err=True)
+    )
+    if as_json:
+        echo_json({"splits": [analysis.as_json() for analysis in analyses]})
+    codes = {analysis.exit_code for analysis in analyses}
+    sys.exit(next((code for code in (Exit.DIFFERS, Exit.UNKNOWN) if code in codes), Exit.ANSWERED))
+
+
+@declared("variants.variants", largest=click.IntRange(min=1000))
+def variants(call: DeclaredCall, as_json: bool) -> None:
+    """Change one parameter of the V100 or the B200 at a time: Khattak and Mikaitis's open question.
+
+    Computes multi-word products of FP16 words (V-B, Fig. 7) on both models and on every variant that
+    differs in one parameter, with random signs (as published) and with positive entries. With --output,
+    a plot is written beside the file (.svg).
+
+    \b
+    Examples:
+      tcsmt accuracy variants --output variants.json
+    """
+    result, output = call(told=ignore if as_json else click.echo), call["output"]
+    if as_json:
+        show(result, as_json=True)
+    if output is None:
+        return
+    try:
+        result.plot(output.with_suffix(".svg"))
+    except TcsmtError as error:
+        click.echo(f"no plot: {error}", err=True)

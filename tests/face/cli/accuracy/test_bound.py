@@ -16,13 +16,13 @@ from tests.support.command_line import done, refused
 
 @pytest.mark.slow
 def test_bound_on_the_command_line() -> None:
-    where = ["--arch", "volta", "--exponents", "0:0", "--bits", "4", "4"]
+    where = ["--unit", "volta", "--exponents", "0:0", "--bits", "4", "4"]
     arguments = ["accuracy", "bound", "single-f16", *where]
     options = ["--positive", "--c-zero", "--search", "0.2", "--timeout", "20"]
     shown = CliRunner().invoke(main, [*arguments, *options])
     assert shown.exit_code == 0, shown.output
     assert "none at all" in shown.output  # a product of 4-bit numbers has 8 bits
-    two = ["accuracy", "bound", "fp32-fma", "--arch", "hopper", "--k", "8", "--exponents", "0:0"]
+    two = ["accuracy", "bound", "fp32-fma", "--unit", "hopper", "--k", "8", "--exponents", "0:0"]
     data = json.loads(CliRunner().invoke(main, [*two, "--search", "0.2", "--json"]).output)
     assert data["relative"]["relative"] < data["proved"] < 9
     assert abs(sum(data["shares"].values()) - data["proved"]) < 1e-9
@@ -30,7 +30,7 @@ def test_bound_on_the_command_line() -> None:
         "accuracy",
         "bound",
         "single-bf16",
-        "--arch",
+        "--unit",
         "ampere",
         "--exponents",
         "62:64",
@@ -44,7 +44,7 @@ def test_bound_on_the_command_line() -> None:
     assert "a fused sum may overflow" in open_ended.output
 
 
-LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0", "--search", "0.2")
+LONG = ("accuracy", "bound", "fp32-fma", "--unit", "hopper", "--exponents", "0:0", "--search", "0.2")
 
 
 @pytest.mark.long
@@ -92,7 +92,7 @@ def test_lengths_beyond_what_is_allowed() -> None:
 
 
 def test_bounds_of_emulations_count_in_binary64_units() -> None:
-    where = ["--arch", "turing", "--exponents=0:0", "--c-zero", "--search", "0.1"]
+    where = ["--unit", "turing", "--exponents=0:0", "--c-zero", "--search", "0.1"]
     data = json.loads(done("accuracy", "bound", "ozaki1-int8,slices=1", *where, "--k", "2", "--json"))
     assert data["in"] == "2^-53"
     assert data["relative"]["relative"] <= data["proved"]
@@ -101,7 +101,7 @@ def test_bounds_of_emulations_count_in_binary64_units() -> None:
     wrong = done("accuracy", "bound", "ozaki2-int8,moduli=1,bits=8", *where, code=3)
     assert "the condition does not hold: 2·1·(2^8 - 1)^2 < 256" in wrong
     assert "multiplies binary64 matrices" in refused(
-        "accuracy", "find", "sign", "ozaki1-int8", "--arch", "turing"
+        "accuracy", "find", "sign", "ozaki1-int8", "--unit", "turing"
     )
 
 
@@ -109,7 +109,7 @@ def test_a_kernel() -> None:
     words = ["accuracy", "bound", "ieee/fma.f32.bf16+split-k:2@64", "--search", "0.1"]
     text = CliRunner().invoke(main, words)
     assert text.exit_code == 0 and "(proved)" in text.output.split("\n")[1]
-    refused = CliRunner().invoke(main, [*words, "--arch", "volta"])
+    refused = CliRunner().invoke(main, [*words, "--unit", "volta"])
     assert refused.exit_code == 2 and "names its unit" in refused.output
     missing = CliRunner().invoke(main, ["accuracy", "bound", "single-f16"])
-    assert missing.exit_code == 2 and "Missing option '--arch'" in missing.output
+    assert missing.exit_code == 2 and "Missing option '--unit'" in missing.output

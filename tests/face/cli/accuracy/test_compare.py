@@ -9,17 +9,17 @@ from click.testing import CliRunner
 from tcsmt.face.cli import main
 
 BAD = [
-    (["ootomo-tf32tf32", "markidis", "--arch", "volta"], "it needs a unit from tf32 to f32"),
-    (["ootomo-hh", "markidis", "--arch", "volta"], "did you mean ootomo-halfhalf"),
-    (["markidis,spit=RTZ", "markidis", "--arch", "volta"], "did you mean split"),
-    (["markidis", "markidis", "--arch", "volt"], "did you mean volta"),
-    (["markidis", "markidis", "--arch", "volta", "--k", "0"], "must be from 1 to 64"),
-    (["markidis", "markidis", "--arch", "volta", "--exponents", "5:3"], "no number has such an exponent"),
-    (["markidis", "markidis", "--arch", "volta", "--exponents", "100:200"], "must lie in -126 to 127"),
-    (["markidis", "markidis", "--arch", "volta", "--exponents", "typ1"], "did you mean type1"),
-    (["markidis", "markidis", "--arch", "volta", "--bits", "0", "3"], "bits 0 3: must be at least 1"),
-    (["markidis", "markidis", "--arch", "volta", "--search", "0"], "over 0 and up to"),
-    (["markidis", "markidis", "--arch", "volta", "--output", "x.png"], "unknown suffix of a picture '.png'"),
+    (["ootomo-tf32tf32", "markidis", "--unit", "volta"], "it needs a unit from tf32 to f32"),
+    (["ootomo-hh", "markidis", "--unit", "volta"], "did you mean ootomo-halfhalf"),
+    (["markidis,spit=RTZ", "markidis", "--unit", "volta"], "did you mean split"),
+    (["markidis", "markidis", "--unit", "volt"], "did you mean volta"),
+    (["markidis", "markidis", "--unit", "volta", "--k", "0"], "must be from 1 to 64"),
+    (["markidis", "markidis", "--unit", "volta", "--exponents", "5:3"], "no number has such an exponent"),
+    (["markidis", "markidis", "--unit", "volta", "--exponents", "100:200"], "must lie in -126 to 127"),
+    (["markidis", "markidis", "--unit", "volta", "--exponents", "typ1"], "did you mean type1"),
+    (["markidis", "markidis", "--unit", "volta", "--bits", "0", "3"], "bits 0 3: must be at least 1"),
+    (["markidis", "markidis", "--unit", "volta", "--search", "0"], "over 0 and up to"),
+    (["markidis", "markidis", "--unit", "volta", "--output", "x.png"], "unknown suffix of a picture '.png'"),
 ]
 
 
@@ -34,7 +34,7 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
 @pytest.mark.slow
 def test_compare_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke
-    arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", "1"]
+    arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--unit", "volta", "--k", "1"]
     arguments += ["--search", "0.5"]
     shown = run(main, [*arguments, "--explain"])
     assert shown.exit_code == 1
@@ -49,7 +49,7 @@ def test_compare_on_the_command_line(tmp_path: Path) -> None:
     same = run(
         main,
         [
-            "accuracy", "compare", "markidis", "markidis", "--arch", "volta", "--k", "1", "--search", "0.2",
+            "accuracy", "compare", "markidis", "markidis", "--unit", "volta", "--k", "1", "--search", "0.2",
             "--output", str(tmp_path / "none.svg"),
         ],
     )  # fmt: skip

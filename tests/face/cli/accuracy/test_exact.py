@@ -14,11 +14,11 @@ INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
 def test_on_the_command_line() -> None:
     shown = done("accuracy", "exact", INTEGERS, "--integers", "128", "--no-search")
     assert "EXACT up to K = 131071: proved without a solver" in shown
-    data = json.loads(done("accuracy", "exact", "fp32-fma", "--arch", "volta", "--k", "300", "--json"))
+    data = json.loads(done("accuracy", "exact", "fp32-fma", "--unit", "volta", "--k", "300", "--json"))
     assert (data["integers"], data["k"], data["exact"]) == (236, 300, True)  # 300 · 237^2 is over 2^24
     assert data["beyond"]["products"] and data["beyond"]["result"] != str(data["beyond"]["exact"])
     wrong = done(
-        "accuracy", "exact", "fp32-fma", "--arch", "volta", "--k", "300", "--integers", "237", code=1
+        "accuracy", "exact", "fp32-fma", "--unit", "volta", "--k", "300", "--integers", "237", code=1
     )
     assert wrong.splitlines()[3] == "NOT EXACT"
 
@@ -49,10 +49,10 @@ def test_bad_input() -> None:
     cannot = "volta/mma.m8n8k4.f32.f16.f16.f16"
     assert "k = 5: must be from 1 to 4" in refused("accuracy", "exact", cannot, "--k", "5")
     assert "unknown" in refused("accuracy", "exact", "markidis", "--integers", "4")
-    assert "did you mean markidis" in refused("accuracy", "exact", "markidi", "--arch", "volta", "--k", "4")
+    assert "did you mean markidis" in refused("accuracy", "exact", "markidi", "--unit", "volta", "--k", "4")
 
 
 def test_emulations_have_exact_integers() -> None:
-    given = ["accuracy", "exact", "ozaki1-int8,slices=1", "--arch", "turing", "--k", "2"]
+    given = ["accuracy", "exact", "ozaki1-int8,slices=1", "--unit", "turing", "--k", "2"]
     data = json.loads(done(*given, "--json"))
     assert (data["integers"], data["exact"], data["closed"]) == (127, True, True)

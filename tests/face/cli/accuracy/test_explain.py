@@ -43,7 +43,7 @@ def test_exact_results_and_sizes_of_zero_are_explained(
     names: tuple[str, ...], arch: str, vector: str, exact: str, size: str
 ) -> None:
     """The result is not read off the last step that is drawn, which may be a word of the split."""
-    data = json.loads(tcsmt(*names, "--arch", arch, "--vector", vector, "--json"))
+    data = json.loads(tcsmt(*names, "--unit", arch, "--vector", vector, "--json"))
     said = data["pictures"][0]["results"]
     assert said == {"exact": exact, "size": size} | dict.fromkeys(names, "0, error 0")
 
@@ -68,7 +68,7 @@ DOCUMENTS = [
 )
 def test_nothing_overlaps(arch: str, names: tuple[str, ...], vector: str) -> None:
     """Texts of one line lie beside each other, and inside the picture."""
-    svg = tcsmt(*names, "--arch", arch, "--vector", vector, "--format", "svg")
+    svg = tcsmt(*names, "--unit", arch, "--vector", vector, "--format", "svg")
     root = ET.fromstring(svg)
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     lines: dict[float, list[tuple[float, float]]] = {}
@@ -87,7 +87,7 @@ def test_nothing_overlaps(arch: str, names: tuple[str, ...], vector: str) -> Non
 
 @pytest.mark.slow
 def test_outputs(tmp_path: Path) -> None:
-    arguments = (*NAMES, "--arch", "volta", "--vector", TABLE_5)
+    arguments = (*NAMES, "--unit", "volta", "--vector", TABLE_5)
     text = tcsmt(*arguments)
     assert text.count("◄ they first differ here") == 2
     data = json.loads(tcsmt(*arguments, "--json"))
@@ -103,7 +103,7 @@ def test_outputs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "vector"), [("table-5", TABLE_5), ("volta-k4", DOCUMENTS[1][2])])
 def test_results_are_what_the_command_draws(name: str, vector: str) -> None:
-    found = tcsmt(*NAMES, "--arch", "volta", "--vector", vector, "--format", "svg")
+    found = tcsmt(*NAMES, "--unit", "volta", "--vector", vector, "--format", "svg")
     path = ROOT / "results" / "pictures" / f"ootomo-markidis-{name}.svg"
     assert found == path.read_text()
 
@@ -111,16 +111,16 @@ def test_results_are_what_the_command_draws(name: str, vector: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["ootomo", "--arch", "volta", "--vector", ""], "unknown algorithm 'ootomo'"),
-        ([*NAMES, "--arch", "vlota", "--vector", ""], "did you mean volta"),
-        (["ootomo-tf32tf32", "--arch", "volta", "--vector", ""], "it needs a unit from tf32 to f32"),
-        ([*NAMES, "--arch", "volta", "--vector", "a9=1"], "allowed: a0, a1, a2, a3, b0, b1, b2, b3, c"),
-        ([*NAMES, "--arch", "volta", "--vector", "a0=1e40"], "'1e40' is not representable in f32"),
-        ([*NAMES, "--arch", "volta", "--vector", ""], "names no input"),
-        ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--k", "0"], "'--k': 0 is not in the range"),
-        ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--output", "x.pgn"], "unknown suffix of a picture"),
-        ([*NAMES, "--arch", "volta", "--vector", "a1=inf"], "a1 = inf: must be a finite number"),
-        ([*NAMES, "--arch", "volta"], "Missing option '--vector'"),
+        (["ootomo", "--unit", "volta", "--vector", ""], "unknown algorithm 'ootomo'"),
+        ([*NAMES, "--unit", "vlota", "--vector", ""], "did you mean volta"),
+        (["ootomo-tf32tf32", "--unit", "volta", "--vector", ""], "it needs a unit from tf32 to f32"),
+        ([*NAMES, "--unit", "volta", "--vector", "a9=1"], "allowed: a0, a1, a2, a3, b0, b1, b2, b3, c"),
+        ([*NAMES, "--unit", "volta", "--vector", "a0=1e40"], "'1e40' is not representable in f32"),
+        ([*NAMES, "--unit", "volta", "--vector", ""], "names no input"),
+        ([*NAMES, "--unit", "volta", "--vector", "a0=0", "--k", "0"], "'--k': 0 is not in the range"),
+        ([*NAMES, "--unit", "volta", "--vector", "a0=0", "--output", "x.pgn"], "unknown suffix of a picture"),
+        ([*NAMES, "--unit", "volta", "--vector", "a1=inf"], "a1 = inf: must be a finite number"),
+        ([*NAMES, "--unit", "volta"], "Missing option '--vector'"),
     ],
 )  # fmt: skip
 def test_bad_input(arguments: list[str], said: str) -> None:

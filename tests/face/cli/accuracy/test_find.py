@@ -8,11 +8,11 @@ from click.testing import CliRunner
 from tcsmt.face.cli import main
 
 BAD_FLAWS = [
-    (["sing", "markidis", "--arch", "volta"], "did you mean sign"),
-    (["sign", "markids", "--arch", "volta"], "did you mean markidis"),
-    (["sign", "markidis", "--arch", "volta", "--k", "65"], "must be from 1 to 64"),
-    (["monotone", "ootomo-tf32tf32", "--arch", "volta"], "it needs a unit from tf32 to f32"),
-    (["monotone", "markidis", "--arch", "volta", "--exponents", "5:3"], "no number has such an exponent"),
+    (["sing", "markidis", "--unit", "volta"], "did you mean sign"),
+    (["sign", "markids", "--unit", "volta"], "did you mean markidis"),
+    (["sign", "markidis", "--unit", "volta", "--k", "65"], "must be from 1 to 64"),
+    (["monotone", "ootomo-tf32tf32", "--unit", "volta"], "it needs a unit from tf32 to f32"),
+    (["monotone", "markidis", "--unit", "volta", "--exponents", "5:3"], "no number has such an exponent"),
 ]
 
 
@@ -25,7 +25,7 @@ def test_bad_flaws_are_one_line(arguments: list[str], message: str) -> None:
 
 
 def test_find_on_the_command_line() -> None:
-    arguments = ["accuracy", "find", "sign", "markidis", "--arch", "hopper", "--k", "2", "--search", "0.1"]
+    arguments = ["accuracy", "find", "sign", "markidis", "--unit", "hopper", "--k", "2", "--search", "0.1"]
     shown = CliRunner().invoke(main, arguments)
     assert shown.exit_code == 1
     assert "WRONG SIGN" in shown.output

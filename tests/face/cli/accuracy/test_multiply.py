@@ -16,7 +16,7 @@ def test_files(tmp_path: Path) -> None:
     x = np.array([[1.0, 2.0**-30]])
     np.save(a, x)
     np.save(b, x.T)
-    given = ["accuracy", "multiply", "ozaki1-int8", "--arch", "turing", "--a", a, "--b", b]
+    given = ["accuracy", "multiply", "ozaki1-int8", "--unit", "turing", "--a", a, "--b", b]
     done = CliRunner().invoke(main, [*given, "--output", d, "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["dtype"] == "float64"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tcsmt.analysis.sweeps import reduced as module
 from tcsmt.face.cli import main
 
-SMALL = ["accuracy", "reduced", "--widths", "2", "--arch", "volta", "--inputs", "14"]
+SMALL = ["accuracy", "reduced", "--widths", "2", "--unit", "volta", "--inputs", "14"]
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_all_that_holds_is_exit_code_0(tmp_path: Path) -> None:
         (["--widths", "5:4"], "--widths 5:4: must be numbers from 2 to 11"),
         (["--inputs", "40"], "2^40 inputs: must be from 2^0 to 2^32"),
         (["--seconds", "0"], "0 seconds: must be more than 0"),
-        (["--arch", "voltaa"], "voltaa"),
+        (["--unit", "voltaa"], "voltaa"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def run(*arguments: object) -> tuple[int, str]:
 @pytest.mark.long
 def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sweep.json"
-    few = ("--arch", "ampere", "--size", 2, "--seeds", 1, "--output", path)
+    few = ("--unit", "ampere", "--size", 2, "--seeds", 1, "--output", path)
     base = ("--distribution", "uniform", "--distribution", "positive", "--k", 33)
     names = ("markidis", "markidis,every=instruction", "ootomo-halfhalf", "ootomo-halfhalf-4", "fp32-fma")
     chosen = [word for name in names for word in ("--algorithm", name)]
@@ -47,7 +47,7 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     assert len({(r["distribution"], r["k"], r["algorithm"]) for r in data["records"]}) == len(data["records"])
     assert any("negligible" in one["published"] for one in data["findings"])
     assert (tmp_path / "sweep-rounding.svg").read_text().startswith("<?xml")
-    code, text = run("--arch", "ampere", "--size", 3, "--output", path)
+    code, text = run("--unit", "ampere", "--size", 3, "--output", path)
     assert code == 2
     assert "was made with size = 2, now it is 3" in text
 
@@ -57,25 +57,25 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     [
         (("--distribution", "typ1"), "unknown distribution 'typ1': did you mean type1"),
         (("--algorithm", "markids"), "unknown algorithm 'markids': did you mean markidis"),
-        (("--algorithm", "ootomo-tf32tf32", "--arch", "volta"), "it needs a unit from tf32 to f32"),
+        (("--algorithm", "ootomo-tf32tf32", "--unit", "volta"), "it needs a unit from tf32 to f32"),
         (
             (
                 "--algorithm",
                 "single-f16",
                 "--algorithm",
                 "markidis",
-                "--arch",
+                "--unit",
                 "volta",
-                "--arch",
+                "--unit",
                 "x86/vdpbf16ps",
             ),
             "single-f16 on x86/vdpbf16ps: it needs a unit from f16 to f32; there is one from bf16 to f32",
         ),
         (
-            ("--algorithm", "single-f16", "--algorithm", "cutlass-3xtf32", "--arch", "volta"),
+            ("--algorithm", "single-f16", "--algorithm", "cutlass-3xtf32", "--unit", "volta"),
             "cutlass-3xtf32: none of volta has a unit for tf32",
         ),
-        (("--arch", "volt"), "unknown architecture 'volt'"),
+        (("--unit", "volt"), "unknown architecture 'volt'"),
         (("--k", "0"), "0 is not in the range"),
     ],
 )
@@ -89,7 +89,7 @@ def test_bad_input(arguments: tuple[str, ...], message: str) -> None:
 def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     folder = tmp_path / "plots"
-    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 1, "--distribution", "uniform")
+    few = ("--unit", "hopper", "--size", 2, "--seeds", 1, "--k", 1, "--distribution", "uniform")
     code, text = run("--algorithm", "fp8", *few, "--plots", folder)  # a single product has no error
     assert code == 0
     assert "nothing to plot: no figure shows fp8 on hopper\n" in text
@@ -101,7 +101,7 @@ def test_plots_need_matplotlib_before_anything_is_swept(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     kept = ("--output", tmp_path / "sweep.json", "--plots", tmp_path / "plots")
-    code, text = run("--algorithm", "markidis", "--arch", "hopper", "--k", 16, *kept)
+    code, text = run("--algorithm", "markidis", "--unit", "hopper", "--k", 16, *kept)
     assert code == 2 and "plots need matplotlib" in text
     assert not list(tmp_path.iterdir())
 
@@ -111,7 +111,7 @@ def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     mine = tmp_path / "mine.toml"
     mine.write_text('base = "fasi-bf16x2"\nc = "last"\n')
-    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--k", 64, "--distribution", "positive")
+    few = ("--unit", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--k", 64, "--distribution", "positive")
     code, text = run("--algorithm", "fp8", "--algorithm", mine, *few, "--plots", tmp_path / "plots")
     assert code == 0
     assert text.count("written: ") == 1
@@ -124,7 +124,7 @@ def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
     folder = tmp_path / "plots"
-    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
+    few = ("--unit", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
     pytest.importorskip("matplotlib")
     code, text = run("--algorithm", "markidis", *few, "--plots", folder)
     assert {path.name for path in folder.iterdir()} == {
@@ -142,7 +142,7 @@ def test_units_of_all_vendors_are_plotted(tmp_path: Path) -> None:
     """Each in the panel of its formats; on other matrices no such figure is drawn."""
     pytest.importorskip("matplotlib")
     units = ("cdna3", "x86/vdpbf16ps", "arm/fmlal")
-    few = ("--size", 2, "--seeds", 1, "--k", 64, *(word for unit in units for word in ("--arch", unit)))
+    few = ("--size", 2, "--seeds", 1, "--k", 64, *(word for unit in units for word in ("--unit", unit)))
     both = ("--algorithm", "single-f16", "--algorithm", "single-bf16", "--distribution", "shared")
     code, text = run(*both, *few, "--plots", tmp_path, "--output", tmp_path / "units.json")
     assert code == 0
@@ -161,7 +161,7 @@ def test_units_of_all_vendors_are_plotted(tmp_path: Path) -> None:
 
 
 def test_an_exact_result_of_zero_is_not_a_share() -> None:
-    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "type4-cc")
+    few = ("--unit", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "type4-cc")
     code, text = run("--algorithm", "fp8", *few)
     assert code == 0
     assert "(some exact results are 0)" in text

@@ -16,7 +16,7 @@ def test_a_second_run_goes_on_and_certificates_are_checked(tmp_path: Path) -> No
     command = [
         "accuracy",
         "table",
-        "--arch",
+        "--unit",
         "volta",
         "--format",
         "f16",
@@ -39,9 +39,9 @@ def test_a_second_run_goes_on_and_certificates_are_checked(tmp_path: Path) -> No
 
 def test_unknown_names_are_refused() -> None:
     assert "no unit of volta takes bf16" in refused(
-        "accuracy", "table", "--arch", "volta", "--format", "bf16"
+        "accuracy", "table", "--unit", "volta", "--format", "bf16"
     )
-    assert "a format or an algorithm" in refused("accuracy", "table", "--arch", "volta")
+    assert "a format or an algorithm" in refused("accuracy", "table", "--unit", "volta")
 
 
 @pytest.mark.slow
@@ -51,9 +51,9 @@ def test_the_example_of_the_help_is_about_numbers_that_there_are() -> None:
         done(
             "accuracy",
             "table",
-            "--arch",
+            "--unit",
             "v100",
-            "--arch",
+            "--unit",
             "h100",
             "--format",
             "f16",
