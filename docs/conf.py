@@ -19,6 +19,7 @@ version = release = tcsmt.__version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
     "sphinx_click",
     "sphinx_design",
     "generated",

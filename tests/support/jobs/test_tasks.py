@@ -164,16 +164,16 @@ def two_findings(effort: findings.Effort) -> Iterator[Task]:
 #: A small run of each command, and the file that it goes on from.
 COMMANDS = {
     "atlas": (
-        "atlas", "--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm",
+        "atlas", "--unit", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm",
         "--store", "FOLDER/atlas.json",
     ),
     "findings": ("accuracy", "findings", "--output", "FOLDER/findings.json"),
     "reduced": (
-        "accuracy", "reduced", "--widths", "2,3", "--arch", "volta", "--inputs", "14",
+        "accuracy", "reduced", "--widths", "2,3", "--unit", "volta", "--inputs", "14",
         "--question", "error-single", "--output", "FOLDER/reduced.json",
     ),
     "sweep": (
-        "accuracy", "sweep", "--arch", "volta", "--algorithm", "markidis", "--distribution", "uniform",
+        "accuracy", "sweep", "--unit", "volta", "--algorithm", "markidis", "--distribution", "uniform",
         "--k", "16", "--k", "33", "--size", "2", "--seeds", "1", "--output", "FOLDER/sweep.json",
     ),
 }  # fmt: skip
