@@ -10,7 +10,7 @@ __all__ = ["leading_zeros"]
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
-    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""
+    """Return ``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""
     shifted, zeros = _leading(word.width)
     return shifted(word), zeros(word)
 

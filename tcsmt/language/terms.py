@@ -75,7 +75,7 @@ class Term:
 
     @property
     def value(self) -> int | None:
-        """The value of a constant, else None."""
+        """Return the value of a constant, else None."""
         return self.data if self.op == "const" else None  # type: ignore[return-value]
 
     def __add__(self, other: Term | int) -> Term:
@@ -135,11 +135,11 @@ class Term:
         return self._shift("shl", other)
 
     def __rshift__(self, other: Term | int) -> Term:
-        """Logical shift right; a shift by the width or more gives 0."""
+        """Return the logical shift right; a shift by the width or more gives 0."""
         return self._shift("lshr", other)
 
     def ashr(self, other: Term | int) -> Term:
-        """Arithmetic shift right (rounds toward minus infinity)."""
+        """Return the arithmetic shift right (rounds toward minus infinity)."""
         return self._shift("ashr", other)
 
     def _shift(self, op: str, other: Term | int) -> Term:
@@ -151,7 +151,7 @@ class Term:
         return _make(op, self.width, (self, other))
 
     def eq(self, other: Term | int) -> Term:
-        """1 if both words are equal."""
+        """Return 1 if both words are equal."""
         other = _coerce(other, self.width)
         if self is other:
             return TRUE
@@ -160,23 +160,23 @@ class Term:
         return _make("eq", 1, _sorted((self, other)))
 
     def ne(self, other: Term | int) -> Term:
-        """1 if the words differ."""
+        """Return 1 if the words differ."""
         return ~self.eq(other)
 
     def ult(self, other: Term | int) -> Term:
-        """1 if unsigned self < other."""
+        """Return 1 if unsigned self < other."""
         return self._compare("ult", _coerce(other, self.width))
 
     def ule(self, other: Term | int) -> Term:
-        """1 if unsigned self <= other."""
+        """Return 1 if unsigned self <= other."""
         return ~_coerce(other, self.width)._compare("ult", self)
 
     def slt(self, other: Term | int) -> Term:
-        """1 if two's complement self < other."""
+        """Return 1 if two's complement self < other."""
         return self._compare("slt", _coerce(other, self.width))
 
     def sle(self, other: Term | int) -> Term:
-        """1 if two's complement self <= other."""
+        """Return 1 if two's complement self <= other."""
         return ~_coerce(other, self.width)._compare("slt", self)
 
     def _compare(self, op: str, other: Term) -> Term:
@@ -185,7 +185,7 @@ class Term:
         return _make(op, 1, (self, other))
 
     def __getitem__(self, bits: slice | int) -> Term:
-        """Bits ``[high:low]``, both inclusive as in SMT-LIB; ``[i]`` is one bit."""
+        """Return bits ``[high:low]``, both inclusive as in SMT-LIB; ``[i]`` is one bit."""
         high, low = (bits.start, bits.stop) if isinstance(bits, slice) else (bits, bits)
         if not 0 <= low <= high < self.width:
             raise ValueError(f"bits [{high}:{low}] of a term of width {self.width}")
@@ -209,17 +209,17 @@ class Term:
         return _make("extract", high - low + 1, (self,), (high, low))
 
     def concat(self, lower: Term) -> Term:
-        """This word followed by ``lower`` (self holds the most significant bits)."""
+        """Return this word followed by ``lower`` (self holds the most significant bits)."""
         if self.value == 0:
             return lower.zext(self.width + lower.width)
         return _make("concat", self.width + lower.width, (self, lower))
 
     def zext(self, width: int) -> Term:
-        """Zero-extended to ``width`` bits."""
+        """Return the word, zero-extended to ``width`` bits."""
         return self._extend("zext", width)
 
     def sext(self, width: int) -> Term:
-        """Sign-extended to ``width`` bits."""
+        """Return the word, sign-extended to ``width`` bits."""
         return self._extend("sext", width)
 
     def _extend(self, op: str, width: int) -> Term:
@@ -234,7 +234,7 @@ class Term:
         return _make(op, width, (self,))
 
     def ite(self, then: Term | int, otherwise: Term | int) -> Term:
-        """``then`` where this bit is 1, else ``otherwise``."""
+        """Return ``then`` where this bit is 1, else ``otherwise``."""
         if isinstance(then, Term):
             otherwise = _coerce(otherwise, then.width)
         elif isinstance(otherwise, Term):
@@ -273,7 +273,7 @@ _table: dict[tuple[object, ...], _Reference] = {}
 
 
 def _forget(reference: ref[Term], table: dict[tuple[object, ...], _Reference] = _table) -> None:
-    """Called before the node's arguments are let go, so that no other node has their ids yet.
+    """Forget a node, before its arguments are let go, so that no other node has their ids yet.
 
     table: given here, as the module's names are gone when the last nodes are.
     """
@@ -311,19 +311,19 @@ def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Ter
 
 
 def count() -> int:
-    """How many terms there are."""
+    """Return how many terms there are."""
     return len(_table)
 
 
 def const(value: int, width: int) -> Term:
-    """The constant ``value`` modulo 2^width. Raises ValueError for a width below 1."""
+    """Return the constant ``value`` modulo 2^width. Raises ValueError for a width below 1."""
     if width < 1:
         raise ValueError(f"a constant of width {width}")
     return _make("const", width, (), value & _ones(width))
 
 
 def var(name: str, width: int) -> Term:
-    """The free variable ``name`` of ``width`` bits."""
+    """Return the free variable ``name`` of ``width`` bits."""
     return _make("var", width, (), name)
 
 
@@ -332,7 +332,7 @@ TRUE = const(1, 1)
 
 
 def total(*terms: Term) -> Term:
-    """Sum modulo 2^width of words of one width: associative, commutative, n-ary."""
+    """Return the sum modulo 2^width of words of one width: associative, commutative, n-ary."""
     width = terms[0].width
     constant, rest = 0, []
     for term in terms:
@@ -355,7 +355,7 @@ def total(*terms: Term) -> Term:
 
 
 def umax(*terms: Term) -> Term:
-    """Largest of unsigned words of one width: associative, commutative, idempotent, n-ary."""
+    """Return the largest of unsigned words of one width: associative, commutative, idempotent, n-ary."""
     if terms[0].width == 1:
         return any_of(terms)
     distinct = _sorted(set(terms))
@@ -383,12 +383,12 @@ class Macro:
         MACROS[self.name] = self
 
     def __call__(self, *args: Term) -> Term:
-        """The node of the operation on these arguments."""
+        """Return the node of the operation on these arguments."""
         return _make("macro", self.width, args, self.name)
 
 
 def expand(roots: Iterable[Term], native: Callable[[str], bool] = lambda name: False) -> list[Term]:
-    """``roots`` with every macro replaced by its definition, but those whose name is ``native``."""
+    """Return ``roots`` with every macro replaced by its definition, but those whose name is ``native``."""
     roots = list(roots)
     new: dict[Term, Term] = {}
     _expand(roots, native, new)
@@ -408,17 +408,17 @@ def _expand(roots: Iterable[Term], native: Callable[[str], bool], new: dict[Term
 
 
 def all_of(terms: Iterable[Term]) -> Term:
-    """1 if every bit in ``terms`` is 1."""
+    """Return 1 if every bit in ``terms`` is 1."""
     return _bitwise("and", (TRUE, *terms))
 
 
 def any_of(terms: Iterable[Term]) -> Term:
-    """1 if some bit in ``terms`` is 1."""
+    """Return 1 if some bit in ``terms`` is 1."""
     return _bitwise("or", (FALSE, *terms))
 
 
 def operands_first(roots: Iterable[Term], done: Container[Term] = ()) -> list[Term]:
-    """Every node below ``roots`` once, arguments before the nodes that use them; not those ``done``."""
+    """Return every node below ``roots`` once, arguments before what uses them; not those ``done``."""
     seen: set[Term] = set()
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
@@ -440,13 +440,13 @@ def operands_first(roots: Iterable[Term], done: Container[Term] = ()) -> list[Te
 
 
 def variables(roots: Iterable[Term]) -> list[Term]:
-    """The free variables below ``roots``, by name."""
+    """Return the free variables below ``roots``, by name."""
     result = [node for node in operands_first(roots) if node.op == "var"]
     return sorted(result, key=lambda node: str(node.data))
 
 
 def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Term]:
-    """``roots`` with every node that is a key of ``replacement`` replaced by its value."""
+    """Return ``roots`` with every node that is a key of ``replacement`` replaced by its value."""
     new: dict[Term, Term] = dict(replacement)
     for node in operands_first(roots, replacement):
         new[node] = _with_args(node, [new[arg] for arg in node.args])
@@ -458,7 +458,7 @@ _FLAT = 1024
 
 
 def flat(root: Term) -> Term:
-    """The node with each maximum of maxima, and sum of sums, below it one of all their words."""
+    """Return the node with each maximum of maxima, and sum of sums, below it one of all their words."""
     new: dict[Term, Term] = {}
     for node in operands_first([root]):
         args = [new[arg] for arg in node.args]
@@ -474,7 +474,7 @@ def _with_args(node: Term, args: Sequence[Term]) -> Term:
 
 
 def rebuild(node: Term, args: Sequence[Term]) -> Term:
-    """The node's operation on other arguments of the same widths, simplified."""
+    """Return the node's operation on other arguments of the same widths, simplified."""
     return _REBUILD[node.op](node, args)
 
 
@@ -494,7 +494,7 @@ _by_digest = attrgetter("digest")
 
 
 def _by_core(term: Term) -> tuple[int, int]:
-    """An order of addends that does not depend on the width to which they were extended."""
+    """Return a key that orders addends, whatever the width to which they were extended."""
     core = term.args[0] if term.op in ("sext", "zext") else term
     return core.digest, term.digest
 

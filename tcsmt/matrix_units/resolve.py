@@ -55,14 +55,14 @@ class NamedSide:
 
     @property
     def units(self) -> list[Row]:
-        """``rows``. Raises :class:`.TcsmtError` for a side that can only be asked."""
+        """Return ``rows``. Raises :class:`.TcsmtError` for a side that can only be asked."""
         if not self.rows:
             raise TcsmtError(f"{self.text}: {self.questions}")
         return [*self.rows]
 
     @staticmethod
     def of_row(row: Row, text: str = "") -> NamedSide:
-        """A side of one unit."""
+        """Return a side of one unit."""
         return NamedSide(text or row.name, (row,))
 
 
@@ -78,12 +78,12 @@ _SPELLINGS: list[tuple[Callable[[str], bool], Reader]] = []
 def register_files(
     suffixes: Iterable[str], reader: Reader, whole: WholePaths = lambda options: options
 ) -> None:
-    """Files whose names end so, in lower case, are read by this; options may follow after a comma."""
+    """Read files whose names end so, in lower case, by this; options may follow after a comma."""
     _FILES.update(dict.fromkeys(suffixes, (reader, whole)))
 
 
 def register_spelling(takes: Callable[[str], bool], reader: Reader) -> None:
-    """Texts that ``takes`` recognizes are read by this."""
+    """Read texts that ``takes`` recognizes by this."""
     _SPELLINGS.append((takes, reader))
 
 
@@ -121,7 +121,7 @@ def resolve(text: str | os.PathLike[str], like: Model | None = None) -> NamedSid
 
 
 def reference(text: str, row: Row) -> str:
-    """A text that means the row in any folder: its name, or what was given, with whole paths for its files.
+    """Return a text that means the row in any folder: its name, or what was given, with whole paths.
 
     text: what the row was resolved from.
     """
@@ -129,7 +129,7 @@ def reference(text: str, row: Row) -> str:
 
 
 def whole_paths(text: str) -> str:
-    """A text for a unit, with whole paths for the files in it: the leading one, and those that options name.
+    """Return a text for a unit with whole paths for its files: the leading one, and those of options.
 
     Paths are from the present folder.
     """

@@ -48,7 +48,7 @@ _PREPARED = 1 << 18
 
 
 def threads_in_use() -> int:
-    """Threads for large batches: ``$TCSMT_THREADS``, else the processors that this process may use."""
+    """Return threads for large batches: ``$TCSMT_THREADS``, else as many as this process has processors."""
     text = os.environ.get("TCSMT_THREADS", "")
     if text:
         if not text.isdecimal() or int(text) < 1:
@@ -144,7 +144,7 @@ class RowCode:
         return result
 
     def _run(self, arrays: Sequence[Array], result: Array) -> None:
-        """Of whole vectors of rows, in this thread."""
+        """Run whole vectors of rows, in this thread."""
         self._call(arrays, result)
 
     def _call(self, arrays: Sequence[Array], result: Array, *more: int) -> None:
@@ -179,7 +179,7 @@ class FloatRowCode(RowCode):
 
 
 class AdaptiveDispatch:
-    """How many rows of a batch or a product are next, and whether a form is tried on them.
+    """A choice of how many rows of a batch or a product are next, and whether a form is tried on them.
 
     first: of rows that are tried. As long as the form serves, more and more of them are; where it fails for
     more than the share ``failing``, integers serve for all, and for a while after them.
@@ -249,7 +249,7 @@ class ColumnCode:
         columns: Sequence[Array],
         trial: AdaptiveDispatch,
     ) -> None:
-        """For each of ``rows`` rows: ``width`` neighbouring columns, ``steps`` chained instructions.
+        """Run, for each of ``rows`` rows, ``width`` neighbouring columns, ``steps`` chained instructions.
 
         inputs: for every operand its array and the distances, in elements, from lane to lane and
         from row to row. columns: what is prepared of a and b, each array laid out as its operand's.
@@ -341,7 +341,7 @@ class FloatColumnCode(ColumnCode):
         return np.flatnonzero(flags)
 
     def _again(self, rows: Array, steps: int, d: Array, inputs: Sequence[Strided]) -> None:
-        """Some rows by integers. rows: their numbers."""
+        """Compute some rows again, by integers. rows: their numbers."""
         result = np.empty((rows.size, self.width), dtype=d.dtype)
         parts = []
         for operand, (array, lane, group) in zip(self._inputs, inputs, strict=True):
@@ -354,13 +354,13 @@ class FloatColumnCode(ColumnCode):
 
 
 def _function(name: str, text: str, *arguments: Any) -> Callable[..., None]:
-    """A function of LLVM text; the number of groups comes before its arguments."""
+    """Return a function of LLVM text; the number of groups comes before its arguments."""
     address = functions(declared(text), [name])[name]
     return ctypes.CFUNCTYPE(None, ctypes.c_int64, *arguments)(address)
 
 
 def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
-    """``work`` on every item, in as many threads as are in use; the first error is raised."""
+    """Run ``work`` on every item, in as many threads as are in use; the first error is raised."""
     count = min(len(items), threads_in_use())
     if count < 2:
         for item in items:

@@ -64,7 +64,7 @@ class FloatRows(KernelSource):
         return converts_half() or all(through_half(var("x", f.width), f) is None for f in _formats(block))
 
     def rows(self) -> str:
-        """A function ``rows`` over arrays (rows, lanes) in memory order.
+        """Return a function ``rows`` over arrays (rows, lanes) in memory order.
 
         The array ``%failed`` has a bit for each row, the lowest one first: whether its result says nothing.
         """
@@ -125,8 +125,8 @@ def _chained(model: Model, block: ProvedBlock) -> list[Term]:
 
 
 def _by_half(block: ProvedBlock, names: str) -> list[Term]:
-    """A form's result and its guard, in which numbers of some operands are converted by way of binary16 where
-    that is shorter. Of words that are special they say nothing.
+    """Return a form's result and its guard, in which numbers of some operands are converted by way of
+    binary16 where that is shorter. Of words that are special they say nothing.
     """
     own, short = block.model.trace, dict[Term, Term]()
     words = {"a": own.a, "b": own.b, "c": [own.c]}
@@ -156,14 +156,14 @@ class FloatColumns(KernelSource):
 
     @classmethod
     def of(cls, block: ProvedBlock) -> FloatColumns | None:
-        """None where lanes are prepared in different ways."""
+        """Return the columns of a block; None where lanes are prepared in different ways."""
         words = block.model.trace
         roots = [root for (root,) in fitted(_by_half(block, "c" if converts_half() else ""), _native())]
         own = prepared({"a": words.a, "b": words.b}, roots)
         return None if own is None else cls(block, roots, own)
 
     def outer(self) -> str:
-        """A function ``outer`` as that of the integers, of what is prepared.
+        """Return a function ``outer`` as that of the integers, of what is prepared.
 
         Where the results say nothing for some column of a row, its byte in the array ``%failed`` is 1.
         """
@@ -210,14 +210,14 @@ class FloatColumns(KernelSource):
         )
 
     def stored_bits(self, name: str) -> list[int]:
-        """Bits of what is stored for each word of a or of b: of a, no fewer than 32, so that a load alone
-        repeats it in a vector.
+        """Return how many bits are stored for each word of a or b: of a, no fewer than 32, so that a load
+        alone repeats it in a vector.
         """
         (own,) = (own for own in self.prepared if own.name == name)
         return [max(bits, 32) if name == "a" else bits for bits in own.bits]
 
     def prepare(self, name: str) -> str:
-        """A function ``prepare`` over one array of words of a or b, and one for each result."""
+        """Return a function ``prepare`` over one array of words of a or b, and one for each result."""
         (own,) = (own for own in self.prepared if own.name == name)
         (operand,) = (operand for operand in self.inputs if operand.name == name)
         e, word = self._emitter(), own.words[0]
@@ -237,7 +237,7 @@ class FloatColumns(KernelSource):
         return over_groups("prepare", f"ptr noalias %{name}{results}", e.text)
 
     def _place(self, e: Emitter, own: PreparedWords, start: str) -> str:
-        """Of a step's first words that are prepared: lanes lie side by side."""
+        """Return the place of a step's first words that are prepared: lanes lie side by side."""
         moved = e.emit(f"mul i64 %s, {len(own.words) * (1 if own.name == 'a' else self.width)}")
         return e.emit(f"add i64 {start}, {moved}")
 
@@ -260,7 +260,7 @@ class FloatColumns(KernelSource):
 
 @dataclass(frozen=True)
 class _Prepared:
-    """Where a variable is: which result that is prepared of an operand, its lane, and its elements' bits."""
+    """The place of a variable: a result prepared of an operand, its lane, and its elements' bits."""
 
     name: str
     number: int
@@ -305,7 +305,7 @@ def _computed(
 def _over_lanes(
     roots: Sequence[Term], sources: Mapping[Term, _Prepared]
 ) -> tuple[list[list[_Reduction]], list[Term]]:
-    """Sums and maxima of what is alike in lanes that lie equally far apart, those together that one loop can
+    """Return sums and maxima of what is alike in lanes equally far apart, those together that one loop can
     make; and the roots of their variables.
     """
     loops: dict[tuple[int, ...], list[_Reduction]] = {}
@@ -367,12 +367,12 @@ def _besides(arg: Term, sources: Mapping[Term, _Prepared]) -> list[Term]:
 
 
 def _turn(count: int, most: int) -> int:
-    """Lanes in one turn of a loop over so many, with two turns at least."""
+    """Return how many lanes one turn of a loop over so many takes, with two turns at least."""
     return next(size for size in range(min(most, count // 2), 0, -1) if count % size == 0)
 
 
 class _Failures:
-    """Where a guard is 1, gathered over many steps with few instructions.
+    """Failures of a guard, gathered over many steps with few instructions.
 
     A guard is a disjunction. Of a word whose first bit says it, the disjunction of all words is kept; of a
     word that may not reach some limit, the largest.
@@ -388,11 +388,11 @@ class _Failures:
 
     @property
     def _kept(self) -> list[_Part]:
-        """One for each word that is kept."""
+        """Return one for each word that is kept."""
         return list({part.key: part for part in self.parts}.values())
 
     def carried(self, e: Emitter) -> list[tuple[str, str, str]]:
-        """Names of what is kept before and after a step, and the type."""
+        """Return names of what is kept before and after a step, and the type."""
         return [
             (f"%failed.{number}.before", f"%failed.{number}", e.type(part.bits))
             for number, part in enumerate(self._kept)
@@ -464,7 +464,7 @@ def _part(term: Term) -> _Part:
 
 
 def _store_flag(e: Emitter, flags: str) -> None:
-    """Whether some flag is 1, into the byte of this group."""
+    """Store whether some flag is 1, into the byte of this group."""
     byte = e.emit(f"zext i1 {some(e, flags)} to i8")
     address = e.emit("getelementptr i8, ptr %failed, i64 %g")
     e.lines.append(f"  store i8 {byte}, ptr {address}, align 1")

@@ -28,11 +28,11 @@ class IntegerSource(KernelSource):
         self.uses_floats = uses_floats(operands_first([self._root, self._plain, self._guard]))
 
     def rows(self) -> str:
-        """A function ``rows`` over arrays (rows, lanes) in memory order."""
+        """Return a function ``rows`` over arrays (rows, lanes) in memory order."""
         return self._over_rows(lambda e: self._result(e, self._read_rows))
 
     def outer(self) -> str:
-        """A function ``outer``: one vector of columns for each row, through several steps.
+        """Return a function ``outer``: one vector of columns for each row, through several steps.
 
         A's words (and their scales) are the same in every column.
         """

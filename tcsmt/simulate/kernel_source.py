@@ -37,7 +37,7 @@ class OperandArray:
 
     @property
     def bits(self) -> int:
-        """Bits of a stored word."""
+        """Return how many bits a stored word has."""
         return unsigned(self.format).itemsize * 8
 
 
@@ -60,7 +60,7 @@ def lanes(model: Model) -> dict[Term, int]:
 
 
 class KernelSource:
-    """What the functions of a kernel are written from.
+    """The source of a kernel's functions.
 
     inputs: the model's arrays. k: lanes. width: rows, or columns, in a vector. uses_floats: whether the state
     of the floating-point unit can change the results. vector: bits of a vector of input words.
@@ -81,7 +81,7 @@ class KernelSource:
         return Emitter(self.width, self._least, prefix, block=block)
 
     def _read_rows(self, e: Emitter, rooms: Collection[str] = (), order: Sequence[int] = ()) -> None:
-        """The words of some rows. rooms: names of operands that go to memory. order: of their lanes there."""
+        """Read the words of some rows. rooms: operands that go to memory. order: of their lanes there."""
         for operand in self.inputs:
             for lane, (bits, vector) in enumerate(self._gathered(e, operand)):
                 term = operand.terms[lane]
@@ -93,7 +93,7 @@ class KernelSource:
                     e.register[term] = word
 
     def _over_rows(self, write: Callable[[Emitter], str], parameters: str = "", entry: str = "") -> str:
-        """write: gives the register of the results. entry: what comes before all rows."""
+        """Write the loop over rows. write: gives the results' register. entry: what comes first."""
         e = self._emitter()
         self._store(e, write(e), e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
@@ -101,7 +101,7 @@ class KernelSource:
         return over_groups("rows", signature, e.text, last=e.block, entry=entry)
 
     def _read_step(self, e: Emitter, starts: Mapping[str, str], besides: Sequence[str]) -> None:
-        """The words of a step of each operand but those ``besides``. starts: of the rows' words."""
+        """Read the words of a step of each operand but those ``besides``. starts: of the rows' words."""
         for operand in self.inputs:
             if operand.name in besides:
                 continue
@@ -125,9 +125,9 @@ class KernelSource:
         carried: Sequence[tuple[str, str, str]] = (),
         ended: Callable[[Emitter], None] = lambda e: None,
     ) -> str:
-        """write: gives the register of a step's results, of c's in ``%c.word``. carried: what else goes from
-        step to step, 0 at first: names before and after a step, and the type. ended: writes what comes after
-        the last step.
+        """Write the loop over steps. write: gives a step's results, c's in ``%c.word``. carried: what else
+        goes from step to step, 0 at first: names before and after a step, and the type. ended: writes what
+        comes after the last step.
         """
         before, e, after = self._emitter("b"), self._emitter(block="step"), self._emitter("a")
         starts = {o.name: before.emit(f"mul i64 %g, %{o.name}.group") for o in self.inputs}
@@ -161,7 +161,7 @@ finish:
         return over_groups("outer", signature, body, last="finish")
 
     def _gathered(self, e: Emitter, operand: OperandArray) -> Iterator[tuple[int, str]]:
-        """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
+        """Yield a vector for each lane, from rows one after the other, and the bits of its elements."""
         bits, lanes = operand.bits, len(operand.terms)
         base = e.emit(f"mul i64 %g, {self.width * lanes}")
         if lanes == 1:
@@ -209,7 +209,7 @@ finish:
     def _parts(
         self, e: Emitter, operand: OperandArray, base: str, bits: int, columns: int, column: int
     ) -> dict[tuple[tuple[int, int], ...], str]:
-        """Vectors as they lie in memory, of the columns from one on: by row and column of the elements of
+        """Return vectors as they lie in memory, of the columns from one on: by row and column of elements of
         their first parts.
         """
         size = _SHUFFLED // bits
@@ -232,7 +232,7 @@ finish:
     def _interleaved(
         self, e: Emitter, bits: int, vectors: Mapping[tuple[tuple[int, int], ...], str], bit: int
     ) -> dict[tuple[tuple[int, int], ...], str]:
-        """Each vector with that whose rows are ``bit`` more. vectors: by row and column of their elements."""
+        """Return each vector with that whose rows are ``bit`` more. vectors: by elements' row and column."""
         new, kind, size = {}, e.type(bits), _SHUFFLED // bits
         for places, vector in vectors.items():
             others = tuple((row + bit, column) for row, column in places)
@@ -294,11 +294,11 @@ def some(e: Emitter, flags: str) -> str:
 
 
 def load(e: Emitter, operand: OperandArray, place: str, kind: str = "") -> str:
-    """A vector of an operand's words, or what else ``kind`` says, from a place in its array."""
+    """Return a vector of an operand's words, or what else ``kind`` says, from a place in its array."""
     return e.load(f"%{operand.name}{e.suffix}", operand.bits, place, kind)
 
 
 def _joined(e: Emitter, kind: str, length: int, first: str, second: str) -> str:
-    """One vector of the elements of two."""
+    """Return one vector of the elements of two."""
     mask = ", ".join(f"i32 {place}" for place in range(length))
     return e.emit(f"shufflevector {kind} {first}, {kind} {second}, <{length} x i32> <{mask}>")

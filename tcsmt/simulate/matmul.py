@@ -33,7 +33,7 @@ _PORTION = 1 << 22
 def chained(
     a: Any, b: Any, c: Any, *, model: Model, progress: Callable[[int, int], None] | None = None
 ) -> Array:
-    """``A·B + C`` by one chain of the unit's instructions along K: an array (M, N) of the output's dtype.
+    """Return ``A·B + C`` by a chain of the unit's instructions along K: (M, N) of the output's dtype.
 
     a: (M, K). b: (K, N). c: (M, N). Dtypes as for :func:`tcsmt.simulate.rows.simulate`. For units without
     block scales. progress(done, all): called now and then, with numbers of dot-adds.
@@ -73,13 +73,13 @@ def check_chain(model: Model, length: int) -> None:
 
 
 class Progress:
-    """How much of some dot-adds is done; threads add to it."""
+    """The number of dot-adds that are done; threads add to it."""
 
     def __init__(self, total: int, report: Callable[[int, int], None] | None) -> None:
         self.done, self.total, self.report, self.lock = 0, total, report, Lock()
 
     def add(self, dot_adds: int) -> None:
-        """So many more are done."""
+        """Count so many more as done."""
         with self.lock:
             self.done += dot_adds
             if self.report is not None:
@@ -91,7 +91,7 @@ _ROWS_ALONG_K = ("a", "scale_a")
 
 
 def _padded(x: Words, model: Model) -> Words:
-    """Matrices with zeros up to a multiple of the instruction's K, and rows contiguous."""
+    """Return matrices with zeros up to a multiple of the instruction's K, and rows contiguous."""
     steps = -(-x.a.shape[1] // model.k)
     each = {"a": model.k, "b": model.k, "scale_a": model.scales, "scale_b": model.scales}
 
@@ -105,7 +105,7 @@ def _padded(x: Words, model: Model) -> Words:
 
 
 def chain_words(model: Model, matrices: Words, seen: Progress) -> Array:
-    """Words in, words out: one chain of instructions along K for every element.
+    """Run one chain of instructions along K for every element: words in, words out.
 
     matrices: words: a of shape (M, K), b of (K, N), c of (M, N). Returns words of shape (M, N) and of
     ``unsigned(model.d_format)``.
@@ -160,7 +160,7 @@ def _panel(
     made: ColumnCode, model: Model, matrices: Words, of_a: Sequence[Array], d: Array, column: int,
     seen: Progress,
 ) -> None:  # fmt: skip
-    """All rows of as many columns as a vector holds. of_a: what is prepared of A."""
+    """Compute all rows of as many columns as a vector holds. of_a: what is prepared of A."""
     m, width = d.shape[0], made.width
     count = min(width, d.shape[1] - column)
     columns = slice(column, column + count)
@@ -200,7 +200,7 @@ def _panel(
 
 
 def _rows(model: Model, matrices: Words, part: slice) -> Array:
-    """Without a compiler: every pair of a row and a column, one instruction after the other."""
+    """Compute without a compiler: every pair of a row and a column, one instruction after the other."""
     m, n = matrices.c[part].shape
     steps = matrices.a.shape[1] // model.k
     words = matrices.c[part].reshape(-1)

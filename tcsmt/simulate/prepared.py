@@ -19,7 +19,7 @@ _LEAST = 16
 
 @dataclass(frozen=True)
 class PreparedWords:
-    """What is computed of an operand's words. terms: for each result, one term for each lane."""
+    """Results that are computed of an operand's words. terms: for each result, one term for each lane."""
 
     name: str
     words: tuple[Term, ...]
@@ -27,7 +27,7 @@ class PreparedWords:
 
     @cached_property
     def inputs(self) -> list[list[Term]]:
-        """Variables that stand for the results."""
+        """Return variables that stand for the results."""
         return [
             [var(f"{self.name}.{number}, lane {lane}", term.width) for lane, term in enumerate(lanes)]
             for number, lanes in enumerate(self.terms)
@@ -35,7 +35,7 @@ class PreparedWords:
 
     @property
     def bits(self) -> list[int]:
-        """Of the elements that hold each result."""
+        """Return how many bits the elements have that hold each result."""
         return [max(_LEAST, container(lanes[0].width)) for lanes in self.terms]
 
 

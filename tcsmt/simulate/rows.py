@@ -46,12 +46,12 @@ class Batch:
         return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
 
     def __getitem__(self, places: Any) -> Self:
-        """Some rows: a slice, a list or an array of numbers, or a mask."""
+        """Return some rows: a slice, a list or an array of numbers, or a mask."""
         return replace(self, **{name: column[places] for name, column in self._arrays.items()})
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
-        """All rows of batches of one kind, in order; what rows share is that of the first batch."""
+        """Return all rows of batches of one kind, in order; what rows share is that of the first batch."""
         columns = [part._arrays for part in parts]
         return replace(parts[0], **{name: np.concatenate([c[name] for c in columns]) for name in columns[0]})
 
@@ -84,7 +84,7 @@ def _program(model: Model) -> Program:
 
 
 def run_words(model: Model, operands: Words) -> Array:
-    """Words in, words out, shape (rows,).
+    """Run the model: words in, words out, shape (rows,).
 
     Compiled with the extra ``fast``, unless the batch is small; the same bits either way.
     Raises :class:`.TcsmtError` for scales that do not fit.
@@ -137,7 +137,7 @@ def run_together(
 
 
 def _columns(model: Model, operands: Words) -> dict[str, Array]:
-    """Each input of a model by its name: an array of all rows."""
+    """Return each input of a model by its name: an array of all rows."""
     columns = operands.map(lambda words: np.moveaxis(words, -1, 0) if words.ndim > 1 else words).flat()
     return dict(zip(model.input_names, columns, strict=True))
 
@@ -165,7 +165,7 @@ def _check_scales(model: Model, scale_a: Any, scale_b: Any) -> None:
 
 
 def _words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
-    """Scales are never rounded."""
+    """Return the words of values; scales are never rounded."""
     if name.startswith("scale"):
         return to_words(fmt, values, name)
     return operand_words(fmt, values, name, operands)

@@ -25,7 +25,7 @@ _HINT = f"the environment variable {_NAMED} names another folder"
 
 
 def digest(content: bytes) -> bytes:
-    """16 bytes that tell contents apart."""
+    """Return 16 bytes that tell contents apart."""
     return blake2b(content, digest_size=16).digest()
 
 

@@ -37,7 +37,7 @@ def _nothing(records: Mapping[str, Record]) -> Record:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where records stand in a file.
+    """The places of records in a file.
 
     name: the field that holds them; "": they are all that the file has. key: a record's key, where the
     records are an array; None: they are an object, by key. head: the file's other fields, from the records.
@@ -83,7 +83,7 @@ class Layout:
 
 
 class LockedFile(ABC):
-    """What is kept in a file that one run at a time has; with no path it is kept nowhere.
+    """A file of results that one run at a time has; with no path it is kept nowhere.
 
     Raises :class:`.TcsmtError` where another run has the file, and where :meth:`_take` refuses it: then
     nobody has it.
@@ -273,7 +273,7 @@ class AnswerLog(LockedFile):
         return f"{counted(count, 'entry', 'entries')}; {GOES_ON}" if count else ""
 
     def _read(self, content: bytes) -> int:
-        """Every whole record; where the last one ends."""
+        """Read every whole record; return where the last one ends."""
         place = len(_HEAD)
         while True:
             start = place + _KEY + _LENGTH

@@ -135,7 +135,7 @@ def decisive_first(sets: Sequence[int], chosen: Sequence[int]) -> list[int]:
 
 
 def _maximal(distinct: Mapping[int, int]) -> list[int]:
-    """Numbers of the sets, given with their numbers, that lie in no other one."""
+    """Return numbers of the sets, given with their numbers, that lie in no other one."""
     kept: dict[int, int] = {}
     for members in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
         if members and not any(members & ~other == 0 for other in kept):
@@ -144,7 +144,7 @@ def _maximal(distinct: Mapping[int, int]) -> list[int]:
 
 
 def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]:
-    """Sets that cover the whole, each the first of those that hold most of what is left."""
+    """Return sets that cover the whole, each the first of those that hold most of what is left."""
     chosen: list[int] = []
     while whole:
         best = max(useful, key=lambda n: ((sets[n] & whole).bit_count(), -n))
@@ -156,7 +156,7 @@ def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]
 def _minimum(
     sets: Sequence[int], useful: Sequence[int], whole: int, most: int
 ) -> tuple[list[int] | None, bool]:
-    """A choice of fewer than ``most`` sets, the smallest; None: there is none. And whether that is sure.
+    """Return a choice of fewer than ``most`` sets, the smallest, or None; and whether that is sure.
 
     Branch and bound: one of the sets that hold the rarest member is in every choice.
     """

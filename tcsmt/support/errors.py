@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Exit(IntEnum):
-    """What every command exits with; the first four as cmp(1) has them.
+    """The exit codes of every command; the first four as cmp(1) has them.
 
     Stopped by a signal, a command exits with 128 and the signal's number (:mod:`tcsmt.__main__`).
     """
@@ -52,7 +52,7 @@ class TcsmtError(ValueError):
     exit_code: ClassVar[Exit] = Exit.BAD_INPUT
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By its message, so that one raised in another process arrives here."""
+        """Pickle it by its message, so that one raised in another process arrives here."""
         return _as_raised, (type(self), str(self))
 
 
@@ -71,7 +71,7 @@ def _as_raised(kind: type[TcsmtError], message: str) -> TcsmtError:
 
 
 class InternalError(TcsmtError):
-    """Two results that must be the same are not: an error in this package, or in what it relies on."""
+    """An error in this package, or in what it relies on: two results that must be the same are not."""
 
     exit_code = Exit.CONTRADICTION
 
@@ -139,7 +139,7 @@ def _near(text: str, names: Sequence[str], most: int, cutoff: float) -> list[str
 
 
 def choose(kind: str, given: str, allowed: Iterable[str], see: str = "") -> str:
-    """``given`` as spelt among ``allowed`` (case ignored), or :class:`UnknownName`."""
+    """Return ``given`` as spelt among ``allowed`` (case ignored). Raises :class:`UnknownName`."""
     names, text = list(allowed), str(given)  # a caller's value may be no text at all
     if text in names:
         return text

@@ -38,7 +38,7 @@ def wrote(path: Path, holds: str = "") -> None:
 
 
 def forget(path: Path) -> None:
-    """A file that was written is there no more, or is nobody's business."""
+    """Forget a file that was written: it is there no more, or is nobody's business."""
     _WRITTEN.pop(path, None)
 
 
@@ -70,7 +70,7 @@ def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
 
 
 def store_bytes(path: Path, content: bytes) -> None:
-    """:func:`replace_bytes` for a file that is not a result.
+    """Write as :func:`replace_bytes` does, for a file that is not a result.
 
     A link stays one, and what it names is written. A file that is replaced keeps its mode and its owner; a
     new one has what the umask leaves. A device, a pipe and a file of several names are written in place.
@@ -105,6 +105,6 @@ def _replace(path: Path, content: bytes, before: os.stat_result | None) -> None:
 
 
 def replace_text(path: Path, text: str, holds: str = "") -> None:
-    """:func:`replace_bytes` for UTF-8 text, which is compressed if the file's name ends in ``.xz``."""
+    """Write UTF-8 text as :func:`replace_bytes` does; it is compressed if the file's name ends in ``.xz``."""
     content = text.encode()
     replace_bytes(path, lzma.compress(content) if path.suffix.lower() == COMPRESSED else content, holds)

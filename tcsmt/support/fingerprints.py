@@ -50,7 +50,7 @@ _PLAIN = (bool, bytes, complex, float, int, str, type(None))
 
 
 class _Unknown(Exception):
-    """What a function depends on is not known."""
+    """An error: what a function depends on is not known."""
 
 
 def fingerprint(function: Any) -> str | None:
@@ -128,7 +128,7 @@ def _marks(function: Any, seen: set[int]) -> Iterator[bytes]:
 
 
 def _marks_of_code(code: CodeType) -> Iterator[bytes]:
-    """Instructions, names and constants: the same in each run, which marshalled code is not."""
+    """Yield instructions, names and constants: the same in each run, which marshalled code is not."""
     yield code.co_code
     yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)).encode()
     for constant in code.co_consts:
@@ -160,7 +160,7 @@ def _marks_of_module(name: str) -> Iterator[bytes]:
 
 
 def _path(name: str) -> Path | None:
-    """A module's file; None where there is none, as of an attribute of a module."""
+    """Return a module's file; None where there is none, as of an attribute of a module."""
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)

@@ -13,7 +13,7 @@ __all__ = ["interrupted_once", "on_stop", "stops_waiting"]
 
 @contextmanager
 def interrupted_once() -> Iterator[None]:
-    """The first Ctrl-C inside raises KeyboardInterrupt; the next one does what it did before.
+    """Let the first Ctrl-C inside raise KeyboardInterrupt; the next one does what it did before.
 
     In another thread than the main one, and where Ctrl-C is ignored, nothing is changed.
     """

@@ -22,7 +22,7 @@ def ignore(text: str) -> None:
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
-    """Something to call with how far a run is of which nobody knows how long it will be.
+    """Yield something to call with how far a run is of which nobody knows how long it will be.
 
     Nothing is shown where standard error is no terminal.
     """
@@ -41,7 +41,7 @@ def progress_line() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progress_bar(*, lines: bool = True) -> Iterator[ProgressCallback]:
-    """Something to call with what is done, of how many, and what was done last.
+    """Yield something to call with what is done, of how many, and what was done last.
 
     lines: whether there are lines where standard error is no terminal.
     """

@@ -36,7 +36,7 @@ _MEMORY = 1 << 27
 
 
 def read_bytes(path: Path, most: int = 0) -> bytes:
-    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
+    """Return a file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`.
 
     most: bytes that it may have, if fewer than any file may; :class:`.TooLarge` is raised for more.
     """
@@ -69,7 +69,7 @@ def most_unpacked(size: int) -> int:
 
 
 def _unpacked(content: bytes, most: int) -> bytes:
-    """At most so many bytes of what was compressed; a file may be several such streams."""
+    """Return at most so many bytes of what was compressed; a file may be several such streams."""
     if not content:
         raise EOFError
     parts: list[bytes] = []
@@ -102,7 +102,7 @@ def json_of(content: str | bytes, **options: Any) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object with these keys. Raises :class:`ValueError` for a key that is there twice."""
+    """Return an object with these keys. Raises :class:`ValueError` for a key that is there twice."""
     result = dict(pairs)
     if len(result) < len(pairs):
         seen: set[str] = set()
@@ -124,12 +124,12 @@ _LOOKED_AT = 50
 
 
 def read_toml(path: Path) -> tuple[list[str], dict[str, Any]]:
-    """A file's lines, and what they say. Raises :class:`.TcsmtError`, which names the file and the line."""
+    """Return a file's lines, and what they say. Raises :class:`.TcsmtError` with the file and the line."""
     return toml_of(path, read_bytes(path, _MOST_OF_TOML))
 
 
 def toml_of(path: Path, content: bytes) -> tuple[list[str], dict[str, Any]]:
-    """:func:`read_toml` of a file whose content has been read."""
+    """Return what :func:`read_toml` does, of a file whose content has been read."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         values = tomllib.loads(text)
@@ -155,7 +155,7 @@ def _check(path: Path, value: object) -> None:
 
 @dataclass
 class TomlFile:
-    """What a file or one of its tables says, and the file's lines, which errors name.
+    """The content of a file or one of its tables, and the file's lines, which errors name.
 
     within: of a table of an array of tables, the array's name; number: which one of them, from 0.
     """
@@ -167,7 +167,7 @@ class TomlFile:
     number: int = 0
 
     def at(self, key: str) -> str:
-        """``FILE:LINE`` of a key; of any other, that of the table, or ``FILE``.
+        """Return ``FILE:LINE`` of a key; of any other, that of the table, or ``FILE``.
 
         No TOML library, tomlkit among them, says on which line a value stands.
         """
@@ -189,11 +189,11 @@ class TomlFile:
         return place_text
 
     def error(self, key: str, message: str) -> TcsmtError:
-        """An error about a key."""
+        """Return an error about a key."""
         return TcsmtError(f"{self.at(key)}: {message}")
 
     def text(self, key: str) -> str:
-        """The value of a key that is one line of text."""
+        """Return the value of a key that is one line of text."""
         value = self.given[key]
         if not isinstance(value, str) or not value or not value.isprintable():
             raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
@@ -209,7 +209,7 @@ def _parses(lines: list[str]) -> bool:
 
 
 def _syntax(path: Path, text: str, message: str) -> str:
-    """tomllib's error as ``FILE:LINE: what (what the line is)``."""
+    """Return tomllib's error as ``FILE:LINE: what (what the line is)``."""
     place = re.search(r" \(at line (\d+), column \d+\)$", message)
     lines = text.split("\n")
     number = int(place[1]) if place else len(lines) - (not lines[-1])
@@ -222,6 +222,6 @@ def _syntax(path: Path, text: str, message: str) -> str:
 
 
 def shown_value(value: object) -> str:
-    """A value as the file has it, or its beginning."""
+    """Return a value as the file has it, or its beginning."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -24,7 +24,7 @@ def columns(
     least: int = 0,
     within: int | None = None,
 ) -> list[str]:
-    """Rows with their cells below each other; a row may lack its last cells.
+    """Return rows with their cells below each other; a row may lack its last cells.
 
     aligned: "<" or ">" for each column, the last one for all that follow. least: width of
     a column. within: the width of the table, for which the cells of all columns but the first are wrapped.
@@ -51,7 +51,7 @@ def columns(
 
 
 def markdown(head: Sequence[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    """A Markdown table.
+    """Return a Markdown table.
 
     >>> markdown(["unit", "K"], [["volta", 4]])
     ['| unit | K |', '|---|---|', '| volta | 4 |']
@@ -86,7 +86,7 @@ class Result:
         return Exit.ANSWERED
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: what the command prints with ``--json``."""
+        """Return the result as plain data: what the command prints with ``--json``."""
         return {"tcsmt": __version__, **self._facts()}
 
     def __str__(self) -> str:
@@ -103,5 +103,5 @@ guard_members(Result)
 
 
 def json_text(data: dict[str, Any]) -> str:
-    """Plain data as the text of a JSON document, which says which version wrote it."""
+    """Return plain data as the text of a JSON document, which says which version wrote it."""
     return json.dumps({"tcsmt": __version__, **data}, indent=1, ensure_ascii=False)

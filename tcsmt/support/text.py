@@ -13,7 +13,7 @@ _COUNTED = re.compile(r"([a-z]*)(-?\d+)")
 
 
 def agreeing(number: int, one: str, several: str = "") -> str:
-    """The words that agree with a number; several: what goes with all but 1, if it is not the noun's plural.
+    """Return words that agree with a number; several: for all but 1, if not the noun's plural.
 
     >>> agreeing(2, "row"), agreeing(0, "hypothesis"), agreeing(1, "tells", "tell")
     ('rows', 'hypotheses', 'tells')
@@ -24,7 +24,7 @@ def agreeing(number: int, one: str, several: str = "") -> str:
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """A number, and the words that agree with it.
+    """Return a number, and the words that agree with it.
 
     >>> counted(1, "row"), counted(0, "mismatch"), counted(2, "unit differs", "units differ")
     ('1 row', '0 mismatches', '2 units differ')
@@ -33,7 +33,7 @@ def counted(number: int, one: str, several: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """The text, with what a terminal would not print as a character of this line written as an escape.
+    """Return the text, with what a terminal would not print as a character of this line written as an escape.
 
     >>> one_line("a name"), one_line("two\nlines")
     ('a name', 'two\\nlines')
@@ -51,7 +51,7 @@ def quotation(text: str) -> str:
 
 
 def ranges(names: Iterable[str]) -> list[str]:
-    """The names in order, three or more that count up as one range.
+    """Return the names in order, three or more that count up as one range.
 
     >>> ranges(["a1", "a2", "a3", "b0", "b1", "c"])
     ['a1..a3', 'b0', 'b1', 'c']

@@ -46,7 +46,7 @@ def _of(root: Term) -> bytes:
 
 
 def _node(node: Term) -> bytes:
-    """From the digests of the arguments."""
+    """Return the digest of a node, from the digests of the arguments."""
     arguments = [_known[arg] for arg in node.args]
     if node.op in _ANY_ORDER:
         arguments.sort()

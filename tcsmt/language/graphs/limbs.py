@@ -81,7 +81,7 @@ class _Splitter:
         return _SPLIT[node.op](self, node, args)
 
     def widths(self, width: int) -> list[int]:
-        """Of the limbs of a word."""
+        """Return the widths of the limbs of a word."""
         whole, rest = divmod(width, self.limb)
         return [self.limb] * whole + ([rest] if rest else [])
 
@@ -90,7 +90,7 @@ class _Splitter:
         return [const(0, part) for part in self.widths(width)]
 
     def cut(self, parts: Sequence[Term]) -> Limbs:
-        """Adjacent words of any widths, the lowest first, as limbs."""
+        """Return adjacent words of any widths, the lowest first, as limbs."""
         result: Limbs = []
         rest: Term | None = None
         for part in parts:
@@ -101,7 +101,7 @@ class _Splitter:
         return [*result, rest] if rest is not None else result
 
     def _joined(self, upper: Term, lower: Term, result: Limbs) -> Term:
-        """``upper`` above ``lower``; a limb that is full goes to ``result``."""
+        """Put ``upper`` above ``lower``; a limb that is full goes to ``result``."""
         room = self.limb - lower.width
         if upper.width <= room:
             return upper.concat(lower)
@@ -109,7 +109,7 @@ class _Splitter:
         return upper[upper.width - 1 : room]
 
     def slice(self, limbs: Limbs, high: int, low: int) -> Limbs:
-        """Bits ``high`` to ``low`` of a word."""
+        """Return bits ``high`` to ``low`` of a word."""
         parts = []
         for number, limb in enumerate(limbs):
             start = number * self.limb
@@ -126,7 +126,7 @@ class _Splitter:
         return pieces(node, self.limb)
 
     def bitwise(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """Bit by bit, so limb by limb."""
+        """Compute limb by limb what is computed bit by bit."""
         return [rebuild(node, list(column)) for column in zip(*args, strict=True)]
 
     def ite(self, node: Term, args: Sequence[Limbs]) -> Limbs:
@@ -149,7 +149,7 @@ class _Splitter:
         return _sum(x, [~limb for limb in y], TRUE)
 
     def mul(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """By digits of half a limb: a limb holds a product of two, and the sum of a column of halves."""
+        """Multiply by digits of half a limb: a limb holds a product, and a column's sum of halves."""
         half = self.limb // 2
         x, y = (digits(arg, self.limb) for arg in args)
         if 2 * len(x) >= 1 << half:  # so many halves are in a column, and what is carried into it
@@ -176,7 +176,7 @@ class _Splitter:
         return [_less(x, y)]
 
     def slt(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """The top limbs have the signs; below them as unsigned words."""
+        """Compare signed words: the top limbs have the signs; below them as unsigned words."""
         (*low_x, x), (*low_y, y) = args
         return [x.slt(y) | (x.eq(y) & _less(low_x, low_y))]
 
@@ -213,14 +213,14 @@ class _Splitter:
         return self._shifted(limbs, amount, left=False)
 
     def ashr(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """Of the complement where the sign bit is set: then zeros that come in are ones."""
+        """Shift the complement where the sign bit is set: then zeros that come in are ones."""
         limbs, amount = args
         flips = [_sign(limbs).sext(limb.width) for limb in limbs]
         moved = self._shifted([x ^ flip for x, flip in zip(limbs, flips, strict=True)], amount, left=False)
         return [x ^ flip for x, flip in zip(moved, flips, strict=True)]
 
     def _shifted(self, limbs: Limbs, amount: Limbs, *, left: bool) -> Limbs:
-        """By whole limbs in steps of powers of two, then by bits within limbs."""
+        """Shift by whole limbs in steps of powers of two, then by bits within limbs."""
         if all(limb.value is not None for limb in amount):
             constant = sum((limb.value or 0) << (place * self.limb) for place, limb in enumerate(amount))
             return self._by_constant(limbs, constant, left)
@@ -251,7 +251,7 @@ class _Splitter:
         return result
 
     def _placed(self, limbs: Limbs, amount: Limbs) -> Limbs:
-        """One limb moved up: it comes to lie in two neighbouring ones."""
+        """Move one limb up: it comes to lie in two neighbouring ones."""
         word, low = limbs[0], amount[0]
         inside = low[self.places - 1 : 0].zext(self.limb)
         lower, upper = word << inside, (word >> 1) >> (const(self.limb - 1, self.limb) - inside)
@@ -274,7 +274,7 @@ class _Splitter:
         return self.cut([*self.slice(limbs, width - 1, places), *self.zeros(places)])
 
     def macro(self, node: Term, args: Sequence[Limbs]) -> Limbs:
-        """Leading zeros by limbs, then within the top one; all ones for 0, as the definition has it."""
+        """Count leading zeros by limbs, then within the top one; all ones for 0, as the definition has it."""
         if not str(node.data).startswith(_LEADING):
             raise ValueError(f"{node.data}: not defined on limbs of {self.limb} bits; expand it first")
         width = node.args[0].width
@@ -303,7 +303,7 @@ def _sign(limbs: Limbs) -> Term:
 
 
 def _less(x: Limbs, y: Limbs) -> Term:
-    """Unsigned x < y."""
+    """Return 1 if x < y, unsigned."""
     less = FALSE
     for x_limb, y_limb in zip(x, y, strict=True):
         less = x_limb.ult(y_limb) | (x_limb.eq(y_limb) & less)

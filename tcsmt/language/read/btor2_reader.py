@@ -53,7 +53,7 @@ class Btor2File:
     following: Mapping[int, int] = field(default_factory=dict)
 
     def cut(self, names: Sequence[str]) -> Btor2File:
-        """Registers as ports: what one holds is an input of its name; what it takes at the edge, an output.
+        """Make registers ports: what one holds is an input of its name; what it takes at the edge, an output.
 
         Raises :class:`.TcsmtError` for what is not a register.
         """
@@ -100,7 +100,7 @@ class Btor2File:
     def after(
         self, root: int, cycles: int, value_at: Callable[[int, Btor2Line], Term | None]
     ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
-        """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
+        """Return a node after so many clock edges, and the free words in it: of what, in which cycle.
 
         value_at: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
@@ -138,11 +138,11 @@ class Btor2File:
         return sorted(number for number in seen if self.nodes[number].op == "state")
 
     def error(self, node: Btor2Line, what: str) -> TcsmtError:
-        """An error about a node."""
+        """Return an error about a node."""
         return TcsmtError(f"{self.place(node)}: {what}")
 
     def place(self, node: Btor2Line) -> str:
-        """Where a node comes from: the design's file and line if the text says so, else the text's line."""
+        """Return where a node comes from: the design's file and line if given, else the text's line."""
         return node.source or f"{self.file}:{node.line}"
 
 
@@ -230,7 +230,7 @@ def read_btor2(text: str, file: str) -> Btor2File:
 
 @dataclass
 class _Lines:
-    """What lines say: sorts by their widths (0: an array), nodes, outputs, and what registers take."""
+    """The content of lines: sorts by their widths (0: an array), nodes, outputs, and what registers take."""
 
     numbers: set[int] = field(default_factory=set)
     sorts: dict[int, int] = field(default_factory=dict)
@@ -239,7 +239,7 @@ class _Lines:
     following: dict[int, int] = field(default_factory=dict)
 
     def read(self, number: int, op: str, words: Sequence[str], line: int, source: str) -> None:
-        """A line. Raises ``ValueError``, ``IndexError`` or ``KeyError`` for what is none."""
+        """Read a line. Raises ``ValueError``, ``IndexError`` or ``KeyError`` for what is none."""
         if number in self.numbers:
             raise ValueError("a number that is taken")
         self.numbers.add(number)

@@ -12,7 +12,7 @@ _MOST = 256
 
 
 def joined(high: Term, low: Term) -> Term:
-    """Two words in one; what was taken apart bit by bit is put together again.
+    """Join two words; what was taken apart bit by bit is put together again.
 
     Yosys writes a sign extension as copies of the sign bit, and a part of a word as its parts; bytes of one
     word are loaded together.
@@ -30,7 +30,7 @@ def joined(high: Term, low: Term) -> Term:
 
 
 def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
-    """A sum; of sums that nothing else uses, one of all their words. A constant is added last.
+    """Return a sum; of sums that nothing else uses, one of all their words. A constant is added last.
 
     alone: whether each of the two is used here alone.
     """

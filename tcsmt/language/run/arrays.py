@@ -30,7 +30,7 @@ def storage(width: int) -> np.dtype[Any]:
 
 
 def _dtype(width: int) -> np.dtype[Any]:
-    """That of a word which is computed on."""
+    """Return the dtype of a word which is computed on."""
     if width > LIMB:
         raise ValueError(f"a word of {width} bits: must be split into limbs of {LIMB} bits first")
     return np.dtype(bool if width == 1 else np.uint32 if width <= 32 else np.uint64)
@@ -46,7 +46,7 @@ class InputWords(NamedTuple):
     width: int
 
     def column(self, words: Array) -> Array:
-        """Of the input's words, as what the limb's are held in.
+        """Return the limb's words of the input's, as what they are held in.
 
         words: (rows,). Returns booleans, uint32 or uint64, (rows,).
         """
@@ -109,7 +109,7 @@ class Program:
 def _steps(
     nodes: Sequence[Term], slot: Mapping[Term, int], kept: Container[Term]
 ) -> Iterator[tuple[int, Operation, list[int], list[int]]]:
-    """For each operation: where its result goes, what it is, where its arguments are, and which of these are
+    """Yield each operation: where its result goes, what it is, where arguments are, and which of these are
     needed for the last time. kept: nodes that are needed at the end.
     """
     last_use = {slot[arg]: number for number, node in enumerate(nodes) for arg in node.args}
@@ -122,7 +122,7 @@ def _steps(
 
 
 def _joined(limbs: Sequence[Any]) -> Any:
-    """A result of its limbs, the lowest first."""
+    """Return a result of its limbs, the lowest first."""
     if len(limbs) == 1:
         return limbs[0]
     integers = [np.asarray(limb).astype(np.uint64).astype(object) for limb in limbs]
@@ -163,7 +163,7 @@ def _ones(width: int) -> Any:
 
 
 def _to_signed(width: int) -> Operation:
-    """Words as integers of their dtype's size in two's complement."""
+    """Return words as integers of their dtype's size in two's complement."""
     dtype = _dtype(width)
     size = dtype.itemsize * 8
     kind = np.int32 if size == 32 else np.int64
@@ -263,7 +263,7 @@ def _leading_zeros(word: Any, width: int) -> Any:
 
 
 def _leading_zeros_as(node: Term) -> Operation:
-    """As the definition, which gives all ones for 0."""
+    """Count leading zeros as the definition does, which gives all ones for 0."""
     ones, target, width = np.uint64((1 << node.width) - 1), _dtype(node.width), node.args[0].width
     return lambda x: np.minimum(_leading_zeros(x, width), ones).astype(target)
 

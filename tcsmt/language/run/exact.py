@@ -33,7 +33,7 @@ class _Plan(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _plan(roots: tuple[Term, ...]) -> _Plan:
-    """One is kept: the same graph is often evaluated many times in turn."""
+    """Return the plan of a graph. One is kept: the same graph is often evaluated many times in turn."""
     nodes = operands_first(roots)
     place = {node: number for number, node in enumerate(nodes)}
     plan = _Plan([None] * len(nodes), [], [], [place[root] for root in roots])

@@ -159,7 +159,7 @@ class _Arrays:
 
 
 def _chosen(words: int) -> Sequence[type[_Llvm] | type[_C] | type[_Arrays]]:
-    """The two back ends that serve, one where there are no more; a single compiler where words are few."""
+    """Return the two back ends that serve, one where there are no more; one compiler where words are few."""
     compilers: list[type[_Llvm] | type[_C] | type[_Arrays]] = []
     if jit.available():
         compilers.append(_Llvm)

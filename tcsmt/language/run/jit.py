@@ -34,7 +34,7 @@ def available() -> bool:
 
 
 def version() -> str:
-    """As ``LLVM 20.1.8``."""
+    """Return the version, as ``LLVM 20.1.8``."""
     import llvmlite.binding as llvm
 
     return f"LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
@@ -67,7 +67,7 @@ _linking = Lock()
 
 
 def _object_code(text: str) -> bytes:
-    """From the cache, where it holds this code undamaged, or compiled now."""
+    """Return the code from the cache, where it holds this code undamaged, or compiled now."""
     import llvmlite.binding as llvm
 
     key = f"{text}\n{' '.join(_processor())}\n{llvm.llvm_version_info}"
@@ -108,7 +108,7 @@ def _processor() -> tuple[str, str]:
 
 
 def vector_bits() -> int:
-    """Bits of the vectors of rows for which the registers of this processor suffice."""
+    """Return the width in bits of the vectors of rows for which this processor's registers suffice."""
     features = re.findall(r"[+-]avx512f\b", _processor()[1])
     return 512 if features[-1:] == ["+avx512f"] else 256
 

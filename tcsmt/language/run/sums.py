@@ -32,7 +32,7 @@ _BLOCK = 1 << 14
 
 
 def dependents(nodes: Sequence[Term], inner: Term) -> set[Term]:
-    """Those of the nodes, arguments first, that depend on a variable."""
+    """Return those of the nodes, arguments first, that depend on a variable."""
     result = {inner}
     for node in nodes:
         if any(arg in result for arg in node.args):
@@ -129,7 +129,7 @@ exit:
 
 
 def _take(e: Emitter, place: int, start: str, variable: Term) -> None:
-    """A variable's words from the column at a place, from one of its points on."""
+    """Take a variable's words from the column at a place, from one of its points on."""
     column = e.emit(f"mul i64 %points, {place}")
     index = e.emit(f"add i64 {column}, {start}")
     e.take(variable, 32, e.load("%given", 32, index))
@@ -189,7 +189,7 @@ class LlvmWords:
 
 
 class ArraySums:
-    """As :class:`LlvmSums`, by NumPy."""
+    """The same as :class:`LlvmSums`, by NumPy."""
 
     def __init__(self, roots: Sequence[Term], outer: Sequence[Term], inner: Term) -> None:
         self._program = Program(roots)

@@ -32,7 +32,7 @@ _CONSTANTS = ("t", "nil")
 
 
 def variables_of(names: Iterable[str]) -> dict[str, str]:
-    """A variable of ACL2, which knows no case, for each input."""
+    """Return a variable of ACL2, which knows no case, for each input."""
     variables: dict[str, str] = {}
     for number, name in enumerate(names):
         plain = name.lower()
@@ -43,7 +43,7 @@ def variables_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def defined(name: str, formals: Sequence[str], bindings: Sequence[tuple[str, str]], result: str) -> str:
-    """A function: what its variables are bound to, one after the other, and its value."""
+    """Return a function: what its variables are bound to, one after the other, and its value."""
     lines = [f"(defun {name} ({' '.join(formals)})"]
     if formals:
         lines.append(f"  (declare (ignorable {' '.join(formals)}))")
@@ -56,7 +56,7 @@ def defined(name: str, formals: Sequence[str], bindings: Sequence[tuple[str, str
 
 @dataclass
 class Acl2Writer:
-    """Writes terms over some inputs. inputs: the ACL2 variable of each input, by its name, in their order."""
+    """A writer of terms over some inputs. inputs: the ACL2 variable of each, by its name, in order."""
 
     inputs: Mapping[str, str]
     _masks: dict[Term, tuple[int, int]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Acl2Writer:
         return lines, [text[root] for root in roots]
 
     def operands_first(self, roots: Sequence[Term], done: Container[Term]) -> list[Term]:
-        """As :func:`.operands_first`, in an order that depends on the inputs, too. done: what is left out."""
+        """Return nodes as :func:`.operands_first`, in an order that depends on the inputs. done: left out."""
         seen: set[Term] = set()
         order: list[Term] = []
         stack: list[tuple[Term, Iterator[Term]]] = []
@@ -119,7 +119,7 @@ class Acl2Writer:
         return self._sorted[node]
 
     def _place(self, node: Term) -> tuple[int, int, int, _Shape, int]:
-        """By the inputs that a word is made of, those that only a maximum takes last, and by its looks."""
+        """Return a sort key: the inputs of a word, those that only a maximum takes last, and its looks."""
         return (*self.below(node), node.width, self._shape(node, _DEEP), node.digest)
 
     def _shape(self, node: Term, depth: int) -> _Shape:
@@ -136,7 +136,7 @@ class Acl2Writer:
         return self._shapes[key]
 
     def below(self, root: Term) -> tuple[int, int]:
-        """Bits for the inputs below a node: those on a way without a maximum, and all."""
+        """Return bits for the inputs below a node: those on a way without a maximum, and all."""
         for node in operands_first([root], self._masks):
             near = everything = 0
             if node.op == "var":
@@ -159,7 +159,7 @@ _COMMUTATIVE = ("add", "and", "eq", "mul", "or", "umax", "xor")
 
 
 def _nested(function: str) -> Callable[..., str]:
-    """An operation of two arguments on several."""
+    """Return an operation of two arguments as one of several."""
 
     def write(node: Term, *args: str) -> str:
         text = args[-1]
@@ -179,8 +179,8 @@ def _signed(width: int, word: str) -> str:
 
 
 def _amount(node: Term, word: str) -> str:
-    """By how many bits a word is shifted. ACL2's simulation makes a list of 2^n bits for an amount of n bits,
-    so a long one is cut to what shifts all of the word out.
+    """Return by how many bits a word is shifted. ACL2's simulation makes a list of 2^n bits for n bits, so a
+    long one is cut to what shifts all of the word out.
     """
     if _bits(node.args[1]) <= _SHORT:
         return word
@@ -188,7 +188,7 @@ def _amount(node: Term, word: str) -> str:
 
 
 def _bits(word: Term) -> int:
-    """At most so many low bits of the word are not zero."""
+    """Return how many low bits of the word may be other than zero."""
     if word.value is not None:
         return word.value.bit_length()
     if word.op == "zext":
@@ -232,7 +232,7 @@ _FEW = 4
 
 @dataclass
 class Parts:
-    """Writes terms as calls of functions. definitions: of these, in order, each made of earlier ones."""
+    """A writer of terms as calls of functions. definitions: of these, in order, each made of earlier ones."""
 
     write: Acl2Writer
     definitions: list[str] = field(default_factory=list)
@@ -241,7 +241,7 @@ class Parts:
     def bindings(
         self, roots: Sequence[Term], names: Mapping[Term, str]
     ) -> tuple[list[tuple[str, str]], list[str]]:
-        """As :meth:`.Acl2Writer.bindings`, with the functions that it needs among the definitions."""
+        """Return bindings as :meth:`.Acl2Writer.bindings` does; definitions get the functions they need."""
         text = dict(names)
         lines: list[tuple[str, str]] = []
         for part, below in self._parts(roots, names).items():
@@ -301,7 +301,7 @@ def _word(node: Term, names: Container[Term]) -> Term:
 
 
 def _sources(order: Sequence[Term], names: Mapping[Term, str]) -> dict[Term, tuple[int, int]]:
-    """Of each node bits for what it is made of: not through a maximum, and all."""
+    """Return for each node the bits for what it is made of: not through a maximum, and all."""
     leaves = [*names, *(node for node in order if node.op == "var")]
     sources = {leaf: (1 << number, 1 << number) for number, leaf in enumerate(leaves)}
     for node in order:

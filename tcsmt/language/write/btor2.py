@@ -17,7 +17,7 @@ _NAMES = {
 
 
 class Btor2:
-    """Writes a file line by line; every line has a number, by which later ones call it."""
+    """A writer of a file, line by line; every line has a number, by which later ones call it."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -26,7 +26,7 @@ class Btor2:
         self._last = 0
 
     def line(self, *words: object, name: str = "") -> int:
-        """One more line, with its number, which is returned."""
+        """Write one more line, and return its number."""
         self._last += 1
         self.lines.append(" ".join(map(str, (self._last, *words, *([name] if name else [])))))
         return self._last
@@ -38,7 +38,7 @@ class Btor2:
         return self._sorts[width]
 
     def input(self, terms: Sequence[Term], name: str) -> None:
-        """An input of that name, whose bits are those of the variables, the first one the lowest."""
+        """Write an input of that name, whose bits are those of the variables, the first one the lowest."""
         width = sum(term.width for term in terms)
         sort = self.sort(width)
         whole = self.line("input", sort, name=name)
@@ -54,7 +54,7 @@ class Btor2:
             low += term.width
 
     def nodes(self, nodes: Sequence[Term], names: Mapping[Term, str]) -> None:
-        """Lines for nodes, arguments first, without macros; variables are inputs that are there already."""
+        """Write lines for nodes, arguments first, without macros; variables are inputs already."""
         for node in nodes:
             if node not in self.number:
                 self.number[node] = self._node(node, names.get(node, ""))
@@ -84,5 +84,5 @@ class Btor2:
         return self.line("ite", sort, self.line("ult", bit, first, second), second, first, name=name)
 
     def output(self, term: Term, name: str) -> None:
-        """An output of that name."""
+        """Write an output of that name."""
         self.line("output", self.number[term], name=name)

@@ -76,13 +76,13 @@ def _prefix(node: Term, args: list[str]) -> str:
 
 
 def _shift(node: Term, args: list[str]) -> str:
-    """C leaves a shift by the word's size or more undefined."""
+    """Write a shift: C leaves one by the word's size or more undefined."""
     moved = f"({args[0]} {OPERATORS[node.op]} ({args[1]} & {LIMB - 1}u)) & (word)({args[1]} < {LIMB}u)"
     return _trimmed(node.width, moved)
 
 
 def _arithmetic_shift(node: Term, args: list[str]) -> str:
-    """Beyond 31 places as 31: the sign alone is left. A comparison of vectors gives -1 where it holds."""
+    """Shift beyond 31 places as by 31: the sign is left. Vectors' comparisons give -1 where they hold."""
     places = f"(({args[1]} & {LIMB - 1}u) | ((word)({args[1]} >= {LIMB}u) & {LIMB - 1}u))"
     return _trimmed(node.width, f"(word)({_number(node.args[0], args[0])} >> (number){places})")
 

@@ -87,7 +87,7 @@ HELPERS = {
 
 
 def container(width: int) -> int:
-    """Bits of the C integer that holds words of this width."""
+    """Return how many bits the C integer has that holds words of this width."""
     if width > 64:
         raise ValueError(f"a word of {width} bits: at most 64 are allowed")
     return 32 if width <= 32 else 64
@@ -103,14 +103,14 @@ def _ones(width: int) -> int:
 
 
 def literal(value: int, bits: int) -> str:
-    """A constant of one of the two types."""
+    """Return a constant of one of the two types."""
     digits = str(value) if value < 10 else f"{value:#x}"
     return f"UINT64_C({digits})" if bits == 64 else f"{digits}u"
 
 
 @dataclass(frozen=True)
 class _Made:
-    """How a form of a node is written: from which forms of its arguments, and in which form that results.
+    """The way to write a form of a node: from which forms of its arguments, and in which form that results.
 
     write: takes the arguments' expressions, in the order of ``needs``.
     """
@@ -121,7 +121,7 @@ class _Made:
 
 
 class C99:
-    """Writes the statements for a graph, arguments before the nodes that use them."""
+    """A writer of the statements for a graph, arguments before the nodes that use them."""
 
     def __init__(self, nodes: Sequence[Term], names: Mapping[Term, str]) -> None:
         """names: of the variables, which are trimmed, and of nodes that are to have a name of their own."""
@@ -156,7 +156,7 @@ class C99:
         return lines, [text[_made_form((root, WORD), made)] for root in results]
 
     def _needed(self, results: Sequence[Term]) -> tuple[dict[_Form, _Made], Counter[_Form]]:
-        """Every form of every node that is used, and how often."""
+        """Return every form of every node that is used, and how often."""
         wanted: dict[Term, set[str]] = {}
         for root in results:
             wanted.setdefault(root, set()).add(WORD)
@@ -233,7 +233,7 @@ class C99:
         return False
 
     def cast(self, expression: str, source: int, target: int) -> str:
-        """To the type for words of ``target`` bits."""
+        """Cast to the type for words of ``target`` bits."""
         if container(source) == container(target):
             return expression
         return f"({type_of(target)}){expression}"
@@ -243,7 +243,7 @@ class C99:
         return self._names[node]
 
     def helper(self, name: str, bits: int | None = None) -> str:
-        """A function of that name for words of so many bits, which is then among :attr:`helpers`."""
+        """Return a function of that name for words of so many bits, which is then among :attr:`helpers`."""
         called = name if bits is None else f"{name}{bits}"
         self.helpers.add(called)
         return f"tcsmt_{called}"
@@ -278,7 +278,7 @@ def _inverted(c: C99, node: Term, form: str) -> _Made:
 
 
 def _bitwise(c: C99, node: Term, form: str) -> _Made:
-    """Of words a word, of numbers a number."""
+    """Make a word of words, a number of numbers."""
     return _Made([(arg, form) for arg in node.args], lambda parts: infix(node, parts), form)
 
 
@@ -303,7 +303,7 @@ def _sum(c: C99, node: Term, form: str) -> _Made:
 
 
 def _narrow(c: C99, node: Term) -> tuple[list[Term], list[Term]]:
-    """Sign-extended addends of a wide sum whose own sum is a signed number of 32 bits; and the others.
+    """Return the sign-extended addends of a wide sum whose sum is signed, of 32 bits; and the others.
 
     An addend may be there several times, some of them with these and some with the others.
     """
@@ -389,7 +389,7 @@ def _sext(c: C99, node: Term, form: str) -> _Made:
 
 
 def _ite(c: C99, node: Term, form: str) -> _Made:
-    """Without a branch: nothing is known of the condition, and a wrong guess costs more than both values."""
+    """Choose without a branch: a wrong guess about the condition costs more than both values."""
     condition, then, otherwise = node.args
     if then.op == "neg" and then.args[0] is otherwise and (form != NUMBER or c.signed_whole(then)):
         inner = NUMBER if form == NUMBER else LOW
@@ -408,7 +408,7 @@ def _compared(c: C99, node: Term, form: str) -> _Made:
 
 
 def _signed_less(c: C99, node: Term, form: str) -> _Made:
-    """Two's complement is ordered as unsigned words are when the sign bits are flipped."""
+    """Compare with flipped sign bits: two's complement is then ordered as unsigned words are."""
     width = node.args[0].width
     sign = literal(1 << (width - 1), container(width))
     needs = [(arg, WORD) for arg in node.args]

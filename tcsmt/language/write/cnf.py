@@ -41,12 +41,12 @@ class Cnf:
         return "\n".join([*named, f"p cnf {self.variables} {len(self.clauses)}", *lines, ""])
 
     def word(self, width: int) -> Word:
-        """A word of new variables."""
+        """Return a word of new variables."""
         self.variables += width
         return list(range(self.variables - width + 1, self.variables + 1))
 
     def both(self, a: int, b: int) -> int:
-        """a and b."""
+        """Return a literal for a and b."""
         if b in (a, TRUE):
             return a
         if a == TRUE:
@@ -57,11 +57,11 @@ class Cnf:
         return self._gate(("and", a, b), lambda v: [(-v, a), (-v, b), (v, -a, -b)])
 
     def either(self, a: int, b: int) -> int:
-        """a or b."""
+        """Return a literal for a or b."""
         return -self.both(-a, -b)
 
     def unlike(self, a: int, b: int) -> int:
-        """a and b differ."""
+        """Return a literal that is true where a and b differ."""
         sign = (a < 0) != (b < 0)
         a, b = sorted((abs(a), abs(b)))
         if a == b:
@@ -72,7 +72,7 @@ class Cnf:
         return -v if sign else v
 
     def choice(self, s: int, t: int, e: int) -> int:
-        """t where s holds, else e."""
+        """Return a literal for t where s holds, else e."""
         if s in (TRUE, FALSE) or t == e:
             return t if s != FALSE else e
         if s < 0:
@@ -89,7 +89,7 @@ class Cnf:
         )
 
     def majority(self, a: int, b: int, c: int) -> int:
-        """At least two of the three."""
+        """Return a literal that is true where at least two of the three are."""
         a, b, c = sorted((a, b, c), key=abs)
         if abs(a) == TRUE:
             return self.either(b, c) if a == TRUE else self.both(b, c)
@@ -116,7 +116,7 @@ class Cnf:
         return gate
 
     def select(self, s: int, t: Word, e: Word) -> Word:
-        """A choice between two words."""
+        """Return a choice between two words."""
         return [self.choice(s, x, y) for x, y in zip(t, e, strict=True)]
 
     def sum(self, columns: Sequence[Iterable[int]]) -> Word:
@@ -138,18 +138,18 @@ class Cnf:
         return total
 
     def less(self, x: Word, y: Word) -> int:
-        """x < y, unsigned: what decides is the highest place at which they differ."""
+        """Return a literal for x < y, unsigned: what decides is the highest place at which they differ."""
         below = FALSE
         for a, b in zip(x, y, strict=True):
             below = self.majority(-a, b, below)
         return below
 
     def same(self, x: Word, y: Word) -> int:
-        """All bits are equal."""
+        """Return a literal that is true where all bits are equal."""
         return reduce(self.both, (-self.unlike(a, b) for a, b in zip(x, y, strict=True)), TRUE)
 
     def shifted_right(self, x: Word, count: Word, fill: int) -> Word:
-        """x shifted right by a word, whose places are filled."""
+        """Return x shifted right by a word, whose places are filled."""
         for place, bit in enumerate(count):
             by = min(1 << place, len(x))
             x = self.select(bit, x[by:] + [fill] * by, x)
@@ -157,7 +157,7 @@ class Cnf:
 
 
 def as_clauses(goal: Term) -> Cnf:
-    """Clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others.
+    """Return clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others.
 
     Raises :class:`.TooLarge`.
     """

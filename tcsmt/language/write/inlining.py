@@ -12,7 +12,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Inlining(dict[Key, str]):
-    """What stands for each node: its expression, or the name under which it was defined.
+    """Expressions that stand for nodes: each its own, or the name under which it was defined.
 
     most: levels of an expression that gets a name. define: writes a node's definition, and returns its name.
     """
@@ -22,7 +22,7 @@ class Inlining(dict[Key, str]):
         self._levels: dict[Key, int] = {}
 
     def add(self, node: Key, expression: str, arguments: Collection[Key], *, named: bool) -> None:
-        """A node, after its arguments. named: whether it gets a name in any case, if it has arguments."""
+        """Add a node, after its arguments. named: whether it gets a name in any case, if it has arguments."""
         levels = self._levels
         level = max([levels.get(arg, 0) for arg in arguments]) + 1 if arguments else 0
         if arguments and (named or level >= self._most):

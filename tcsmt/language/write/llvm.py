@@ -19,7 +19,7 @@ __all__ = ["Emitter", "container", "native", "of_halves", "schedule", "uses_floa
 
 
 def container(width: int, least: int = 16) -> int:
-    """Bits of the LLVM integer that holds words of this width; not below ``least`` but for truth values."""
+    """Return the bits of the LLVM integer for words of this width; below ``least`` only for truth values."""
     if width == 1:
         return 1
     for bits in (16, 32, 64):
@@ -48,7 +48,7 @@ def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
 
 
 class Emitter:
-    """Writes the instructions of basic blocks and remembers the register of every term.
+    """A writer of the instructions of basic blocks, which remembers the register of every term.
 
     rows: elements of a vector. least: bits of the narrowest words: where no operand is narrower, neither
     is anything else, which spares conversions. prefix: of the registers' names, unique in a function.
@@ -67,7 +67,7 @@ class Emitter:
         self.count = 0
 
     def container(self, width: int) -> int:
-        """Bits of the elements of the vector that holds words of this width."""
+        """Return how many bits the elements of the vector have that holds words of this width."""
         return container(width, self.least)
 
     def type(self, bits: int | str) -> str:
@@ -75,7 +75,7 @@ class Emitter:
         return f"<{self.rows} x {bits if isinstance(bits, str) else f'i{bits}'}>"
 
     def fork(self, prefix: str, suffix: str) -> Emitter:
-        """A writer for another block, which computes everything by itself."""
+        """Return a writer for another block, which computes everything by itself."""
         other = Emitter(self.rows, self.least, prefix, suffix)
         other.bounds = self.bounds
         return other
@@ -98,41 +98,41 @@ class Emitter:
         return name
 
     def binary(self, op: str, bits: int, left: str, right: str) -> str:
-        """A two-operand instruction."""
+        """Write a two-operand instruction."""
         return self.emit(f"{op} {self.type(bits)} {left}, {right}")
 
     def call(self, name: str, bits: int | str, *operands: str, extra: str = "") -> str:
-        """An intrinsic on vectors of one type."""
+        """Write the call of an intrinsic on vectors of one type."""
         kind = self.type(bits)
         element = {"float": "f32", "double": "f64"}.get(str(bits), f"i{bits}")
         listed = ", ".join(f"{kind} {operand}" for operand in operands)
         return self.emit(f"call {kind} @llvm.{name}.v{self.rows}{element}({listed}{extra})")
 
     def load(self, pointer: str, bits: int, place: str, kind: str = "") -> str:
-        """A vector of words of so many bits, or what else ``kind`` says, from a place in an array of them."""
+        """Load a vector of words of so many bits, or what else ``kind`` says, from a place in an array."""
         address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
         return self.emit(f"load {kind or self.type(bits)}, ptr {address}, align {bits // 8}")
 
     def store(self, pointer: str, bits: int, place: str, value: str) -> None:
-        """A vector of words of so many bits into an array of them."""
+        """Store a vector of words of so many bits into an array of them."""
         address = self.emit(f"getelementptr i{bits}, ptr {pointer}, i64 {place}")
         self.lines.append(f"  store {self.type(bits)} {value}, ptr {address}, align {bits // 8}")
 
     def repeated(self, bits: int, word: str) -> str:
-        """A vector with one word in every row."""
+        """Return a vector with one word in every row."""
         kind = self.type(bits)
         head = self.emit(f"insertelement {kind} poison, i{bits} {word}, i64 0")
         return self.emit(f"shufflevector {kind} {head}, {kind} poison, {self.type(32)} zeroinitializer")
 
     def repeated_pair(self, pair: str) -> str:
-        """A vector of words of 16 bits with the two of a word of 32 bits in every second row."""
+        """Return a vector of words of 16 bits with the two of a word of 32 bits in every second row."""
         half = Emitter(self.rows // 2, prefix=f"{pair[1:]}.")
         vector = half.repeated(32, pair)
         self.lines += half.lines
         return self.emit(f"bitcast {half.type(32)} {vector} to {self.type(16)}")
 
     def counted(self, bits: int, first: str) -> str:
-        """A vector of words that count up from the first row's."""
+        """Return a vector of words that count up from the first row's."""
         steps = ", ".join(f"i{bits} {row if bits > 1 else row & 1}" for row in range(self.rows))
         return self.emit(f"add {self.type(bits)} {self.repeated(bits, first)}, <{steps}>")
 
@@ -142,7 +142,7 @@ class Emitter:
         self.register[variable] = self.masked(variable.width, self.convert("trunc", bits, held, words))
 
     def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
-        """A conversion; none where both types are the same."""
+        """Write a conversion; none where both types are the same."""
         if source == target:
             return value
         return self.emit(f"{op} {self.type(source)} {value} to {self.type(target)}")
@@ -180,11 +180,11 @@ class Emitter:
         return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
-        """A word of ``width`` bits in the container of ``target`` bits."""
+        """Return a word of ``width`` bits in the container of ``target`` bits."""
         return self.fitted(self.container(width), self.container(target), value, op)
 
     def fitted(self, source: int, target: int, value: str, op: str = "zext") -> str:
-        """Integers of so many bits as integers of others."""
+        """Return integers of so many bits as integers of others."""
         return self.convert(op if target > source else "trunc", source, target, value)
 
     def run(self, nodes: Iterable[Term]) -> None:
@@ -212,7 +212,7 @@ class Emitter:
     def loop(
         self, reductions: Sequence[tuple[str, Sequence[Term]]], turn: int, read: Callable[[Term, str], str]
     ) -> list[str]:
-        """Maxima and sums as one loop over their arguments, so many in one turn; gives their registers.
+        """Write maxima and sums as one loop over their arguments, some in one turn; return their registers.
 
         reductions: operations and as many arguments each. All arguments are the first one with other
         variables, and what they need besides is in registers. The number of arguments in a turn divides that
@@ -254,7 +254,7 @@ class Emitter:
         return nexts
 
     def _grow(self, node: Term, arg: Term) -> None:
-        """One more argument of a reduction."""
+        """Add one more argument to a reduction."""
         if node not in self._partial:
             self._partial[node] = self._begun(node)
         partial, bits = self._partial[node], self.container(node.width)
@@ -279,7 +279,7 @@ class Emitter:
         return wide and self.container(arg.args[0].width) == 32
 
     def _begun(self, node: Term) -> _Partial:
-        """A reduction without arguments: whether its value needs no trimming, and what makes that so."""
+        """Begin a reduction without arguments: whether its value needs no trimming, and why."""
         if node.op != "add":
             return _Partial()
         ends = [
@@ -362,7 +362,7 @@ def _negated(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 def _shift(e: Emitter, node: Term, args: list[str]) -> str:
-    """A shift by the container's width or more is undefined in LLVM: clamp or select."""
+    """Write a shift; one by the container's width or more is undefined in LLVM: clamp or select."""
     value, amount = args
     width, bits = node.width, e.container(node.width)
     if node.op == "ashr":
@@ -437,7 +437,7 @@ def _fma(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 def _leading_zeros(e: Emitter, node: Term, args: list[str]) -> str:
-    """As the definition, which gives all ones for 0."""
+    """Count leading zeros as the definition does, which gives all ones for 0."""
     (word,) = node.args
     bits, steps = e.container(word.width), node.width
     zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
@@ -478,7 +478,7 @@ def _to_float(op: str) -> Callable[[Emitter, Term, list[str]], str]:
 
 
 def _to_integer(e: Emitter, node: Term, args: list[str]) -> str:
-    """Out of range LLVM's conversion has no value at all; frozen, it has some."""
+    """Convert to an integer; out of range LLVM's conversion has no value at all; frozen, it has some."""
     number = e.convert("bitcast", 32, "float", args[0])
     return e.emit(f"freeze {e.type(32)} {e.convert('fptosi', 'float', 32, number)}")
 
@@ -548,7 +548,7 @@ _ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "c
 
 
 def declared(text: str) -> str:
-    """LLVM functions, after the declarations of the intrinsics that they call."""
+    """Return LLVM functions, after the declarations of the intrinsics that they call."""
     calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
     declarations = [f"declare {kind} @{name}({_arguments(kind, name)})" for kind, name in sorted(calls)]
     return "\n".join([*declarations, text])
@@ -562,7 +562,7 @@ def _arguments(kind: str, name: str) -> str:
 
 
 def over_groups(name: str, parameters: str, body: str, *, last: str = "group", entry: str = "") -> str:
-    """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
+    """Return an LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
 
     last: the block in which the body ends; it starts in the block ``group``. entry: what comes before.
     """

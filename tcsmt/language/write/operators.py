@@ -23,7 +23,7 @@ def infix(node: Term, parts: Sequence[str]) -> str:
 
 
 def bare(expression: str) -> str:
-    """Without the parentheses around the whole."""
+    """Return the expression without the parentheses around the whole."""
     level = 0
     for place, letter in enumerate(expression):
         level += (letter == "(") - (letter == ")")
@@ -47,7 +47,7 @@ def identifier(text: str) -> str:
 
 
 def distinct(texts: Mapping[Key, str], taken: Iterable[str]) -> dict[Key, str]:
-    """A name for each key, made from its text; none of those ``taken``, and none twice."""
+    """Return a name for each key, made from its text; none of those ``taken``, and none twice."""
     used = set(taken)
     names: dict[Key, str] = {}
     for key, text in texts.items():

@@ -19,7 +19,7 @@ DEPTH = 6
 
 
 def symbol(name: str) -> str:
-    """``name`` as an SMT-LIB symbol, quoted where necessary. Raises :class:`ValueError` for others."""
+    """Return ``name`` as an SMT-LIB symbol, quoted where necessary. Raises :class:`ValueError` for others."""
     if not name.isprintable() or set(name) & set("|\\"):
         raise ValueError(f"{name!r:.80} is not a symbol")
     plain = name.replace("_", "").replace(".", "").replace("-", "")
@@ -82,7 +82,7 @@ def script(
     info: Sequence[tuple[str, str]] = (),
     values: bool = True,
 ) -> str:
-    """A self-contained script that asks for values of the variables at which ``goal`` is 1.
+    """Return a self-contained script that asks for values of the variables at which ``goal`` is 1.
 
     values: False asks only whether there are any.
     """
@@ -139,7 +139,7 @@ def _extend(node: Term, arguments: list[str], boolean: bool) -> str:
 
 
 def _nested(node: Term, arguments: list[str], boolean: bool) -> str:
-    """n-ary operations that SMT-LIB 2.6 takes two at a time (not so its Boolean ones)."""
+    """Nest n-ary operations that SMT-LIB 2.6 takes two at a time (not so its Boolean ones)."""
     if boolean:
         return _plain(node, arguments, boolean)
     name = f"umax{node.width}" if node.op == "umax" else _VECTOR[node.op]

@@ -24,13 +24,13 @@ _NAMED_OPERAND = frozenset({"extract", "sext"})
 
 
 def range_of(width: int) -> str:
-    """``[15:0] ``; nothing for one bit."""
+    """Return a word's range, ``[15:0] ``; nothing for one bit."""
     return f"[{width - 1}:0] " if width > 1 else ""
 
 
 @dataclass
 class Body:
-    """What stands in a module.
+    """The body of a module.
 
     nets: declarations, each before it is used. registers: their declarations. transfers: what each register
     takes at a clock edge. functions: of the largest of two words. outputs: an expression for each root.
@@ -51,7 +51,7 @@ def body(
     names: Mapping[Term, str],
     registered: Collection[Term] = (),
 ) -> Body:
-    """A module's body that computes ``roots``.
+    """Return a module's body that computes ``roots``.
 
     nodes: everything below the roots, arguments first, without macros. names: of the variables, and of the
     nodes that are to have nets of their own. registered: nodes behind which registers stand; every other
@@ -103,7 +103,7 @@ class _Writer:
         return name
 
     def _delay(self, node: Term, cycles: int) -> None:
-        """Registers, one behind the other, that hold a node's value for so many cycles."""
+        """Write registers, one behind the other, that hold a node's value for so many cycles."""
         name = self.text[node]
         for delay in range(1, cycles + 1):
             before = name if delay == 1 else f"{name}_r{delay - 1}"
@@ -153,7 +153,7 @@ def _sext(node: Term, parts: list[str]) -> str:
 
 
 def _largest(node: Term, parts: list[str]) -> str:
-    """In a tree, as hardware would have it."""
+    """Write a maximum as a tree, as hardware would have it."""
     while len(parts) > 1:
         pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
         parts = [

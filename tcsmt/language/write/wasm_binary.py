@@ -28,7 +28,7 @@ _TYPE, _FUNCTION, _MEMORY, _EXPORT, _CODE, _CUSTOM = 1, 3, 5, 7, 10, 0
 
 
 def uleb(value: int) -> bytes:
-    """An unsigned number in LEB128."""
+    """Return an unsigned number in LEB128."""
     result = bytearray()
     while value > 0x7F:
         result.append(value & 0x7F | 0x80)
@@ -38,7 +38,7 @@ def uleb(value: int) -> bytes:
 
 
 def sleb(value: int) -> bytes:
-    """A signed number in LEB128."""
+    """Return a signed number in LEB128."""
     result = bytearray()
     while not -64 <= value < 64:
         result.append(value & 0x7F | 0x80)
@@ -61,7 +61,7 @@ def _section(number: int, content: bytes) -> bytes:
 
 
 def function(local_types: Sequence[int], code: bytes) -> bytes:
-    """A function's entry in the code section: without parameters, its locals, its instructions."""
+    """Return a function's entry in the code section: without parameters, its locals, its instructions."""
     runs = [uleb(len(list(run))) + bytes([kind]) for kind, run in groupby(local_types)]
     body = _vector(runs) + code + b"\x0b"
     return uleb(len(body)) + body
@@ -70,7 +70,7 @@ def function(local_types: Sequence[int], code: bytes) -> bytes:
 def assembled(
     functions: Sequence[bytes], exports: Mapping[str, int], memory: int, custom: Mapping[str, bytes]
 ) -> bytes:
-    """A module of functions without parameters and results, and a memory of its own, exported as ``memory``.
+    """Return a module of functions without parameters and results, and its memory, exported as ``memory``.
 
     functions: as :func:`function` makes them. exports: names of functions, by number. memory: bytes that are
     needed. custom: the content of sections that engines ignore, by name.

@@ -38,7 +38,7 @@ def module(
     *,
     most: int = _NODES,
 ) -> bytes:
-    """A module with one exported function for each program, and its ``memory``.
+    """Return a module with one exported function for each program, and its ``memory``.
 
     inputs: the variables, in the order of their words in memory, from 0 on; of an input's bytes, those above
     its width are ignored. programs: by name, the terms whose words the function computes; they follow the
@@ -103,7 +103,7 @@ class _Body:
         return len(self.types) - 1
 
     def release(self, local: int) -> None:
-        """What the local holds is not read any more."""
+        """Note that what the local holds is not read any more."""
         heappush(self.free[self.types[local]], local)
 
 
@@ -174,7 +174,7 @@ class _Program:
         return kept
 
     def functions(self) -> list[bytes]:
-        """Their entries in a module."""
+        """Return their entries in a module."""
         kept = self._kept()
         result: list[bytes] = []
         number = 0
@@ -287,7 +287,7 @@ class _Program:
         return self._body.new(_container(width))
 
     def released(self, local: int) -> None:
-        """A temporary local is not read any more."""
+        """Note that a temporary local is not read any more."""
         self._body.release(local)
 
     def _operation(self, node: Term) -> None:
@@ -306,7 +306,7 @@ def _inverted(p: _Program, node: Term) -> None:
 
 
 def _folded(p: _Program, node: Term) -> None:
-    """Operations of several words: no bit above the width comes in, or it is cut off."""
+    """Write operations of several words: no bit above the width comes in, or it is cut off."""
     first, *others = node.args
     p.word(first)
     for other in others:
@@ -335,7 +335,7 @@ def _negated(p: _Program, node: Term) -> None:
 
 
 def _shift(p: _Program, node: Term) -> None:
-    """By the type's bits or more nothing is left."""
+    """Write a shift; by the type's bits or more nothing is left."""
     value, amount = node.args
     width = node.width
     p.word(value)
@@ -352,7 +352,7 @@ def _shift(p: _Program, node: Term) -> None:
 
 
 def _arithmetic_shift(p: _Program, node: Term) -> None:
-    """By the type's bits or more as by one place less: the sign alone is left."""
+    """Write an arithmetic shift; by the type's bits or more as by one place less: the sign alone is left."""
     value, amount = node.args
     bits = _bits(_container(node.width))
     p.signed(value)
@@ -423,7 +423,7 @@ def _signed_less(p: _Program, node: Term) -> None:
 
 
 def _largest(p: _Program, node: Term) -> None:
-    """The larger of what is on the stack and of the next word, each read twice."""
+    """Write the larger of what is on the stack and of the next word, each read twice."""
     best = p.temporary(node.width)
     first, *others = node.args
     p.word(first)

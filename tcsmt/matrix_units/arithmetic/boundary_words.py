@@ -22,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class FractionKind(Enum):
-    """What a significand looks like below its implicit bit."""
+    """A kind of significand: what it looks like below its implicit bit."""
 
     ZERO = "no bit"
     ONES = "all ones"
@@ -35,7 +35,7 @@ class FractionKind(Enum):
 
 
 def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Array:
-    """Fraction fields of one kind.
+    """Return fraction fields of one kind.
 
     place: from 0, the last bit of the fraction, to ``fraction_bits``, its implicit bit. bits: fraction
     fields, for the kinds that have given bits. Both have the shape of the result, which is uint64.
@@ -66,7 +66,7 @@ def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Arr
 
 @cache
 def _tables(fmt: Format, kinds: tuple[FractionKind, ...]) -> tuple[Array, Array]:
-    """Of each kind and place, which of the given bits are in the fraction, and which others are set."""
+    """Return for each kind and place which given bits are in the fraction, and which others are set."""
     places = np.arange(max(1, fmt.fraction_bits)).astype(np.uint64)
     none, every = np.zeros_like(places), np.full_like(places, _ones(fmt))
     fixed = np.concatenate([fractions(fmt, kind, places, none) for kind in kinds])
@@ -76,7 +76,7 @@ def _tables(fmt: Format, kinds: tuple[FractionKind, ...]) -> tuple[Array, Array]
 def mixed_fractions(
     fmt: Format, kinds: tuple[FractionKind, ...], kind: Array, place: Array, bits: Array
 ) -> Array:
-    """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``.
+    """Return fraction fields, each of one of some kinds, by number; place: 0 to ``fraction_bits`` - 1.
 
     kind, place, bits: integers of one shape, which is that of the result, uint64.
     """
@@ -114,7 +114,7 @@ def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -
 
 
 def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
-    """One such word."""
+    """Return one such word."""
     exponent = min(exponent, fmt.e_max)
     down = min(max(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
     significand = (1 << fmt.fraction_bits | fraction) >> down
@@ -125,7 +125,7 @@ def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
 
 
 def _signed(fmt: Format, sign: Array, stored: Array) -> Array:
-    """Words of what lies between the sign and the ignored bits."""
+    """Return words of what lies between the sign and the ignored bits."""
     word: Array = stored << np.uint64(fmt.ignored_low_bits)
     return word | sign.astype(np.uint64) << np.uint64(fmt.sign_bit) if fmt.signed else word
 

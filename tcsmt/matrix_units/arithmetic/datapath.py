@@ -58,20 +58,20 @@ class Exponent:
 
     @classmethod
     def constant(cls, value: int) -> Exponent:
-        """The exponent ``value``."""
+        """Return the exponent ``value``."""
         return cls(const(0, 1), value, value)
 
     def plus(self, offset: int) -> Exponent:
-        """The exponent larger by a constant."""
+        """Return the exponent larger by a constant."""
         return Exponent(self.term, self.low + offset, self.high + offset)
 
     def within(self, low: int, high: int) -> Term:
-        """The word of this exponent counted from ``low``, wide enough for ``high``."""
+        """Return the word of this exponent counted from ``low``, wide enough for ``high``."""
         width = _bits(high - low)
         return self.term.zext(max(width, self.term.width))[width - 1 : 0] + (self.low - low)
 
     def or_where(self, condition: Term, other: Exponent) -> Exponent:
-        """``other`` where the condition holds, else this exponent."""
+        """Return ``other`` where the condition holds, else this exponent."""
         low, high = min(self.low, other.low), max(self.high, other.high)
         return Exponent(condition.ite(other.within(low, high), self.within(low, high)), low, high)
 
@@ -81,13 +81,13 @@ class Exponent:
         return Exponent(self.term.zext(width) + other.term.zext(width), low, high)
 
     def minus(self, other: Exponent) -> Term:
-        """self - other as an unsigned word, where self >= other is known."""
+        """Return self - other as an unsigned word, where self >= other is known."""
         low, high = min(self.low, other.low), max(self.high, other.high)
         return self.within(low, high) - other.within(low, high)
 
 
 def largest(exponents: Sequence[Exponent], base: int = 0) -> Exponent:
-    """The maximum exponent, counted from ``base`` if that is below all of them."""
+    """Return the maximum exponent, counted from ``base`` if that is below all of them."""
     low = min(base, *(e.low for e in exponents))
     high = max(e.high for e in exponents)
     return Exponent(umax(*(e.within(low, high) for e in exponents)), low, high)
@@ -113,7 +113,7 @@ class Number:
 
     @property
     def integer_bits(self) -> int:
-        """Significand bits above the binary point."""
+        """Return how many significand bits are above the binary point."""
         return self.significand.width - self.fraction_bits
 
 
@@ -142,7 +142,7 @@ class SignMagnitude:
 
     @property
     def number(self) -> Number:
-        """The same value as a number without fraction bits."""
+        """Return the same value as a number without fraction bits."""
         zero = self.magnitude.eq(0)
         return Number(self.sign, self.lsb, self.magnitude, 0, zero, FALSE, FALSE)
 
@@ -187,7 +187,7 @@ def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
 
 
 def chosen_bits(x: Number, first: int, bits: int) -> Number:
-    """The value of some bits of the significand: ``bits`` of them, from 2^-first (0: the leading bit) down.
+    """Return the value of ``bits`` bits of the significand, from 2^-first (0: the leading bit) down.
 
     The exponent is that of the first of them. A number of which these bits are zero does not count as a zero.
     """
@@ -203,7 +203,7 @@ def chosen_bits(x: Number, first: int, bits: int) -> Number:
 
 
 def multiply(a: Number, b: Number) -> Number:
-    """The exact product, not normalised: significand in [1, 4) for normal inputs."""
+    """Return the exact product, not normalised: significand in [1, 4) for normal inputs."""
     width = a.significand.width + b.significand.width - 1
     if 1 not in (a.significand.value, b.significand.value):  # a power of two needs no more bits
         width += 1
@@ -220,7 +220,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def exact_total(terms: Sequence[Number]) -> Number:
-    """The exact sum of finite terms as one number at exponent 0; a zero only if every term is.
+    """Return the exact sum of finite terms as one number at exponent 0; a zero only if every term is.
 
     For narrow formats: the word spans every exponent of the terms.
     """
@@ -246,7 +246,7 @@ def exact_total(terms: Sequence[Number]) -> Number:
 
 
 def overflowing(x: Number, limit: int) -> Number:
-    """The product, infinite where its magnitude is 2^limit or more.
+    """Return the product, infinite where its magnitude is 2^limit or more.
 
     Only a product of normal numbers (significand 1 or more) can be that large.
     """
@@ -262,14 +262,14 @@ def overflowing(x: Number, limit: int) -> Number:
 
 
 def normalise_number(x: Number) -> Number:
-    """The same value with the significand in [1, 2); a zero stays zero and keeps its exponent."""
+    """Return the same value with the significand in [1, 2); a zero stays zero and keeps its exponent."""
     significand, exponent = _normalised(x.significand, x.exponent.plus(-x.fraction_bits))
     exponent = exponent.or_where(x.zero, x.exponent)
     return replace(x, exponent=exponent, significand=significand, fraction_bits=significand.width - 1)
 
 
 def _normalised(word: Term, lsb: Exponent) -> tuple[Term, Exponent]:
-    """``word * 2^lsb`` with its top bit set (0 stays 0), and the exponent of that bit."""
+    """Return ``word * 2^lsb`` with its top bit set (0 stays 0), and the exponent of that bit."""
     shifted, zeros = leading_zeros(word)
     raised = lsb.plus(word.width - 1)
     lowered = raised.within(lsb.low, raised.high)
@@ -305,7 +305,7 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
 
 
 def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
-    """``word >> amount``, the first dropped bit, and whether any lower dropped bit is set."""
+    """Return ``word >> amount``, the first dropped bit, and whether any lower dropped bit is set."""
     extended = word.concat(FALSE)
     distance = amount.zext(extended.width)
     shifted = extended >> distance
@@ -313,7 +313,7 @@ def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
 
 
 def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> Fixed:
-    """A two's complement value aligned to a larger exponent, with ``fraction_bits`` fraction bits.
+    """Return a two's complement value aligned to a larger exponent, with ``fraction_bits`` fraction bits.
 
     Rounding down is what an arithmetic shift of a two's complement word does by itself.
     """
@@ -329,7 +329,7 @@ def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> 
 
 
 def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
-    """The value rounded down to ``fraction_bits`` fraction bits of its normalised form.
+    """Return the value rounded down to ``fraction_bits`` fraction bits of its normalised form.
 
     Normalised: leading bit at the binary point, or exponent ``e_min`` if that is larger. The
     value's exponent is ``e_min`` or more, so that what is cleared lies within its word.
@@ -355,7 +355,7 @@ def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
 
 
 def accumulate(addends: Sequence[Fixed], width: int, missing: Exponent | None = None) -> Fixed:
-    """The sum of aligned addends, computed with ``width`` bits (two's complement).
+    """Return the sum of aligned addends, computed with ``width`` bits (two's complement).
 
     ``missing``: the accumulator lacks so many of the high bits, so that its sum wraps.
     """
@@ -367,7 +367,7 @@ def accumulate(addends: Sequence[Fixed], width: int, missing: Exponent | None = 
 
 
 def _wrapped(word: Term, missing: Term) -> Term:
-    """The word sign-extended from the bit that is the highest one without the ``missing`` high bits."""
+    """Return the word sign-extended from its highest bit below the ``missing`` high bits."""
     if missing.value is not None:
         return word[word.width - 1 - missing.value : 0].sext(word.width)
     amount = missing.zext(word.width)
@@ -375,26 +375,26 @@ def _wrapped(word: Term, missing: Term) -> Term:
 
 
 def sign_and_magnitude(x: Fixed) -> SignMagnitude:
-    """Sign and magnitude of a sum."""
+    """Return sign and magnitude of a sum."""
     sign = x.word[x.word.width - 1]
     magnitude = sign.ite(-x.word, x.word)
     return SignMagnitude(sign, magnitude, x.exponent.plus(-x.fraction_bits))
 
 
 def as_number(x: Fixed) -> Number:
-    """A sum as a number of the same exponent, to be aligned once more; it does not count as a zero."""
+    """Return a sum as a number of the same exponent, to be aligned once more; it does not count as a zero."""
     signed = sign_and_magnitude(x)
     return Number(signed.sign, x.exponent, signed.magnitude, x.fraction_bits, FALSE, FALSE, FALSE, summed=x)
 
 
 def as_fixed(x: Number) -> Fixed:
-    """A number as a two's complement value of the same exponent."""
+    """Return a number as a two's complement value of the same exponent."""
     word = x.significand.zext(x.significand.width + 1)
     return Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
 
 
 def condense(x: SignMagnitude, bits: int) -> SignMagnitude:
-    """A narrower magnitude that rounds alike: at least its first ``bits`` bits, and an OR of the others.
+    """Return a narrower magnitude that rounds alike: at least its first ``bits`` bits, and the others' OR.
 
     The leading bit is brought near the top by halves, and what lies far below it becomes sticky.
     """
@@ -434,7 +434,7 @@ def round_to(
     flush: Term = FALSE,
     tininess: str = "result",
 ) -> Term:
-    """The magnitude word (no sign bit) of the value rounded to a format, once.
+    """Return the magnitude word (no sign bit) of the value rounded to a format, once.
 
     fraction_bits: significand bits kept below the binary point (the format's where None).
     overflow: ``infinity`` always, ``saturate`` to the largest finite number, or ``ieee``, as the
@@ -453,7 +453,7 @@ def round_to(
 
 
 def place(fmt: Format, x: SignMagnitude, kept_bits: int) -> Placed:
-    """Normalised; below the format's smallest exponent the significand moves right again."""
+    """Normalise a magnitude; below the format's smallest exponent the significand moves right again."""
     top, exponent = _normalised(x.magnitude, x.lsb)
     width, low, high = top.width, exponent.low, exponent.high
     precision = kept_bits + 1
@@ -477,7 +477,7 @@ def place(fmt: Format, x: SignMagnitude, kept_bits: int) -> Placed:
 
 
 def round_placed(fmt: Format, x: Placed, sign: Term, rounding: Rounding, kept_bits: int) -> Term:
-    """Exponent field and kept fraction bits in one word, rounded once: a carry moves into the exponent."""
+    """Return exponent field and fraction in one word, rounded once: a carry moves into the exponent."""
     drop = x.significand.width - (kept_bits + 1)
     kept = x.significand[x.significand.width - 1 : drop]
     half = x.significand[drop - 1] if drop else FALSE
@@ -488,7 +488,7 @@ def round_placed(fmt: Format, x: Placed, sign: Term, rounding: Rounding, kept_bi
 
 
 def tiny(x: Placed, packed: Term, sign: Term, rounding: Rounding, kept_bits: int, tininess: str) -> Term:
-    """Whether a result counts as subnormal, ``packed`` being its rounded value.
+    """Return whether a result counts as subnormal, ``packed`` being its rounded value.
 
     tininess: ``result``: the rounded value is below the smallest normal number. IEEE 754 (7.5) has two other
     ways to say it: ``before``: the exact value is; ``after``: it is when rounded as if exponents had no lower
@@ -508,7 +508,7 @@ def tiny(x: Placed, packed: Term, sign: Term, rounding: Rounding, kept_bits: int
 
 
 def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) -> Term:
-    """The format's magnitude word of a packed value that fits; ``flush``: whether it becomes 0."""
+    """Return the format's magnitude word of a packed value that fits; ``flush``: whether it becomes 0."""
     offset = fmt.fraction_bits - kept_bits
     result = packed[fmt.exponent_bits + fmt.fraction_bits - offset - 1 : 0]
     if offset:
@@ -517,7 +517,7 @@ def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) 
 
 
 def misplaced(fmt: Format, x: SignMagnitude) -> tuple[Term, Term]:
-    """Whether a sum is below the smallest normal number, and the word of such a sum that is shifted wrongly.
+    """Return whether a sum is below the smallest normal number, and such a sum's word, shifted wrongly.
 
     The magnitude is shifted right by its biased exponent plus the format's fraction bits f, where that is
     not negative; the last bit is 1 if one of its lowest f less so many bits is. Else the word is 1.
@@ -539,7 +539,7 @@ def misplaced(fmt: Format, x: SignMagnitude) -> tuple[Term, Term]:
 def handle_overflow(
     fmt: Format, packed: Term, result: Term, sign: Term, rounding: Rounding, kept_bits: int, overflow: str
 ) -> Term:
-    """The result, or what stands for a packed value beyond the largest finite one (see :func:`round_to`)."""
+    """Return the result, or what stands for a packed value beyond the largest (see :func:`round_to`)."""
     offset = fmt.fraction_bits - kept_bits
     finite = fmt.largest_finite_word >> (fmt.ignored_low_bits + offset)
     too_large = const(finite, packed.width).ult(packed)
@@ -565,7 +565,7 @@ def encode(
     nan_word: Term | int,
     infinity_word: int | None = None,
 ) -> Term:
-    """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0.
+    """Return the result's word: NaN before infinity before the finite value, +0 alone where there is no -0.
 
     infinity_word: the magnitude that stands for an infinity; None: the format's own.
     """
@@ -578,7 +578,7 @@ def encode(
 
 
 def special_cases(terms: Sequence[Number]) -> tuple[Term, Term, Term]:
-    """Of a sum: whether it is infinite, that infinity's sign, and whether it is a NaN."""
+    """Return whether a sum is infinite, that infinity's sign, and whether it is a NaN."""
     plus = any_of(t.infinite & ~t.sign for t in terms)
     minus = any_of(t.infinite & t.sign for t in terms)
     nan = any_of([*(t.nan for t in terms), plus & minus])
@@ -586,12 +586,12 @@ def special_cases(terms: Sequence[Number]) -> tuple[Term, Term, Term]:
 
 
 def all_negative_zero(terms: Sequence[Number]) -> Term:
-    """Whether every addend is a negative zero."""
+    """Return whether every addend is a negative zero."""
     return all_of(t.zero & t.sign for t in terms)
 
 
 def ordered(word: Term) -> Term:
-    """A format's words as two's complement words in the order of the values (no NaN); both zeros alike."""
+    """Return words in two's complement, in the order of the values (no NaN); both zeros alike."""
     size = word & ((1 << (word.width - 1)) - 1)
     return word[word.width - 1].ite(-size, size)
 

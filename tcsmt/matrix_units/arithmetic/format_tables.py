@@ -32,7 +32,7 @@ SPECIALS = {kind.name.lower().replace("_", "-"): kind for kind in Specials}
 
 
 def format_of_table(name: str, table: Mapping[str, Any]) -> AnyFormat:
-    """The format of that name. Raises :class:`.TcsmtError`, which names the value that is wrong first."""
+    """Return the format of that name. Raises :class:`.TcsmtError`, which names the wrong value first."""
     if not re.fullmatch(r"[A-Za-z][\w-]*", name, re.ASCII):
         raise TcsmtError(f"{name!r} is not a format's name: letters, digits, - and _, the first one a letter")
     try:

@@ -23,7 +23,7 @@ __all__ = ["FORMATS", "Format", "Specials", "float_format", "format_named"]
 
 
 class Specials(Enum):
-    """Which words are not finite numbers."""
+    """The words that are not finite numbers."""
 
     IEEE = "infinities and NaNs at the largest exponent"
     NAN_ONLY = "one NaN magnitude, all ones; no infinities"
@@ -54,46 +54,46 @@ class Format(AnyFormat):
 
     @property
     def width(self) -> int:
-        """Bits of a stored word, the ignored ones included."""
+        """Return how many bits a stored word has, the ignored ones included."""
         stored = self.signed + self.exponent_bits + self.fraction_bits
         return stored + self.ignored_low_bits + self.ignored_high_bits
 
     @property
     def ignored_bits(self) -> int:
-        """The bits of a stored word that the unit ignores."""
+        """Return the bits of a stored word that the unit ignores."""
         high = ((1 << self.ignored_high_bits) - 1) << (self.width - self.ignored_high_bits)
         return high | (1 << self.ignored_low_bits) - 1
 
     @property
     def precision(self) -> int:
-        """Significand bits, the implicit one included."""
+        """Return how many bits a significand has, the implicit one included."""
         return self.fraction_bits + 1
 
     @property
     def e_min(self) -> int:
-        """Exponent of the smallest normal number, and of every subnormal one."""
+        """Return the exponent of the smallest normal number, and of every subnormal one."""
         return 1 - self.bias if self.has_subnormals else -self.bias
 
     @property
     def has_subnormals(self) -> bool:
-        """Whether the exponent field 0 holds zero and subnormal numbers (not so for e8m0)."""
+        """Return whether the exponent field 0 holds zero and subnormal numbers (not so for e8m0)."""
         return self.fraction_bits > 0
 
     @property
     def e_max(self) -> int:
-        """Exponent of the largest finite number."""
+        """Return the exponent of the largest finite number."""
         return self.largest_finite_field - self.bias
 
     @property
     def largest_finite_field(self) -> int:
-        """Largest exponent field that holds a finite number."""
+        """Return the largest exponent field that holds a finite number."""
         top = (1 << self.exponent_bits) - 1
         whole = self.specials is Specials.IEEE or not self.has_subnormals
         return top - 1 if whole and self.specials is not Specials.NONE else top
 
     @property
     def largest_finite_word(self) -> int:
-        """Magnitude word (no sign, ignored bits 0) of the largest finite number."""
+        """Return the magnitude word (no sign, ignored bits 0) of the largest finite number."""
         word = self.largest_finite_field << self.fraction_bits | (1 << self.fraction_bits) - 1
         if self.specials is Specials.NAN_ONLY and self.has_subnormals:
             word -= 1
@@ -101,17 +101,17 @@ class Format(AnyFormat):
 
     @property
     def has_infinity(self) -> bool:
-        """Whether the format has infinities."""
+        """Return whether the format has infinities."""
         return self.specials is Specials.IEEE
 
     @property
     def has_negative_zero(self) -> bool:
-        """Whether the format has a word for -0."""
+        """Return whether the format has a word for -0."""
         return self.signed and self.specials is not Specials.NEGATIVE_ZERO_NAN
 
     @property
     def infinity_word(self) -> int:
-        """Magnitude word of infinity; the largest finite number's where there is none."""
+        """Return the magnitude word of infinity; the largest finite number's where there is none."""
         if not self.has_infinity:
             return self.largest_finite_word
         field = (1 << self.exponent_bits) - 1
@@ -119,7 +119,7 @@ class Format(AnyFormat):
 
     @property
     def nan_word(self) -> int | None:
-        """The quiet NaN that IEEE 754 prefers, or the format's only NaN; None without NaNs."""
+        """Return the quiet NaN that IEEE 754 prefers, or the format's only NaN; None without NaNs."""
         if self.specials is Specials.NEGATIVE_ZERO_NAN:
             return 1 << (self.width - 1)
         if self.specials is Specials.NONE:
@@ -129,7 +129,7 @@ class Format(AnyFormat):
         return (field << self.fraction_bits | quiet) << self.ignored_low_bits
 
     def holds(self, other: AnyFormat) -> bool:
-        """Whether the other is a floating-point format, and this one has its finite numbers."""
+        """Return whether the other is a floating-point format, and this one has its finite numbers."""
         if not isinstance(other, Format):
             return False
         last = other.e_min - other.fraction_bits >= self.e_min - self.fraction_bits
@@ -143,20 +143,20 @@ class Format(AnyFormat):
         )
 
     def has_fields_of(self, other: AnyFormat) -> bool:
-        """Whether words of both have the same fields: then those that are finite in both mean the same."""
+        """Return whether words of both have the same fields: what is finite in both then means the same."""
         return isinstance(other, Format) and replace(self, name="", specials=Specials.NONE) == replace(
             other, name="", specials=Specials.NONE
         )
 
     def fields(self, word: int) -> tuple[int, int, int]:
-        """Sign, exponent field and fraction of a word."""
+        """Return sign, exponent field and fraction of a word."""
         stored = word >> self.ignored_low_bits
         fraction = stored & ((1 << self.fraction_bits) - 1)
         field = (stored >> self.fraction_bits) & ((1 << self.exponent_bits) - 1)
         return (word >> self.sign_bit & 1 if self.signed else 0), field, fraction
 
     def is_nan(self, word: int) -> bool:
-        """Whether the word is a NaN."""
+        """Return whether the word is a NaN."""
         _, field, fraction = self.fields(word)
         top = (1 << self.exponent_bits) - 1
         match self.specials:
@@ -170,12 +170,12 @@ class Format(AnyFormat):
                 return False
 
     def is_infinite(self, word: int) -> bool:
-        """Whether the word is an infinity."""
+        """Return whether the word is an infinity."""
         _, field, fraction = self.fields(word)
         return self.has_infinity and field == (1 << self.exponent_bits) - 1 and fraction == 0
 
     def value(self, word: int) -> Fraction:
-        """The exact value of a finite word. Raises ValueError for NaNs and infinities."""
+        """Return the exact value of a finite word. Raises ValueError for NaNs and infinities."""
         if self.is_nan(word) or self.is_infinite(word):
             raise ValueError(f"{self.hex(word)} is not a finite {self.name} value")
         sign, field, fraction = self.fields(word)
@@ -187,7 +187,7 @@ class Format(AnyFormat):
         return -magnitude if sign else magnitude
 
     def word(self, value: Fraction) -> int:
-        """The word of a value that the format holds exactly (+0 for zero).
+        """Return the word of a value that the format holds exactly (+0 for zero).
 
         Raises ValueError where the value is not representable.
         """
@@ -209,7 +209,7 @@ class Format(AnyFormat):
         return stored | (1 << self.sign_bit if value < 0 else 0)
 
     def nearest_word(self, value: Fraction) -> int:
-        """The word of the nearest value, the even one of two (a zero keeps the sign where it can).
+        """Return the word of the nearest value, the even one of two (a zero keeps the sign where it can).
 
         Raises ValueError where the format ends before the value: nothing becomes an infinity, and
         nothing a number of the other sign.
@@ -223,14 +223,14 @@ class Format(AnyFormat):
         return self.word(-rounded if value < 0 else rounded)
 
     def fields_text(self, word: int) -> str:
-        """Sign, exponent field and fraction."""
+        """Return sign, exponent field and fraction, as people read them."""
         sign, field, fraction = self.fields(word)
         parts = [f"sign {sign}"] if self.signed else []
         parts += [f"exponent {field:0{self.exponent_bits}b}", f"fraction {fraction:0{self.fraction_bits}b}"]
         return " | ".join(parts)
 
     def describe(self, word: int) -> str:
-        """The value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
+        """Return the value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
         if self.is_nan(word):
             return "nan"
         sign = "-" if self.fields(word)[0] else ""
@@ -251,7 +251,7 @@ def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: i
 
 
 def _finite(name: str, exponent_bits: int, fraction_bits: int) -> Format:
-    """Fields of an IEEE format, and the largest exponent as ordinary as every other one."""
+    """Return a format with IEEE's fields, and the largest exponent as ordinary as every other one."""
     return replace(_ieee(name, exponent_bits, fraction_bits), specials=Specials.NONE)
 
 
@@ -307,7 +307,7 @@ _AMBIGUOUS = {
 
 
 def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFormat:
-    """The format of that name or alias, or one of ``own``.
+    """Return the format of that name or alias, or one of ``own``.
 
     Raises :class:`.UnknownName`, also for a name of several formats.
     """
@@ -320,7 +320,7 @@ def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFo
 
 
 def float_format(fmt: AnyFormat) -> Format:
-    """The format, where it is a floating-point one. Raises :class:`.TcsmtError` for any other."""
+    """Return the format, where it is a floating-point one. Raises :class:`.TcsmtError` for any other."""
     if not isinstance(fmt, Format):
         raise TcsmtError(f"{fmt.name} is not a floating-point format")
     return fmt

@@ -30,17 +30,17 @@ _TRUNCATE, _NEAREST = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 
 
 def exact_product(x: Number, y: Number) -> Number:
-    """The exact product, normalised, so that its exponent is that of its leading bit (or one less)."""
+    """Return the exact product, normalised, so that its exponent is that of its leading bit (or one less)."""
     return dp.multiply(dp.normalise_number(x), dp.normalise_number(y))
 
 
 def add(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
-    """The word of x + y rounded once to ``fmt``; x and y may be exact products."""
+    """Return the word of x + y rounded once to ``fmt``; x and y may be exact products."""
     return RoundedSum(terms=(x, y), format=fmt, rounding=rounding).word()
 
 
 def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
-    """The word of x·y + z rounded once to ``fmt``."""
+    """Return the word of x·y + z rounded once to ``fmt``."""
     return add(exact_product(x, y), z, fmt, rounding)
 
 
@@ -55,7 +55,7 @@ _FMA = {
 
 
 def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
-    """a·b + c on words of one format, rounded once to nearest even; NaNs are ``nan_word``.
+    """Return a·b + c on words of one format, rounded once to nearest even; NaNs are ``nan_word``.
 
     A macro for f32 and f64: one instruction where the machine has it, :func:`fma` for solvers.
     """
@@ -65,22 +65,22 @@ def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
 
 
 def convert(x: Number, fmt: Format, rounding: Rounding) -> Term:
-    """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
+    """Return the word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     return RoundedSum(terms=(x,), format=fmt, rounding=rounding).word()
 
 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
-    """The word of x·y rounded once to ``fmt``."""
+    """Return the word of x·y rounded once to ``fmt``."""
     return convert(exact_product(x, y), fmt, rounding)
 
 
 def add_words(fmt: Format, a: Term, b: Term) -> Term:
-    """The word of a + b, to nearest even."""
+    """Return the word of a + b, to nearest even."""
     return MultiplyAdd.sum(fmt, a, b).word()
 
 
 def widen(word: Term, narrow: AnyFormat, wide: AnyFormat) -> Term:
-    """The word in a format that holds every number of the narrow one (NaNs may keep a payload).
+    """Return the word in a format that holds every number of the narrow one (NaNs may keep a payload).
 
     Of a format without special values, words of special values stand for some number.
     """
@@ -111,12 +111,12 @@ def widen(word: Term, narrow: AnyFormat, wide: AnyFormat) -> Term:
 
 
 def _padded(word: Term, width: int) -> Term:
-    """The word with zeros behind it, so that it has so many bits."""
+    """Return the word with zeros behind it, so that it has so many bits."""
     return word.concat(const(0, width - word.width)) if width > word.width else word
 
 
 def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
-    """The word, zero where it is subnormal: with its sign where the format has a -0, or +0. A NaN stays."""
+    """Return the word, zero where subnormal: with its sign where there is a -0, or +0. A NaN stays."""
     low = fmt.fraction_bits + fmt.ignored_low_bits
     tiny = word[low + fmt.exponent_bits - 1 : low].eq(0)
     if fmt.specials is Specials.NEGATIVE_ZERO_NAN:
@@ -127,7 +127,7 @@ def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
 
 
 class Zeros(Enum):
-    """Which sign a zero result has."""
+    """The sign of a zero result."""
 
     IEEE = "as IEEE 754 says"
     NO_NEGATIVE_SUM = "+0 where the exact sum is zero"
@@ -136,7 +136,7 @@ class Zeros(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedSum:
-    """What a word is the rounding of: the exact sum of some numbers, rounded once.
+    """The exact sum of some numbers, which is rounded to a word once.
 
     terms: the numbers. flush: a subnormal result becomes zero, ``tininess`` saying which is subnormal.
     overflow: what is beyond the largest number becomes; both as in :func:`.datapath.round_to`.
@@ -158,7 +158,7 @@ class RoundedSum:
 
     @property
     def sum(self) -> SignMagnitude:
-        """The exact sum, as far as rounding it looks at it."""
+        """Return the exact sum, as far as rounding it looks at it."""
         if self.wide:
             return _wide_sum(self.terms, self.format)
         if len(self.terms) == 1:
@@ -169,7 +169,7 @@ class RoundedSum:
         return _sum_of_two(terms, self.format)
 
     def word(self) -> Term:
-        """The word itself; the same record is always the same node."""
+        """Return the word itself; the same record is always the same node."""
         fmt, terms, rounding, exact = self.format, self.terms, self.rounding, self.sum
         magnitude = dp.round_to(
             fmt, exact, rounding,
@@ -185,7 +185,7 @@ class RoundedSum:
         return word
 
     def _zero_sign(self, terms: Sequence[Number]) -> Term:
-        """Of an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down."""
+        """Return an exact zero's sign: zeros of one sign keep it; else +0, or -0 when rounding down."""
         if self.zeros is Zeros.NO_NEGATIVE_SUM:
             return FALSE
         negative = all_of(t.sign for t in terms)
@@ -211,27 +211,27 @@ class MultiplyAdd:
 
     @classmethod
     def product(cls, fmt: Format, x: Term, y: Term, *, flush: bool = False) -> MultiplyAdd:
-        """x·y, as x·y + (-0): a zero product keeps its sign."""
+        """Return x·y, as x·y + (-0): a zero product keeps its sign."""
         return cls(format=fmt, x=x, y=y, z=const(1 << fmt.sign_bit, fmt.width), flush=flush)
 
     @classmethod
     def sum(cls, fmt: Format, x: Term, y: Term, *, flush: bool = False) -> MultiplyAdd:
-        """x + y, as x·1 + y."""
+        """Return x + y, as x·1 + y."""
         return cls(format=fmt, x=x, y=const(fmt.word(Fraction(1)), fmt.width), z=y, flush=flush)
 
     @property
     def rounding(self) -> Rounding:
-        """To nearest even."""
+        """Return the rounding to nearest even."""
         return _NEAREST
 
     @property
     def terms(self) -> tuple[Number, ...]:
-        """The exact product, and z."""
+        """Return the exact product, and z."""
         x, y, z = (dp.decode(self.format, word) for word in (self.x, self.y, self.z))
         return exact_product(x, y), z
 
     def word(self) -> Term:
-        """The word itself; the same record is always the same node."""
+        """Return the word itself; the same record is always the same node."""
         word = fma_words(self.format, self.x, self.y, self.z)
         word = flush(word, self.format) if self.flush else word
         usual = self.nan_word in (None, self.format.nan_word)
@@ -243,12 +243,12 @@ Operation = RoundedSum | MultiplyAdd
 
 
 def _leading(x: Number) -> Number:
-    """Normalised, so that the exponent tells the size (products of normalised numbers are as they are)."""
+    """Return the number normalised, so that its exponent tells its size; normal products are left."""
     return x if x.integer_bits > 1 else dp.normalise_number(x)
 
 
 def _sum_of_two(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
-    """The sum of normalised numbers as far as rounding to a format looks at it."""
+    """Return the sum of normalised numbers as far as rounding to a format looks at it."""
     # dropped bits lie below every rounding position: a shift that drops any leaves no cancellation
     bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
     top = dp.largest([t.exponent for t in terms])
@@ -257,7 +257,7 @@ def _sum_of_two(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
 
 
 def _wide_sum(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
-    """The exact sum of any number of terms as far as rounding to a format looks at it."""
+    """Return the exact sum of any number of terms as far as rounding to a format looks at it."""
     lowest = min(t.exponent.low - t.fraction_bits for t in terms)
     highest = max(t.exponent.high + t.integer_bits for t in terms)
     width = highest - lowest + 1 + len(terms).bit_length()

@@ -42,21 +42,21 @@ class Integer:
         return Integer(self._to(width) - other._to(width), low, high)
 
     def slt(self, other: Integer | int) -> Term:
-        """1 if self < other."""
+        """Return 1 if self < other."""
         x, y = self._with(other)
         return x.slt(y)
 
     def sle(self, other: Integer | int) -> Term:
-        """1 if self <= other."""
+        """Return 1 if self <= other."""
         x, y = self._with(other)
         return x.sle(y)
 
     def ne(self, other: Integer | int) -> Term:
-        """1 if they are different numbers."""
+        """Return 1 if they are different numbers."""
         return ~self.eq(other)
 
     def eq(self, other: Integer | int) -> Term:
-        """1 if both are the same number."""
+        """Return 1 if both are the same number."""
         x, y = self._with(other)
         return x.eq(y)
 
@@ -88,13 +88,13 @@ class Integer:
 
 
 def signed(x: Exponent) -> Integer:
-    """An exponent. Its word may be a free variable, so that every value of the word counts."""
+    """Return an exponent. Its word may be a free variable, so that every value of the word counts."""
     high = x.low + (1 << x.term.width) - 1
     return Integer(x.term.zext(_width(x.low, high)) + x.low, x.low, high)
 
 
 def signed_word(value: int) -> Integer:
-    """A known number."""
+    """Return a known number."""
     width = _width(value, value)
     return Integer(const(value % (1 << width), width), value, value)
 

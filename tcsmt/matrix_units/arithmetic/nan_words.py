@@ -1,4 +1,4 @@
-"""Which word a NaN has that arithmetic outside of a matrix unit gives: additions, multiply-adds, conversions.
+"""Words of NaNs that arithmetic outside of a matrix unit gives: additions, multiply-adds, conversions.
 
 A unit's own rule can look at the operands (:mod:`tcsmt.matrix_units.arithmetic.nans`). Outside, either every
 NaN result of a format is one word, which a document names, or no source says which word it is.
@@ -95,7 +95,7 @@ def knows_nans(model: object) -> bool:
 
 
 def are_nan(fmt: AnyFormat, words: Array) -> Array:
-    """Where words are NaNs: booleans of their shape. words: unsigned integers of any shape."""
+    """Return where words are NaNs: booleans of their shape. words: unsigned integers of any shape."""
     if not isinstance(fmt, Format) or fmt.nan_word is None:
         return np.zeros(words.shape, bool)
     if fmt.specials is Specials.NEGATIVE_ZERO_NAN:

@@ -1,4 +1,4 @@
-"""Which word a NaN result has: one word always, or by a rule that looks at the operands.
+"""Words of NaN results: one word always, or by a rule that looks at the operands.
 
 A rule is an ordered list of cases, and its text says it: ``"factors: 0xffc00a3d, products: 0xffc00000, c,
 0xffc00000"`` reads: a NaN among the factors gives ffc00a3d; else an invalid product gives ffc00000; else a
@@ -84,11 +84,11 @@ class NanRule:
 
     @property
     def words(self) -> list[int]:
-        """Every word that the rule names."""
+        """Return every word that the rule names."""
         return [case.word for case in self.cases if case.word is not None] + [self.otherwise]
 
     def objection(self, a: Format, b: Format, c: Format, d: Format) -> str:
-        """Why units with such operands and results cannot have the rule; empty where they can."""
+        """Return why units with such operands and results cannot have the rule; empty where they can."""
         for word in self.words:
             if not d.is_nan(word):
                 return f"{d.hex(word)} is not a NaN of {d.name}"
@@ -109,7 +109,7 @@ class NanRule:
 
 
 def quieted(x: Operand, fmt: Format) -> Term:
-    """A NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
+    """Return a NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
     own = x.format
     low, bits = own.ignored_low_bits, own.fraction_bits
     payload = x.word[low + bits - 1 : low]
@@ -124,7 +124,7 @@ def quieted(x: Operand, fmt: Format) -> Term:
 def _found(
     case: NanCase, fmt: Format, lanes: Sequence[tuple[Operand, Operand]], c: Operand
 ) -> list[tuple[Term, Term]]:
-    """Where a case applies and the word it gives, the first that applies before the others."""
+    """Return where a case applies and the word it gives, the first that applies before the others."""
     if case.subject == "products":
         assert case.word is not None
         return [(_invalid(lanes), const(case.word, fmt.width))]

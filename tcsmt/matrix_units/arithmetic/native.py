@@ -116,7 +116,7 @@ from_half = Macro(
 
 
 def through_half(word: Term, fmt: Format) -> Term | None:
-    """A number of a format whose fields are no longer than binary16's, in binary32; None for other formats.
+    """Return a number, whose format's fields are no longer than binary16's, in binary32; None for others.
 
     Of NaNs and infinities it is some word. The tests compare it with :func:`.widen` on every word.
     """

@@ -19,7 +19,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def pack(fmt: Format, words: Bytes) -> Bytes:
-    """Words of shape (..., n) as dense bytes of shape (..., n * width / 8)."""
+    """Return words of shape (..., n) as dense bytes of shape (..., n * width / 8)."""
     _check(fmt, words, "words")
     if words.shape[-1] * fmt.width % 8:
         raise TcsmtError(f"{words.shape[-1]} words of {fmt.name} do not fill whole bytes")
@@ -28,7 +28,7 @@ def pack(fmt: Format, words: Bytes) -> Bytes:
 
 
 def unpack(fmt: Format, packed: Bytes) -> Bytes:
-    """Dense bytes of shape (..., m) as words of shape (..., m * 8 / width)."""
+    """Return dense bytes of shape (..., m) as words of shape (..., m * 8 / width)."""
     _check(fmt, packed, "bytes")
     if packed.shape[-1] * 8 % fmt.width:
         raise TcsmtError(f"{packed.shape[-1]} bytes do not hold a whole number of {fmt.name} words")

@@ -35,7 +35,7 @@ class Rounding:
 
     @cached_property
     def decisions(self) -> list[tuple[int, int, int, int, int | None]]:
-        """Each sign, odd, half and rest, and what :attr:`away` says: None where a variable decides."""
+        """Return each sign, odd, half and rest, and what :attr:`away` says: None where a variable decides."""
         decisions = []
         for s, o, h, r in product((0, 1), repeat=4):
             sign, odd, half, rest = (TRUE if bit else FALSE for bit in (s, o, h, r))

@@ -108,7 +108,7 @@ def to_words(
     *,
     advice: str = "round it first",
 ) -> Array:
-    """Raw words of an array: the format's own dtype, words, or values of another floating-point dtype.
+    """Return an array's raw words: the format's own dtype, words, or values of another floating dtype.
 
     Words are unsigned integers of the smallest size that holds the format's, or signed ones of that size,
     which are read as their bits; for integer formats signed integers are numbers. Words of another size are
@@ -173,7 +173,7 @@ def _of_another_width(fmt: AnyFormat, dtype: np.dtype[Any]) -> str:
 
 
 def _numbers(array: Array, name: str) -> Array:
-    """Integers as Python has them: numbers, not words."""
+    """Return integers as Python has them: numbers, not words."""
     numbers = array.astype(np.float64)
     rounded = np.array([int(number) != exact for number, exact in zip(numbers.flat, array.flat, strict=True)])
     if rounded.any():
@@ -210,7 +210,7 @@ def _rounded(
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:
-    """Words (unsigned integers) as an array of the same shape and of the format's dtype.
+    """Return words (unsigned integers) as an array of the same shape and of the format's dtype.
 
     Bits above the word's, which no unit reads, are cleared.
     """
@@ -223,7 +223,7 @@ def from_words(fmt: AnyFormat, words: Array) -> Array:
 
 
 def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
-    """Raw words of an operand of a unit, as :func:`to_words`; what is not exact is rounded by a named rule.
+    """Return an operand's raw words, as :func:`to_words` does; inexact values are rounded by a named rule.
 
     values: of any shape, which is that of the words, unsigned integers.
     operands: a name of :data:`.OPERAND_RULES`; None: a value that the format does not have is refused.

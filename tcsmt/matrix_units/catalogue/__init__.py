@@ -31,7 +31,7 @@ __all__ = [
 
 
 def rows(name: str | None = None, *, claims: bool = True) -> list[Row]:
-    """Every row, by architecture; or those that a name stands for, the most used one first.
+    """Return every row, by architecture; or those that a name stands for, the most used one first.
 
     name: an architecture, a GPU or a processor (of which those are meant that it has), ``ARCH/INSTRUCTION``,
     or an instruction that one architecture alone has. Without ``claims``: those that nobody refutes or
@@ -75,7 +75,7 @@ def disputes(row: Row) -> list[Row]:
 
 
 def status_text(row: Row) -> str:
-    """A row's status; of an accepted row also whether another model of its unit disputes it."""
+    """Return a row's status; of an accepted row also whether another model of its unit disputes it."""
     return f"{row.status}, disputed" if disputes(row) else row.status
 
 
@@ -113,7 +113,7 @@ def architecture_named(name: str) -> str:
 
 
 def _rows_of(architecture: str, claims: bool) -> list[Row]:
-    """An architecture's rows; of a processor, those that it has, and an error where it has none."""
+    """Return an architecture's rows; of a processor, those that it has, and an error where it has none."""
     meant = named(architecture)
     of_architecture = _rows_in(meant.architecture, claims)
     return of_architecture if meant.processor is None else _that_it_has(meant.processor, of_architecture)
@@ -164,7 +164,7 @@ def _of_feature(name: str) -> Callable[[Row], bool]:
 
 
 def sequences_of(architecture: str, *, claims: bool = False) -> list[Row]:
-    """An architecture's sequences of instructions that multiply what no instruction does alone.
+    """Return an architecture's sequences of instructions that multiply what no instruction does alone.
 
     The first ones leave least of a product out. They have names as instructions have. claims: with those
     that are refuted or disputed.

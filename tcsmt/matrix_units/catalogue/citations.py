@@ -32,7 +32,7 @@ class Citation:
 
 @dataclass(frozen=True, repr=False)
 class Citations(Result):
-    """What a unit's source names, for a bibliography: BibTeX by ``str``.
+    """The works that a unit's source names, for a bibliography: BibTeX by ``str``.
 
     missing: parts of the source that are no entry of the bibliography.
     """

@@ -88,7 +88,7 @@ def description(row: Row, simulation: Mapping[str, str]) -> str:
 
 
 def ports_lines(row: Row) -> list[str]:
-    """For a circuit, which bits of which port each lane is, in one line or one for each operand."""
+    """Return, for a circuit, which bits of which port each lane is, in one line or one for each operand."""
     of_operand: dict[str, list[str]] = {}
     for name, bits in ports_as_json(row).get("ports", {}).items():
         of_operand.setdefault(name.rstrip("0123456789"), []).append(f"{name} = {bits}")
@@ -102,7 +102,7 @@ def ports_lines(row: Row) -> list[str]:
 
 
 def ports_as_json(row: Row) -> dict[str, dict[str, str]]:
-    """For a circuit, under ``ports``, which bits of which port each lane is; else nothing."""
+    """Return, for a circuit, under ``ports``, which bits of which port each lane is; else nothing."""
     return {"ports": row.model.port_map} if isinstance(row.model, Circuit) else {}
 
 
@@ -132,7 +132,7 @@ _IEEE = {
 
 
 def as_text(rows: Iterable[Row]) -> list[str]:
-    """A line for each row, with its parameters, evidence and status."""
+    """Return a line for each row, with its parameters, evidence and status."""
     table: list[tuple[str, ...]] = [("unit", "K", "N_FMA", "F", "zero", "evidence", "status")]
     for row in rows:
         numbers = ("-" if text is None else text for text in _numbers(row.model))
@@ -141,7 +141,7 @@ def as_text(rows: Iterable[Row]) -> list[str]:
 
 
 def as_markdown(rows: Iterable[Row]) -> str:
-    """A table of the units, and, where there are any, one of the claims about them."""
+    """Return a table of the units, and, where there are any, one of the claims about them."""
     rows = list(rows)
     claims = [(f"`{r.name}`", f"{r.note} ({r.source})", r.status) for r in rows if "@" in r.instruction]
     lines = markdown(_HEAD, _units(row for row in rows if "@" not in row.instruction))
@@ -151,13 +151,13 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 
 def _numbers(model: Model) -> list[str | None]:
-    """N_FMA, F and the exponent of zero; None for what a model has not."""
+    """Return N_FMA, F and the exponent of zero; None for what a model has not."""
     values = (getattr(model.parameters, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
     return [None if value is None else str(value) for value in values]
 
 
 def _units(rows: Iterable[Row]) -> Iterator[tuple[str, ...]]:
-    """Rows that differ in shapes or operands alone as one."""
+    """Yield the rows of a table; those that differ in shapes or operands alone are one."""
     lines: dict[tuple[str, ...], tuple[dict[str, None], dict[str, None], dict[str, None]]] = {}
     for row in rows:
         m = row.model

@@ -29,7 +29,7 @@ def models_named(data: Any) -> dict[str, str]:
 
 
 def digest_of_unit(name: str) -> str:
-    """Of a row's model; of an architecture: of all its accepted floating-point rows.
+    """Return the digest of a row's model; of an architecture: of all its accepted floating-point rows.
 
     Whichever a result is about: one about integers names the instruction.
     """

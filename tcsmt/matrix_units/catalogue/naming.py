@@ -63,7 +63,7 @@ def gpus() -> Mapping[str, str]:
 
 @cache
 def vendors() -> Mapping[str, str]:
-    """Who makes or specifies each architecture, in the order of ``ARCHITECTURES``."""
+    """Return who makes or specifies each architecture, in the order of ``ARCHITECTURES``."""
     return {name: contents(name)["vendor"] for name in ARCHITECTURES}
 
 
@@ -148,7 +148,7 @@ _OF_PROCESSORS = re.compile(r"intel|amd|aws|amazon|google|microsoft|azure|nvidia
 
 @dataclass(frozen=True)
 class Named:
-    """What a name stands for. processor: where it is that of one, whose instructions alone are meant."""
+    """The meaning of a name. processor: where it is that of one, whose instructions alone are meant."""
 
     architecture: str
     processor: Processor | None = None

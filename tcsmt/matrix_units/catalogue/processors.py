@@ -140,7 +140,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def facts(path: Path) -> dict[str, str]:
-    """Each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
+    """Return each name in the file, with the last value that it has. Raises :class:`.TcsmtError`."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:

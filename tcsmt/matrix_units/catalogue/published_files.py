@@ -1,4 +1,4 @@
-"""Which units gave the answers in files that others published.
+"""The units that gave the answers in files that others published.
 
 Text files in north-numerical-computing/MATLAB-tensor-core: how the units were called. JSON files of captured,
 emulated or predicted rows of several units: which rows are of which unit.

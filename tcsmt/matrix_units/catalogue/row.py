@@ -49,7 +49,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """``architecture/instruction``."""
+        """Return ``architecture/instruction``."""
         return f"{self.architecture}/{self.instruction}"
 
     def as_json(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def is_preferred(row: Row) -> bool:
 
 
 def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
-    """Of an architecture's rows, those with the chosen one's formats whose result can be another, K apart."""
+    """Return an architecture's rows with the chosen one's formats and other arithmetic, K apart."""
 
     def formats(row: Row) -> tuple[object, ...]:
         m = row.model

@@ -1,4 +1,4 @@
-"""Which units are surveyed: the lists of ``surveyed.toml``, by the names that are used for them."""
+"""The units that are surveyed: the lists of ``surveyed.toml``, by the names that are used for them."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Operands(Generic[Lanes_co, One_co]):
 
     @classmethod
     def split(cls, words: Sequence[Word], k: int, scales: int) -> Operands[tuple[Word, ...], Word]:
-        """Of all inputs in order: k of a, k of b, c, and so many scales of a and of b.
+        """Split all inputs in order: k of a, k of b, c, and so many scales of a and of b.
 
         Raises ValueError for another number of words.
         """
@@ -55,7 +55,7 @@ class Operands(Generic[Lanes_co, One_co]):
 
     @property
     def named(self) -> dict[str, Any]:
-        """Each part that is there by its field's name, in order."""
+        """Return each part that is there by its field's name, in order."""
         parts = {"a": self.a, "b": self.b, "c": self.c, "scale_a": self.scale_a, "scale_b": self.scale_b}
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -65,11 +65,11 @@ class Operands(Generic[Lanes_co, One_co]):
         return tuple(self.named.values())
 
     def map(self, change: Callable[[Any], Any]) -> Operands[Any, Any]:
-        """With every part that is there changed."""
+        """Return the operands with every part that is there changed."""
         return Operands(**{name: change(part) for name, part in self.named.items()})
 
     def flat(self: Operands[Sequence[Word], Word]) -> tuple[Word, ...]:
-        """All inputs of one row in order, what :meth:`split` splits."""
+        """Return all inputs of one row in order, what :meth:`split` splits."""
         parts = self.named.items()
         return tuple(word for name, part in parts for word in ((part,) if name == "c" else part))
 
@@ -103,32 +103,32 @@ class Trace:
 
     @property
     def a(self) -> Sequence[Term]:
-        """The words of a, in lane order."""
+        """Return the words of a, in lane order."""
         return self.operands.a
 
     @property
     def b(self) -> Sequence[Term]:
-        """The words of b, in lane order."""
+        """Return the words of b, in lane order."""
         return self.operands.b
 
     @property
     def c(self) -> Term:
-        """The word of c."""
+        """Return the word of c."""
         return self.operands.c
 
     @property
     def inputs(self) -> tuple[Term, ...]:
-        """All input terms, in the order of :attr:`Model.input_names`."""
+        """Return all input terms, in the order of :attr:`Model.input_names`."""
         return self.operands.flat()
 
     def of(self, *kinds: Kind) -> list[Stage]:
-        """The stages of some kinds, in order."""
+        """Return the stages of some kinds, in order."""
         return [stage for stage in self.stages if stage.kind in kinds]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model(Parameters, ABC):
-    """What every model has: formats and length of the dot product.
+    """The base of every model: formats and length of the dot product.
 
     kind: the class, as data names it. title: what such a unit does, for messages. longest: the largest k.
     a_format, b_format, c_format, d_format: formats, or their names.
@@ -150,26 +150,26 @@ class Model(Parameters, ABC):
         self.validate()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters alone: the terms of a trace belong to their process."""
+        """Return parameters alone: the terms of a trace belong to their process."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
     def table(cls) -> type[Parameters]:
-        """The parameters, declared; of a model that is not composed of parts, itself."""
+        """Return the parameters, declared; of a model that is not composed of parts, itself."""
         return cls
 
     @classmethod
     def of(cls, **parameters: Any) -> Self:
-        """The model of these parameters. Raises :class:`.TcsmtError` if they contradict each other."""
+        """Return the model of these parameters. Raises :class:`.TcsmtError` if they contradict each other."""
         return cls(**parameters)
 
     @property
     def parameters(self) -> Any:
-        """The value of each parameter of :meth:`table`, under its name."""
+        """Return the value of each parameter of :meth:`table`, under its name."""
         return self
 
     def varied(self, **changes: Any) -> Self:
-        """The model with some parameters changed. Raises :class:`.TcsmtError` if that contradicts others."""
+        """Return the model with parameters changed. Raises :class:`.TcsmtError` if they contradict others."""
         own = self.parameters
         return self.of(**{f.name: getattr(own, f.name) for f in fields(own) if f.init} | changes)
 
@@ -179,10 +179,10 @@ class Model(Parameters, ABC):
 
     @abstractmethod
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """The output word of input words that fit; every intermediate result is appended to ``stages``."""
+        """Return the output word of input words; every intermediate result is appended to ``stages``."""
 
     def apply(self, operands: Terms) -> Trace:
-        """The model on input words. Raises :class:`.TcsmtError` where there are not as many as it takes."""
+        """Return the model on input words. Raises :class:`.TcsmtError` for another number of them."""
         self.check_lengths(operands)
         stages: list[Stage] = []
         output = self.result(operands, stages)
@@ -196,11 +196,11 @@ class Model(Parameters, ABC):
 
     @cached_property
     def trace(self) -> Trace:
-        """The model on the variables a0, a1, ..., b0, b1, ..., c, sa0, ..., sb0, ..."""
+        """Return the model on the variables a0, a1, ..., b0, b1, ..., c, sa0, ..., sb0, ..."""
         return self.apply(self.operands([var(name, fmt.width) for name, fmt in self.input_formats.items()]))
 
     def operands(self, words: Sequence[Word]) -> Operands[tuple[Word, ...], Word]:
-        """What stands for each input, in the order of :attr:`input_names`, as one value.
+        """Return what stands for each input, in the order of :attr:`input_names`, as one value.
 
         words: as many as there are inputs: terms, integers, or arrays of one shape.
         """
@@ -208,12 +208,12 @@ class Model(Parameters, ABC):
 
     @property
     def operand_formats(self) -> Operands[AnyFormat, AnyFormat]:
-        """The format of each operand."""
+        """Return the format of each operand."""
         return Operands(self.a_format, self.b_format, self.c_format, self.scale_format, self.scale_format)
 
     @cached_property
     def digest(self) -> str:
-        """What the model computes (32 hexadecimal digits): its words' formats, and its graph.
+        """Return what the model computes (32 hexadecimal digits): its words' formats, and its graph.
 
         Parameters that change neither do not change it; a changed datapath does.
         """
@@ -222,28 +222,28 @@ class Model(Parameters, ABC):
 
     @property
     def scale_format(self) -> Format | None:
-        """The format of the block scales; None: the unit has none."""
+        """Return the format of the block scales; None: the unit has none."""
         return None
 
     @property
     def scales(self) -> int:
-        """Block scales of a, and of b."""
+        """Return how many block scales a has, and b."""
         return 0
 
     @property
     def operand_lengths(self) -> dict[str, int]:
-        """How many words there are in a row of each operand but c, which is one."""
+        """Return how many words there are in a row of each operand but c, which is one."""
         scales = {"scale_a": self.scales, "scale_b": self.scales} if self.scales else {}
         return {"a": self.k, "b": self.k} | scales
 
     @property
     def input_names(self) -> list[str]:
-        """The names of the input variables: a0..., b0..., c, then scales sa0..., sb0..."""
+        """Return the names of the input variables: a0..., b0..., c, then scales sa0..., sb0..."""
         return list(self.input_formats)
 
     @cached_property
     def input_formats(self) -> dict[str, AnyFormat]:
-        """The format of each input variable, by name."""
+        """Return the format of each input variable, by name."""
         named: dict[str, AnyFormat] = {}
         for name, fmt in self.operand_formats.named.items():
             short = name.replace("scale_", "s")
@@ -252,7 +252,7 @@ class Model(Parameters, ABC):
         return named
 
     def as_json(self) -> dict[str, Any]:
-        """The parameters as plain values, the kind first."""
+        """Return the parameters as plain values, the kind first."""
         data: dict[str, Any] = {"kind": self.kind}
         for f in fields(self.table()):
             value = getattr(self.parameters, f.name)

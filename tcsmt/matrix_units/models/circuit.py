@@ -49,7 +49,7 @@ class Port:
 
     @classmethod
     def read(cls, text: str) -> Port:
-        """From text. Raises :class:`.TcsmtError`."""
+        """Read a port from text. Raises :class:`.TcsmtError`."""
         match = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?(?: \(([^\s()]+)\))?", text)
         if match is None:
             raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
@@ -113,11 +113,11 @@ class Circuit(Model):
 
     @property
     def scales(self) -> int:
-        """Block scales of a, and of b."""
+        """Return how many block scales a has, and b."""
         return self.k // self.scale_block if self.scale_block else 0
 
     def validate(self) -> None:
-        """The text, ports and constants, and that the result depends on nothing else."""
+        """Check the text, ports and constants, and that the result depends on nothing else."""
         for name in ("ports", "constants", "cut"):
             value = getattr(self, name)
             texts = isinstance(value, (tuple, list)) and all(isinstance(text, str) for text in value)
@@ -148,7 +148,7 @@ class Circuit(Model):
 
     @cached_property
     def _ports(self) -> list[Port]:
-        """Every port, with those that have their operand's name."""
+        """Return every port, with those that have their operand's name."""
         ports = [Port.read(text) for text in self.ports]
         names = {port.operand for port in ports}
         operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
@@ -170,7 +170,7 @@ class Circuit(Model):
         return output
 
     def wire(self, name: str) -> Term:
-        """A word within the design, by its name, in terms of the input variables and of what is free.
+        """Return a word within the design, by its name, in terms of the input variables and of what is free.
 
         A lemma about a design can be stated of such words. Raises :class:`.UnknownName`.
         """
@@ -181,7 +181,7 @@ class Circuit(Model):
         return self._undriven_as_said(word, free)
 
     def _undriven_as_said(self, word: Term, free: Mapping[Term, tuple[Btor2Line, int]]) -> Term:
-        """A word with zeros for the bits that nothing drives, where ``undriven`` says so."""
+        """Return a word with zeros for the bits that nothing drives, where ``undriven`` says so."""
         if self.undriven != "zero":
             return word
         return substitute([word], {bit: const(0, bit.width) for bit in _undriven(free)})[0]
@@ -341,7 +341,7 @@ KINDS[Circuit.kind] = Circuit
 
 
 def read_constants(texts: Sequence[str]) -> dict[str, int]:
-    """Numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
+    """Return numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
     constants: dict[str, int] = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -361,12 +361,12 @@ _LOOKED = 65
 
 
 def _undriven(free: Mapping[Term, tuple[Btor2Line, int]]) -> set[Term]:
-    """Of free words, those that nothing drives."""
+    """Return those free words that nothing drives."""
     return {v for v, (node, _) in free.items() if not node.name and node.op == "input"}
 
 
 def _bits_said(port: Port, high: int, low: int, width: int) -> str:
-    """Bits of a port by the name that the design has for them, and by their places in its vector."""
+    """Return bits of a port by the name that the design has for them, and by their places in its vector."""
     if port.source:
         return f"{port.source} (bits {high}:{low})"
     return port.name if (high, low) == (width - 1, 0) else f"{port.name}[{high}:{low}]"

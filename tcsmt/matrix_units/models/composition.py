@@ -1,4 +1,4 @@
-"""From a flat table of parameters to closed alternatives, and back.
+"""Composition of models: from a flat table of parameters to closed alternatives, and back.
 
 A model may be composed of parts, and a part of others. Where a part can be one of several, each alternative
 says which values of the table choose it (:func:`part`), and the first that they choose is taken. So a value
@@ -31,8 +31,7 @@ GIVEN = _Given()
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def part(when: Mapping[str, Any]) -> Callable[[type[Whole]], type[Whole]]:
-    """A frozen, keyword-only dataclass that these values of the table choose (:data:`GIVEN`: any but the
-    default)."""
+    """Return a frozen, keyword-only dataclass that these values choose (:data:`GIVEN`: not the default)."""
 
     def decorated(kind: type[Whole]) -> type[Whole]:
         kind = dataclass(frozen=True, kw_only=True)(kind)
@@ -43,7 +42,7 @@ def part(when: Mapping[str, Any]) -> Callable[[type[Whole]], type[Whole]]:
 
 
 def composed(whole: type[Whole], table: Parameters) -> Whole:
-    """The parts that hold a table's values. Raises :class:`.TcsmtError` for values that they cannot hold."""
+    """Return the parts that hold a table's values. Raises :class:`.TcsmtError` where none can."""
     result: Whole = _composed(whole, table)
     held = _values(result)
     for parameter in fields(table):
@@ -55,7 +54,7 @@ def composed(whole: type[Whole], table: Parameters) -> Whole:
 
 
 def flattened(whole: object, table: type[Parameters]) -> dict[str, Any]:
-    """The value of each parameter of the table: the default where no part holds it."""
+    """Return the value of each parameter of the table: the default where no part holds it."""
     held = _values(whole)
     return {parameter.name: held.get(parameter.name, parameter.default) for parameter in fields(table)}
 
@@ -74,27 +73,27 @@ class ComposedModel(Model, Generic[Table]):
 
     @classmethod
     def table(cls) -> type[Parameters]:
-        """The parameters, declared."""
+        """Return the parameters, declared."""
         return cls.declared
 
     @classmethod
     def of(cls, **parameters: Any) -> Self:
-        """The model of these parameters. Raises :class:`.TcsmtError` if they contradict each other."""
+        """Return the model of these parameters. Raises :class:`.TcsmtError` if they contradict each other."""
         return composed(cls, cls.declared(**parameters))
 
     @cached_property
     def parameters(self) -> Table:
-        """The value of each parameter: the default where no part has it."""
+        """Return the value of each parameter: the default where no part has it."""
         return cast(Table, self.declared(**flattened(self, self.declared)))
 
     def refusal(self, name: str, allowed: str) -> TcsmtError:
-        """The error about a parameter, with its value and what is allowed."""
+        """Return the error about a parameter, with its value and what is allowed."""
         return self.parameters.refusal(name, allowed)
 
 
 @cache
 def _parts(kind: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """Of each field, its name, and its alternatives if it is a part (else none)."""
+    """Return for each field its name, and its alternatives if it is a part (else none)."""
     hints = get_type_hints(kind)
     kinds = ((f.name, get_args(hints[f.name]) or (hints[f.name],)) for f in fields(kind) if f.init)
     return tuple((name, kinds if all(map(_is_part, kinds)) else ()) for name, kinds in kinds)
@@ -139,7 +138,7 @@ def _default(table: Parameters, name: str) -> Any:
 
 
 def _values(part: Any) -> dict[str, Any]:
-    """The parameters that a part holds, its parts' included."""
+    """Return the parameters that a part holds, its parts' included."""
     values = {name: value for name, value in getattr(part, "when", {}).items() if value is not GIVEN}
     for name, kinds in _parts(cast(Any, type(part))):
         value = getattr(part, name)
@@ -148,7 +147,7 @@ def _values(part: Any) -> dict[str, Any]:
 
 
 def _reason(kind: Any, part: Any, name: str, table: Parameters) -> str:
-    """Why the parts have no place for a parameter: what chose them, or what would choose others."""
+    """Return why the parts have no place for a parameter: what chose them, or what would choose others."""
     for place, kinds in _parts(kind):
         chosen = getattr(part, place)
         if not any(_has_place(each, name) for each in kinds):

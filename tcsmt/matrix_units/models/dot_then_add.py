@@ -63,7 +63,7 @@ class DotThenAdd(Model):
     rounding: Rounding = RNE
 
     def validate(self) -> None:
-        """Ranges, and combinations that contradict each other."""
+        """Check ranges, and combinations that contradict each other."""
         blocks = self.k // self.n_fma if 1 <= self.n_fma <= self.k else 0
         self.check("n_fma", blocks * self.n_fma == self.k, f"a divisor of k = {self.k}")
         groups = 1 <= self.lane_groups <= self.n_fma and self.n_fma % self.lane_groups == 0

@@ -21,7 +21,7 @@ __all__ = ["has_file", "is_known", "meanings", "parameters_toml", "table_of_form
 
 
 def parameters_toml(model: Model) -> str:
-    """A file of a model alone: every parameter, below what it means."""
+    """Return a file of a model alone: every parameter, below what it means."""
     lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
     comment = ""
@@ -91,7 +91,7 @@ def meanings(kind: type[Model]) -> dict[str, str]:
 
 
 def toml_value(value: object) -> str:
-    """A parameter as a file has it."""
+    """Return a parameter as a file has it."""
     match value:
         case None:
             return json.dumps(NONE)
@@ -112,7 +112,7 @@ _MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1")
 
 
 def unmarked(text: str) -> str:
-    """A docstring's text without markup.
+    """Return a docstring's text without markup.
 
     >>> unmarked("``c`` is zero (:func:`.decide`)")
     'c is zero (decide)'
@@ -121,7 +121,7 @@ def unmarked(text: str) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    """As Sphinx shows it: the title before ``<target>``; after ``~``, the last part of a name."""
+    """Return a role's text as Sphinx shows it: the title before ``<target>``; a last name after ``~``."""
     name = re.sub(r"\s*<[^<>]*>$", "", match[2])
     return name.rpartition(".")[2] if name.startswith("~") else name.removeprefix(".")
 

@@ -60,12 +60,12 @@ FORMATS = "format"
 
 @cache
 def file_parameters(kind: type[Model]) -> tuple[Field[Any], ...]:
-    """What a file of a kind of model gives: not what the model has from other parameters."""
+    """Return what a file of a kind of model gives: not what the model has from other parameters."""
     return tuple(f for f in fields(kind.table()) if f.init)
 
 
 def is_of_models(parameter: Field[Any]) -> bool:
-    """Whether a parameter is several models."""
+    """Return whether a parameter is several models."""
     return str(parameter.type).startswith("tuple[Model")
 
 
@@ -96,7 +96,7 @@ class ModelTable(TomlFile):
                 raise TcsmtError(f"{where}: {FORMATS}.{name}: {error}") from None
 
     def _at_format(self, name: str, key: str) -> str:
-        """``FILE:LINE`` of a key of a format's table, or of the table."""
+        """Return ``FILE:LINE`` of a key of a format's table, or of the table."""
         header = re.compile(rf"\s*\[\s*{FORMATS}\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*\]")
         start = next((number for number, line in enumerate(self.lines) if header.match(line)), None)
         if start is None:
@@ -108,7 +108,7 @@ class ModelTable(TomlFile):
         return f"{self.path}:{next(numbers, start + 1)}"
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
-        """The parameters for a kind of model, whose keys and types are checked.
+        """Return the parameters for a kind of model, whose keys and types are checked.
 
         Raises :class:`.TcsmtError`.
         """
@@ -169,7 +169,7 @@ class ModelTable(TomlFile):
 
 
 def model_of(path: Path, content: bytes) -> Model:
-    """The model of a file's content, complete in itself: its kind and its parameters, and nothing else.
+    """Return the model of a file's content, complete in itself: its kind, its parameters, nothing else.
 
     Raises :class:`.TcsmtError`, which names the file, the line and the key.
     """
@@ -183,7 +183,7 @@ Suggest = Callable[[type[Model], str, Mapping[str, Any]], str]
 def complete_model(
     file: ModelTable, about: Collection[str] = (), suggested: Suggest = lambda kind, name, table: ""
 ) -> Model:
-    """The model of a table that has its kind and its parameters; about: keys that it may have besides them.
+    """Return the model of a table with its kind and its parameters; about: keys that it may have besides.
 
     Raises :class:`.TcsmtError`.
     """

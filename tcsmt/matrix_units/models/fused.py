@@ -89,7 +89,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
     final: Final
 
     def validate(self) -> None:
-        """What formats and lengths allow, and what a stage's values exclude in another stage."""
+        """Check what formats and lengths allow, and what a stage's values exclude in another stage."""
         lanes, n_fma = self.lanes, self.lanes.n_fma
         blocks = self.k // n_fma if 1 <= n_fma <= self.k else 0
         self.check("n_fma", blocks * n_fma == self.k, f"a divisor of k = {self.k}")
@@ -183,24 +183,24 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
 
     @property
     def scale_format(self) -> Format | None:
-        """The format of the block scales; None: the unit has none."""
+        """Return the format of the block scales; None: the unit has none."""
         terms = self.sum.terms
         return terms.scale_format if isinstance(terms, (ScaledGroups, ScaledProducts)) else None
 
     @property
     def scales(self) -> int:
-        """Block scales of a, and of b."""
+        """Return how many block scales a has, and b."""
         terms = self.sum.terms
         return self.k // terms.scale_block if isinstance(terms, (ScaledGroups, ScaledProducts)) else 0
 
     @property
     def group(self) -> int:
-        """Lanes whose products are one term."""
+        """Return how many lanes' products are one term."""
         return 1 if isinstance(self.sum.terms, Products) else self.sum.terms.group
 
     @property
     def extra_alignment_bits(self) -> int:
-        """n_eab: alignment fraction bits beyond the output's (F - 23 for FP32 output).
+        """Return n_eab: alignment fraction bits beyond the output's (F - 23 for FP32 output).
 
         Khattak and Mikaitis count them against FP32 whatever the output format is.
         """
@@ -208,12 +208,12 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
 
     @property
     def enough_carry_bits(self) -> int:
-        """Carry bits that always suffice: ceil(log2(t + 1)), t = n_fma / group terms and c."""
+        """Return how many carry bits always suffice: ceil(log2(t + 1)), t = n_fma / group terms and c."""
         return (self.lanes.n_fma // self.group).bit_length()
 
     @property
     def integer_bits(self) -> int:
-        """Integer bits of a sum's register below its carry bits: two where products and c are as usual."""
+        """Return a sum register's integer bits below its carry bits: two where products and c are usual."""
         if isinstance(self.sum, OneByOne):
             return 2
         (*_, whole) = self.varied(carry_bits=None).trace.of(Kind.SUM)
@@ -222,19 +222,19 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
 
     @property
     def nan_word(self) -> int:
-        """The word of a NaN result, if no case of the rule says another one."""
+        """Return the word of a NaN result, if no case of the rule says another one."""
         if self.final.nan is not None:
             return self.final.nan.otherwise
         return CANONICAL_NAN.get(self.d_format.name, self.d_format.nan_word or 0)
 
     @property
     def blocks(self) -> list[list[int]]:
-        """The lanes of each fused sum, in the order in which the blocks are chained."""
+        """Return the lanes of each fused sum, in the order in which the blocks are chained."""
         return self.lanes.blocks(self.k)
 
     @property
     def factor_formats(self) -> tuple[Format, Format]:
-        """The formats of what is multiplied, a's side and b's."""
+        """Return the formats of what is multiplied, a's side and b's."""
         wide = self.factors.operand_format
         return wide or self.a_format, wide or self.b_format
 
@@ -264,7 +264,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
         return word
 
     def _scales_of(self, lanes: Sequence[int], x: Terms) -> list[Number]:
-        """The product of both scales of each group of lanes; empty without scales."""
+        """Return the product of both scales of each group of lanes; empty without scales."""
         terms, scale_a, scale_b = self.sum.terms, x.scale_a, x.scale_b
         if not isinstance(terms, (ScaledGroups, ScaledProducts)) or scale_a is None or scale_b is None:
             return []
@@ -286,7 +286,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
         return result
 
     def _nan_of(self, x: BlockWords) -> Term:
-        """The word that a block's NaN has."""
+        """Return the word that a block's NaN has."""
         rule = self.final.nan or NanRule((), self.nan_word)
 
         def operand(fmt: Format, word: Term, *, flush: bool) -> Operand:
@@ -303,7 +303,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
 
     @property
     def last_addition(self) -> LastAddition:
-        """What decides the result where c is added after all blocks. Raises :class:`TypeError` elsewhere."""
+        """Return what decides the result if c is added after all blocks. Raises :class:`TypeError` else."""
         if not isinstance(self.sum, CLast):
             raise TypeError("c is not added after all blocks")
         return LastAddition(
@@ -318,7 +318,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
 
 
 def _holds(wide: Format, narrow: Format) -> bool:
-    """Whether a format has every value of another: its numbers, its negative zero, infinities and a NaN."""
+    """Return whether a format has every value of another: numbers, negative zero, infinities, a NaN."""
     infinities = wide.has_infinity >= narrow.has_infinity
     zeros = wide.has_negative_zero >= narrow.has_negative_zero
     nans = wide.nan_word is not None or narrow.nan_word is None

@@ -51,7 +51,7 @@ _TRUNCATE = ROUNDINGS["RTZ"]
 
 @dataclass(frozen=True, kw_only=True)
 class FreeParameters:
-    """What may be a variable of a block's sum; :class:`.FusedParameters` says what most of them mean.
+    """Parameters that may be variables of a block's sum; :class:`.FusedParameters` says what most mean.
 
     coarser: F is the sum's ``fraction_bits`` less this, from 0 to ``fraction_bits``.
     carry_bits: as a number of a known range; None: enough.
@@ -69,7 +69,7 @@ class FreeParameters:
 
     @classmethod
     def of(cls, factors: Factors, total: FusedSum) -> FreeParameters:
-        """Those of a unit."""
+        """Return those of a unit."""
         carry_bits = None if isinstance(total, (OneByOne, LedGrid)) else total.carry_bits
         carry, zero = (None if x is None else Exponent.constant(x) for x in (carry_bits, total.zero_exponent))
         flush, flush_c = const(factors.flush_inputs, 1), const(factors.flush_c, 1)
@@ -96,7 +96,7 @@ class BlockWords:
 
 @dataclass(frozen=True, kw_only=True)
 class LastAddition:
-    """What decides the word where c is added after all blocks, by an IEEE addition.
+    """The operands that decide the word where c is added after all blocks, by an IEEE addition.
 
     flush_input: whether a subnormal c is read as zero. flush_output: whether a subnormal result is zero.
     """
@@ -110,7 +110,7 @@ class LastAddition:
     nan_word: int
 
     def sum(self, word: Term, c: Term) -> RoundedSum:
-        """The last block's word plus c."""
+        """Return the last block's word plus c."""
         return RoundedSum(
             terms=(dp.decode(self.d_format, word), dp.decode(self.c_format, c, flush=self.flush_input)),
             format=self.d_format,
@@ -123,7 +123,7 @@ class LastAddition:
 
 @dataclass(frozen=True)
 class BlockSum:
-    """What a block's result is made of: the sum, infinities and NaNs, and whether all is negative zeros."""
+    """The parts of a block's result: the sum, infinities and NaNs, and whether all is negative zeros."""
 
     value: SignMagnitude
     infinite: Term
@@ -133,7 +133,7 @@ class BlockSum:
 
 
 def block_sum(total: FusedSum, free: FreeParameters, x: BlockWords, seen: StageObserver) -> BlockSum:
-    """The sum of c and the products of a and b."""
+    """Return the sum of c and the products of a and b."""
     lanes = []
     for left, right in zip(x.a, x.b, strict=True):
         product = dp.multiply(
@@ -169,7 +169,7 @@ def block_sum(total: FusedSum, free: FreeParameters, x: BlockWords, seen: StageO
 
 @dataclass(frozen=True)
 class _Block:
-    """What a block adds up: the products of its lanes, the scales of its groups, and c; and how."""
+    """The terms of a block: the products of its lanes, the scales of its groups, and c; and how."""
 
     total: FusedSum
     free: FreeParameters
@@ -180,23 +180,23 @@ class _Block:
     seen: StageObserver
 
     def entering(self, x: Number) -> Exponent:
-        """The exponent with which a term takes part in the maximum."""
+        """Return the exponent with which a term takes part in the maximum."""
         zero = self.free.zero_exponent
         return x.exponent if zero is None else x.exponent.or_where(x.zero & self.free.zero_given, zero)
 
     def entering_c(self, zero_c: str) -> Exponent:
-        """That of c."""
+        """Return that of c."""
         return self.c.exponent if zero_c == "fields" else self.entering(self.c)
 
     def largest(self, terms: Sequence[Number]) -> Exponent:
-        """The maximum exponent, with ``zero_exponent`` for zero terms.
+        """Return the maximum exponent, with ``zero_exponent`` for zero terms.
 
         Alignment shifts a zero term by whatever its fields say: it stays zero.
         """
         return dp.largest([self.entering(t) for t in terms], _base(terms))
 
     def aligned(self, x: Number, top: Exponent) -> Fixed:
-        """On the grid of F fraction bits below ``top``: of ``fraction_bits`` below ``top + coarser``."""
+        """Align to F fraction bits below ``top``: to ``fraction_bits`` below ``top + coarser``."""
         if isinstance(self.total, ComplementedGrid):
             mode, sticky = _TRUNCATE, False
         else:
@@ -204,7 +204,7 @@ class _Block:
         return dp.align(x, top + self.free.coarser, self.total.fraction_bits, mode, sticky=sticky)
 
     def register(self, aligned: Sequence[Fixed], products: int, integer_bits: int = 2) -> Fixed:
-        """The sum of aligned terms, in a register of ``carry_bits`` where they are given."""
+        """Return the sum of aligned terms, in a register of ``carry_bits`` where they are given."""
         sticky = aligned[0].fraction_bits - self.total.fraction_bits
         whole, enough = 1 + integer_bits + self.total.fraction_bits + sticky, products.bit_length()
         carry_bits = self.free.carry_bits
@@ -216,7 +216,7 @@ class _Block:
         return dp.accumulate(aligned, whole + spare, lacking + self.free.coarser)
 
     def added(self, groups: Sequence[Fixed], c: Fixed, integer_bits: int) -> Fixed:
-        """The sum of aligned terms, each a stage."""
+        """Return the sum of aligned terms, each a stage."""
         for number, aligned in enumerate(groups):
             self.seen(Kind.ALIGNED_PRODUCT, aligned, aligned.word, number)
         self.seen(Kind.ALIGNED_C, c, c.word, None)
@@ -225,7 +225,7 @@ class _Block:
     def without_small(
         self, aligned: Sequence[Fixed], groups: Sequence[Number], c: Fixed, integer_bits: int
     ) -> Sequence[Fixed]:
-        """Aligned groups, without those that a subnormal sum drops."""
+        """Return aligned groups, without those that a subnormal sum drops."""
         terms = self.total.terms
         if not isinstance(terms, ScaledGroups) or terms.group_dropped_below is None:
             return aligned
@@ -235,13 +235,14 @@ class _Block:
 
 
 def _base(terms: Sequence[Number]) -> int:
-    """Where the maximum is counted from: with room for any zero_exponent in use, so that models which differ
-    in it are the same graph from there on."""
+    """Return where the maximum is counted from: with room for each zero_exponent in use, so that models which
+    differ in it are the same graph from there on.
+    """
     return min(t.exponent.low for t in terms) - 16
 
 
 def _groups(x: _Block) -> Sequence[Number]:
-    """The terms that are aligned: products, or sums of groups of them, by their scales if there are any."""
+    """Return the terms that are aligned: products, or sums of groups of them, by their scales if any."""
     groups, terms = x.lanes, x.total.terms
     if isinstance(terms, (GroupSums, ScaledGroups)):
         members = [x.lanes[i : i + terms.group] for i in range(0, len(x.lanes), terms.group)]
@@ -260,7 +261,7 @@ def _groups(x: _Block) -> Sequence[Number]:
 
 
 def _sum_on_own_grid(x: _Block, products: Sequence[Number], fraction_bits: int) -> Number:
-    """The sum of some products on a grid of their own, as one number of their largest exponent."""
+    """Return the sum of some products on a grid of their own, as one number of their largest exponent."""
     assert isinstance(x.total, OneGrid)
     top = x.largest(products)
     aligned = [dp.align(product, top, fraction_bits, x.total.shifted_out.alignment) for product in products]
@@ -270,7 +271,7 @@ def _sum_on_own_grid(x: _Block, products: Sequence[Number], fraction_bits: int) 
 
 
 def _on_one_grid(total: OneGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
-    """All terms aligned to the largest exponent among them, and added."""
+    """Align all terms to the largest exponent among them, and add them."""
     entering = [*(x.entering(group) for group in groups), x.entering_c(total.zero_c)]
     top = dp.largest(entering, _base([*groups, x.c]))
     x.seen(Kind.LARGEST_EXPONENT, top, top.term, None)
@@ -285,14 +286,14 @@ def _on_one_grid(total: OneGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
 
 
 def _dropped(total: OneGrid, aligned: Fixed, c: Number, top: Exponent, above: int) -> Fixed:
-    """c aligned, or nothing of it where it is smaller than a unit that is large enough to drop it."""
+    """Return c aligned, or nothing of it where it is smaller than a unit that is large enough to drop it."""
     whole = dp.align(c, top, total.fraction_bits, _TRUNCATE)
     drops = signed_word(above).slt(signed(top.plus(-total.fraction_bits)))
     return replace(aligned, word=(drops & whole.word.eq(0)).ite(0, aligned.word))
 
 
 def _on_complemented_grid(total: ComplementedGrid, x: _Block) -> Fixed:
-    """On one grid, products whose sign is not c's by their ones' complement."""
+    """Add on one grid, products whose sign is not c's by their ones' complement."""
     entering = [*(x.entering(product) for product in x.lanes), x.entering_c(total.zero_c)]
     top = dp.largest(entering, _base([*x.lanes, x.c]))
     x.seen(Kind.LARGEST_EXPONENT, top, top.term, None)
@@ -304,8 +305,9 @@ def _on_complemented_grid(total: ComplementedGrid, x: _Block) -> Fixed:
 
 
 def _complemented(x: Fixed, opposite: Term) -> Fixed:
-    """An aligned term, one unit farther from zero where its sign is not c's: a word is complemented to change
-    its sign, and the one that two's complement adds is missing."""
+    """Return an aligned term, one unit farther from zero where its sign is not c's: a word is complemented to
+    change its sign, and the one that two's complement adds is missing.
+    """
     assert isinstance(x.source, Number)
     wide = x.word.sext(x.word.width + 1)
     unit = x.source.sign.ite(const(-1, wide.width), const(1, wide.width))
@@ -313,7 +315,7 @@ def _complemented(x: Fixed, opposite: Term) -> Fixed:
 
 
 def _on_led_grid(total: LedGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
-    """On one grid, which c decides only where it leads."""
+    """Add on one grid, which c decides only where it leads."""
     leading = Leading.of(x.lanes, x.scales, x.c)
     c = leading.c
     x.seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
@@ -334,7 +336,7 @@ def _on_led_grid(total: LedGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
 def _inner_groups(
     size: int, x: _Block, leading: Leading, top: Exponent, aligned: Sequence[Fixed]
 ) -> list[Fixed]:
-    """Groups whose parts of so many lanes are summed and aligned apart where c does not lead.
+    """Return groups whose parts of so many lanes are summed and aligned apart where c does not lead.
 
     aligned: each as if c did.
     """
@@ -347,7 +349,7 @@ def _inner_groups(
 
 
 def _products_then_c(x: _Block) -> Fixed:
-    """Products summed exactly on their own grid; that sum and c aligned once more."""
+    """Sum products exactly on their own grid; align that sum and c once more."""
     own = x.largest(x.lanes)
     aligned = [x.aligned(product, own) for product in x.lanes]
     enough = len(x.lanes).bit_length()
@@ -357,7 +359,7 @@ def _products_then_c(x: _Block) -> Fixed:
 
 
 def _one_by_one(total: OneByOne, x: _Block) -> Fixed:
-    """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
+    """Add c, then each product: two-operand sums, normalised and truncated to F bits each time."""
     bits, coarser = total.fraction_bits, x.free.coarser
     result = x.c
     for product in x.lanes:
@@ -374,7 +376,7 @@ def _one_by_one(total: OneByOne, x: _Block) -> Fixed:
 def block_result(
     final: Final, fmt: Format, x: BlockSum, *, flush: Term, negative_zero: Term, nan_word: Term
 ) -> Term:
-    """The word of a block's sum, rounded once.
+    """Return the word of a block's sum, rounded once.
 
     flush: whether subnormal results become zero. negative_zero: whether there is a -0. nan_word: of a NaN.
     """

@@ -103,7 +103,7 @@ Factors: TypeAlias = ConvertedFactors | UnconvertedFactors
 
 @part({})
 class Products:
-    """Each product."""
+    """The products as they are."""
 
     products: str
 
@@ -119,7 +119,7 @@ class GroupSums:
 
 @part({"scale_format": GIVEN})
 class ScaledProducts:
-    """Each product times its block's scales."""
+    """The products, each times its block's scales."""
 
     scale_format: Format
     scale_block: int
@@ -146,14 +146,14 @@ Terms: TypeAlias = ScaledGroups | ScaledProducts | GroupSums | Products
 
 @part({})
 class RoundedBits:
-    """They decide a rounding; RTZ is truncation of the magnitude."""
+    """Low bits that decide a rounding; RTZ is truncation of the magnitude."""
 
     alignment: Rounding
 
 
 @part({"alignment_sticky": True})
 class StickyBit:
-    """They are truncated, and their OR is kept in one more bit."""
+    """Low bits that are truncated; their OR is kept in one more bit."""
 
     alignment: ClassVar[Rounding] = RTZ
 
@@ -192,19 +192,19 @@ class ComplementedGrid:
 
 @part({"c_enters": "leading_by_group"})
 class LeadsByGroup:
-    """Where c does not lead, a group of which no product has a larger exponent is rounded to its grid."""
+    """A leading c: where it does not lead, a group with no larger exponent is rounded to its grid."""
 
 
 @part({"c_enters": "leading", "inner_group": GIVEN})
 class LeadsInnerGroups:
-    """Where c is zero or does not lead, parts of the groups are summed and aligned apart."""
+    """A leading c: where it is zero or does not lead, parts of the groups are summed and aligned apart."""
 
     inner_group: int
 
 
 @part({"c_enters": "leading"})
 class LeadsAll:
-    """Where no product that is not zero has a larger exponent, its scales' included."""
+    """A c that leads where no product that is not zero has a larger exponent, its scales' included."""
 
 
 @part({"c_enters": GIVEN})
@@ -306,14 +306,14 @@ class RoundedSubnormals:
 
 @part({"flush_outputs": True})
 class FlushedSubnormals:
-    """They become zero."""
+    """Subnormal sums that become zero."""
 
     tininess: str
 
 
 @part({"subnormal_results": "misplaced"})
 class MisplacedSubnormals:
-    """They are shifted by the biased exponent, as RISC-V's pseudo-code of RVBNA says to the letter."""
+    """Subnormal sums that are shifted by the biased exponent, as RVBNA's pseudo-code (RISC-V) says."""
 
 
 Subnormals: TypeAlias = FlushedSubnormals | MisplacedSubnormals | RoundedSubnormals

@@ -81,7 +81,7 @@ class GroupedDotAdd(Model):
     tininess: str = choice("after", "before", "result")
 
     def validate(self) -> None:
-        """Ranges, and combinations that contradict each other."""
+        """Check ranges, and combinations that contradict each other."""
         groups = 1 <= self.group_lanes <= self.k and self.k % self.group_lanes == 0
         self.check("group_lanes", groups, f"a divisor of k = {self.k}")
         for name in ("a_format", "b_format", "c_format", "d_format"):
@@ -102,11 +102,11 @@ class GroupedDotAdd(Model):
 
     @property
     def parts(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The significand bits of a and of b that are multiplied: where they begin, and how many they are."""
+        """Return the significand bits of a and of b that are multiplied: the first one, and how many."""
         return (self.a_first_bit, self.a_bits), (self.b_first_bit, self.b_bits)
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """Each group on its own grid; the groups' sums and c on another; the result."""
+        """Compute each group on its own grid; the groups' sums and c on another; the result."""
 
         def seen(kind: Kind, value: Exponent | Fixed | Number, term: Term, lane: int | None = None) -> None:
             stages.append(Stage(None, kind, lane, value, term))
@@ -144,7 +144,7 @@ class GroupedDotAdd(Model):
         return self._rounded(whole, stages)
 
     def _group(self, products: Sequence[Number]) -> tuple[Fixed, Term]:
-        """The sum on the group's grid, and whether it is left out: it is zero then.
+        """Return the sum on the group's grid, and whether it is left out: it is zero then.
 
         Its exponent may then lie above the largest one, and the shift that follows be any: it stays zero.
         """
@@ -180,7 +180,7 @@ class GroupedDotAdd(Model):
 
 
 def _minus_one_as(x: Fixed, shift: int) -> Fixed:
-    """The sum, where it is not -1 unit; else -2^shift units."""
+    """Return the sum, where it is not -1 unit; else -2^shift units."""
     width = max(x.word.width, shift + 1)
     word = x.word.sext(width)
     return replace(x, word=word.eq(-1).ite(const(-1 << shift, width), word))

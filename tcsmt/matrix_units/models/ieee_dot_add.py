@@ -78,7 +78,7 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
     nan: NanRule | None
 
     def validate(self) -> None:
-        """What formats and lengths allow."""
+        """Check what formats and lengths allow."""
         size, blocks = self.block, isinstance(self.sum, (Trees, ExactSums))
         self.check("n_fma", 1 <= size <= self.k and self.k % size == 0, f"None or a divisor of k = {self.k}")
         power = not isinstance(self.sum, Trees) or size & (size - 1) == 0
@@ -108,13 +108,13 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
 
     @property
     def block(self) -> int:
-        """Products in one tree or exact sum."""
+        """Return how many products are in one tree or exact sum."""
         n_fma = self.sum.n_fma if isinstance(self.sum, (Trees, ExactSums)) else None
         return self.k if n_fma is None else n_fma
 
     @property
     def by_words(self) -> bool:
-        """Whether every operation is a multiply-add of words of one format, to nearest even; one NaN word."""
+        """Return whether every operation is a multiply-add of words of one format, to nearest; one NaN."""
         fmt, total = self.sum_format, self.sum
         uniform = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt
         uniform = uniform and self.product_exponent == 0 and (self.nan is None or not self.nan.cases)
@@ -138,7 +138,7 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
 
     @property
     def passes_on(self) -> bool:
-        """Whether a word of the right format goes on as it is, without a conversion to that format.
+        """Return whether a word of the right format goes on as it is, without a conversion to that format.
 
         A conversion would lose the payload of a NaN, and flush once more what is flushed already; a chain of
         instructions that add c last would not be the longer instruction's graph.
@@ -183,7 +183,7 @@ class _TermSteps:
         self.exact_products = [_Product(*pair, model.product_exponent) for pair in zip(a, b, strict=True)]
 
     def _read(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
-        """What a word of an operand is read as."""
+        """Return what a word of an operand is read as."""
         model = self.model
         if model.by_words:
             word = ieee.flush(word, fmt, keep_sign=not model.reading.flush_to_positive) if flush else word
@@ -240,7 +240,7 @@ class _TermSteps:
         return self._stage(place, replace(self._sum(*terms), wide=True))
 
     def converted(self, total: Operand) -> Term:
-        """The word of D."""
+        """Return the word of D."""
         model = self.model
         if model.passes_on and model.sum_format == model.d_format:
             return total.word
@@ -252,7 +252,7 @@ class _TermSteps:
         return self._stage((None, Kind.RESULT, None), operation).word
 
     def _sum(self, *terms: Operand | _Product) -> RoundedSum:
-        """The terms' sum as every addition rounds it."""
+        """Return the terms' sum as every addition rounds it."""
         model = self.model
         nan = model.nan.otherwise if model.nan is not None and model.sum_format == model.d_format else None
         return RoundedSum(
@@ -261,7 +261,7 @@ class _TermSteps:
         )  # fmt: skip
 
     def _stage(self, place: BlockPlace, operation: Operation) -> Operand:
-        """The operation's result, as a stage."""
+        """Return the operation's result, as a stage."""
         block, kind, lane = place
         if isinstance(operation, MultiplyAdd) and self.model.nan is not None:
             operation = replace(operation, nan_word=self.model.nan.otherwise)

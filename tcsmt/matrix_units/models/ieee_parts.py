@@ -124,23 +124,23 @@ class IeeeSteps(Protocol[Word, Product]):
 
     @property
     def c(self) -> Word:
-        """c as the unit reads it."""
+        """Return c as the unit reads it."""
 
     @property
     def zero(self) -> Word:
-        """+0 in the format of the sums."""
+        """Return +0 in the format of the sums."""
 
     def products(self) -> list[Product]:
-        """The products of all lanes, in their order: rounded where the unit rounds them, else exact."""
+        """Return the products of all lanes, in order: rounded where the unit rounds them, else exact."""
 
     def start(self, x: Word | Product, place: BlockPlace) -> Word:
-        """What a sum begins with: a product in the format of the sums, or c."""
+        """Return what a sum begins with: a product in the format of the sums, or c."""
 
     def add(self, x: Word, y: Word | Product, place: BlockPlace) -> Word:
-        """x + y, rounded once."""
+        """Return x + y, rounded once."""
 
     def exact(self, products: Sequence[Product], c: Word | None, place: BlockPlace) -> Word:
-        """The sum of exact products, and of c, rounded once."""
+        """Return the sum of exact products, and of c, rounded once."""
 
 
 # --- operands: what subnormal ones are read as --------------------------------------------------------------
@@ -188,7 +188,7 @@ class ExactProducts:
 
 @part({"product_format": GIVEN})
 class RoundedProducts:
-    """Each product is rounded by itself."""
+    """Products that are rounded one by one."""
 
     product_format: Format
     product_rounding: Rounding
@@ -208,7 +208,7 @@ class InTurn:
     c_first: bool
 
     def run(self, steps: IeeeSteps[Word, Product]) -> Word:
-        """The sum of the products and c, before its conversion to the format of D."""
+        """Return the sum of the products and c, before its conversion to the format of D."""
         terms: list[Word | Product] = [*steps.products()]
         terms.insert(0 if self.c_first else len(terms), steps.c)
         return _chain(steps, None, steps.start(terms[0], (None, Kind.START, None)), terms[1:])
@@ -221,7 +221,7 @@ class FusedChain:
     products: ExactProducts
 
     def run(self, steps: IeeeSteps[Word, Product]) -> Word:
-        """The sum of the products and c, before its conversion to the format of D."""
+        """Return the sum of the products and c, before its conversion to the format of D."""
         start = steps.start(steps.c, (None, Kind.START, None))
         return _chain(steps, None, start, steps.products())
 
@@ -234,7 +234,7 @@ class Chains:
     chains: int
 
     def run(self, steps: IeeeSteps[Word, Product]) -> Word:
-        """The sum of the products and c, before its conversion to the format of D."""
+        """Return the sum of the products and c, before its conversion to the format of D."""
         products = steps.products()
         dealt = [products[chain :: self.chains] for chain in range(self.chains)]
         sums = [_chain(steps, chain, steps.zero, terms) for chain, terms in enumerate(dealt)]
@@ -252,7 +252,7 @@ class Trees:
     n_fma: int | None
 
     def run(self, steps: IeeeSteps[Word, Product]) -> Word:
-        """The sum of the products and c, before its conversion to the format of D."""
+        """Return the sum of the products and c, before its conversion to the format of D."""
         result = steps.c
         for block, products in blocks(self.n_fma, steps.products()):
             level = [steps.start(x, (block, Kind.LEAF, lane)) for lane, x in enumerate(products)]
@@ -275,7 +275,7 @@ class ExactSums:
     negative_zero: bool
 
     def run(self, steps: IeeeSteps[Word, Product]) -> Word:
-        """The sum of the products and c, before its conversion to the format of D."""
+        """Return the sum of the products and c, before its conversion to the format of D."""
         result = steps.c
         for block, products in blocks(self.n_fma, steps.products()):
             place = (block, Kind.EXACT_SUM, None)
@@ -291,7 +291,7 @@ IeeeSum: TypeAlias = Chains | FusedChain | Trees | ExactSums | InTurn
 
 
 def blocks(n_fma: int | None, lanes: Sequence[Lane]) -> Iterator[tuple[int | None, Sequence[Lane]]]:
-    """The lanes of each tree or exact sum, with its number where there are several."""
+    """Yield the lanes of each tree or exact sum, with its number where there are several."""
     size = n_fma or len(lanes)
     for start in range(0, len(lanes), size):
         yield start // size if size < len(lanes) else None, lanes[start : start + size]

@@ -40,7 +40,7 @@ class InstructionSequence(Model):
         super().__post_init__()
 
     def validate(self) -> None:
-        """All instructions take the same words, and c is what they give."""
+        """Check that all instructions take the same words, and c is what they give."""
         alike = {(part.a_format, part.b_format, part.c_format, part.k) for part in self.instructions}
         self.check("instructions", len(alike) == 1, "instructions with the same formats of a, b and c, and k")
         chained = all(part.d_format == self.c_format for part in self.instructions)
@@ -49,7 +49,7 @@ class InstructionSequence(Model):
         self.check("instructions", plain, "instructions without block scales")
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """Each instruction on a, b and the result of the one before it."""
+        """Run each instruction on a, b and the result of the one before it."""
         word = x.c
         for number, part in enumerate(self.instructions):
             trace = part.apply(replace(x, c=word))

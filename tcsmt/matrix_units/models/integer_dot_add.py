@@ -38,7 +38,7 @@ class IntegerDotAdd(Model):
     overflow: str = choice("wrap", "saturate")
 
     def validate(self) -> None:
-        """Blocks that do not divide k, and fraction bits that would be lost."""
+        """Refuse blocks that do not divide k, and fraction bits that would be lost."""
         size = self.block
         self.check("n_fma", 1 <= size <= self.k and self.k % size == 0, f"None or a divisor of k = {self.k}")
         least = max(self.a_format.fraction_bits + self.b_format.fraction_bits, self.c_format.fraction_bits)
@@ -47,7 +47,7 @@ class IntegerDotAdd(Model):
 
     @property
     def block(self) -> int:
-        """Products in one exact sum."""
+        """Return how many products are in one exact sum."""
         return self.k if self.n_fma is None else self.n_fma
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
@@ -103,7 +103,7 @@ class IntegerDotAdd(Model):
 
 
 def _saturated(d: IntegerFormat, wrapped: Term, exact: Term, fmt: IntegerFormat) -> Term:
-    """The wrapped word where the format has the exact sum; else the end of the format that is nearer."""
+    """Return the wrapped word where the format has the exact sum; else the nearer end of the format."""
     if d.holds(fmt):
         return wrapped
     width = max(fmt.bits, d.bits + 1)  # so that both ends of the result's format are numbers of it
@@ -114,5 +114,5 @@ def _saturated(d: IntegerFormat, wrapped: Term, exact: Term, fmt: IntegerFormat)
 
 
 def _extended(word: Term, fmt: IntegerFormat, bits: int) -> Term:
-    """The word of the same number of units with so many bits, in two's complement."""
+    """Return the word of the same number of units with so many bits, in two's complement."""
     return word.sext(bits) if fmt.signed else word.zext(bits)

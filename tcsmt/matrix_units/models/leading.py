@@ -24,7 +24,7 @@ Align = Callable[[Number, Exponent], Fixed]
 
 @dataclass(frozen=True)
 class Leading:
-    """Where c leads, of one block.
+    """The places of one block where c leads.
 
     c: its value, with its point so far to the left that its exponent is above no grid's largest one.
     own: the exponent that c has. reached: of each group, the largest exponent of a product that is not zero.
@@ -69,14 +69,14 @@ class Leading:
         return own.or_where(self.follows, Exponent.constant(least))
 
     def apart(self, whole: Fixed, parts: Sequence[Fixed]) -> Fixed:
-        """An aligned group: the sum of its aligned parts where c does not lead."""
+        """Return an aligned group: the sum of its aligned parts where c does not lead."""
         width = max(part.word.width for part in parts) + (len(parts) - 1).bit_length()
         summed = dp.accumulate(parts, max(width, whole.word.width))
         word = self.leads.ite(whole.word.sext(summed.word.width), summed.word)
         return replace(whole, word=word)
 
     def on_grid_of_c(self, number: int, group: Number, top: Exponent, align: Align) -> Fixed:
-        """An aligned group: on a coarser grid of c where c leads its products, but not all."""
+        """Return an aligned group: on a coarser grid of c where c leads its products, but not all."""
         own = signed(self.own)
         coarser = self.follows & signed(self.reached[number]).sle(own) & signed(top).slt(own)
         rough = align(group, top.or_where(coarser, self.own))
@@ -95,7 +95,7 @@ def without_small(
     below: int,
     fmt: Format,
 ) -> list[Fixed]:
-    """Aligned groups, without small ones of lower exponents where the sum is subnormal.
+    """Return aligned groups, without small ones of lower exponents where the sum is subnormal.
 
     entering: the exponents with which they take part in the maximum. whole: the sum with all of them. below:
     a group is small if its magnitude is less than 2^``below``. fmt: of the result.

@@ -77,7 +77,7 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
 def _declared(
     table: Any,
 ) -> list[tuple[str, type, str, Callable[[str], Any] | None, bool, tuple[int, int] | None]]:
-    """Of each parameter with a kind: its name, the rest as in ``_KINDS``, if it may be None, and its ends."""
+    """Return for each parameter its name, the rest as in ``_KINDS``, if it may be None, and its ends."""
     checks = []
     for f in fields(table):
         kind, _, optional = str(f.type).partition(" | ")
@@ -93,15 +93,15 @@ def _declared(
 
 
 def choice(default: str, *others: str) -> Any:
-    """A parameter that is one of some names, with its default."""
+    """Return a parameter that is one of some names, with its default."""
     return field(default=default, metadata={"choices": (default, *others)})
 
 
 def number(least: int, most: int, *, default: Any = MISSING) -> Any:
-    """A parameter that is a number from ``least`` to ``most``."""
+    """Return a parameter that is a number from ``least`` to ``most``."""
     return field(default=default, metadata={"ends": (least, most)})
 
 
 def lane_count(*, default: Any = MISSING) -> Any:
-    """A parameter that counts lanes; which counts fit, the model says."""
+    """Return a parameter that counts lanes; which counts fit, the model says."""
     return field(default=default, metadata={"unit": "lanes"})

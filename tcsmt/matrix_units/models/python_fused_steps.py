@@ -165,7 +165,7 @@ def _one_by_one(m: FusedParameters, c: str) -> Iterator[Line]:
 
 
 def _scaled_groups(m: FusedParameters, c: str, lanes: str) -> Iterator[Line]:
-    """Exact sums of groups, each with the exponent of its scales; c may decide the grid only if it leads."""
+    """Yield exact sums of groups, each with its scales' exponent; c decides the grid only if it leads."""
     bits, block, group = m.fraction_bits, m.scale_block, m.group
     leads = m.c_enters != "always"
     dropped = m.group_dropped_below is not None

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Kind(Enum):
-    """What a stage's result is; the value is what people read."""
+    """The kind of a stage's result; the value is what people read."""
 
     PRODUCT = "product"
     GROUP_SUM = "group sum"
@@ -151,7 +151,7 @@ class Stage:
 
     @property
     def place(self) -> Place:
-        """Stages of two models correspond where this agrees."""
+        """Return the place: stages of two models correspond where this agrees."""
         return self.block, self.kind, self.lane
 
     @property

@@ -40,7 +40,7 @@ class ReadingTime:
         self._end = time.monotonic() + self.seconds
 
     def at(self, part: str, done: int = 0, count: int = 0) -> None:
-        """The reading goes on with a part: so many of so many are done.
+        """Go on with a part of the reading: so many of so many are done.
 
         Raises :class:`.TcsmtError`, which names the part before this one, where no time is left.
         """
@@ -49,7 +49,7 @@ class ReadingTime:
         self.progress(done, count, part)
 
     def remaining(self) -> float:
-        """Seconds. Raises :class:`.TcsmtError` where there are none."""
+        """Return the seconds that are left. Raises :class:`.TcsmtError` where there are none."""
         remaining = self._end - time.monotonic()
         if remaining <= 0:
             raise TcsmtError(f"{self.file}: not read in {self.seconds:g} s; it was at: {self._part}")
@@ -118,7 +118,7 @@ def _happens(group: Sequence[Fault], values: Mapping[str, int]) -> TcsmtError:
 
 
 def _freed(happens: Term) -> Iterator[Term]:
-    """With sums and products free, and with products free: where it cannot happen then, it cannot happen."""
+    """Yield the condition, sums and products free, then products alone: if impossible then, it is now."""
     nodes = [node for node in operands_first([happens]) if node.width >= _WIDE and node.op in ("add", "mul")]
     for kinds in (("add", "mul"), ("mul",)):
         free = {node: var(f"free {n}", node.width) for n, node in enumerate(nodes) if node.op in kinds}

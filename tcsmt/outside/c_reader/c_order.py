@@ -61,7 +61,7 @@ _Places = frozenset[_Place]
 
 @dataclass(frozen=True)
 class _Effects:
-    """What an expression reads and changes. pending: changes that need not be done when it has its value."""
+    """Effects of an expression. pending: changes that need not be done when it has its value."""
 
     reads: _Places = frozenset()
     writes: _Places = frozenset()
@@ -72,12 +72,12 @@ class _Effects:
 
     @property
     def settled(self) -> _Effects:
-        """Behind a sequence point."""
+        """Return the effects behind a sequence point."""
         return _Effects(self.reads, self.writes)
 
 
 def check_order(tree: CTree, name: str) -> None:
-    """That the result of a function depends on no order that C leaves open.
+    """Check that the result of a function depends on no order that C leaves open.
 
     Raises :class:`.TcsmtError`, with file and line, where it may.
     """
@@ -108,7 +108,7 @@ class _Checking:
                 return
 
     def _visible(self, seen: _Effects, function: CNode) -> _Effects:
-        """Of what a function does, what its caller can tell: its own variables end with it.
+        """Return what a function's caller can tell of what it does: its own variables end with it.
 
         What a parameter leads to stays by that name, as long as the parameter leads to the same object.
         """
@@ -125,7 +125,7 @@ class _Checking:
         return _Effects(outside(seen.reads), outside(seen.writes))
 
     def statement(self, node: CNode) -> _Effects:
-        """A statement or declaration, whose expressions are evaluated one after the other."""
+        """Check a statement or declaration, whose expressions are evaluated one after the other."""
         if node.is_expression:
             return self.value(node).settled
         effects = _together(map(self.statement, node.inner))
@@ -254,7 +254,7 @@ class _Checking:
         return _together(parts)
 
     def _apart(self, first: _Effects, second: _Effects, node: CNode) -> None:
-        """That neither changes what the other reads or changes."""
+        """Check that neither changes what the other reads or changes."""
         for left, right in ((first, second), (second, first)):
             for written in left.writes:
                 for touched in right.reads | right.writes:
@@ -282,7 +282,7 @@ class _Checking:
 
 
 def _check_jumps(function: CNode) -> None:
-    """That no jump leads past a declaration into a block that was entered before.
+    """Check that no jump leads past a declaration into a block that was entered before.
 
     A variable would keep what it held the last time, though it is another one.
     """
@@ -314,7 +314,7 @@ def _together(parts: Iterable[_Effects]) -> _Effects:
 
 
 def _plain(node: CNode) -> CNode:
-    """An expression without parentheses."""
+    """Return an expression without parentheses."""
     while node.kind in ("ParenExpr", "ConstantExpr") or node.cast == "NoOp":
         node = node.inner[0]
     return node

@@ -30,7 +30,7 @@ _HARMLESS = frozenset(
 
 
 def check_pointers(tree: CTree, name: str) -> None:
-    """That a function, and what it calls, reads objects as what they are.
+    """Check that a function, and what it calls, reads objects as what they are.
 
     Raises :class:`.TcsmtError`, with file and line, where that is not so, or cannot be told.
     """
@@ -98,7 +98,7 @@ def _is_plain_char(tree: CTree, node: CNode) -> bool:
 
 
 def _written(node: CNode) -> str:
-    """A type as it is written, and what the names in it stand for."""
+    """Return a type as it is written, and what the names in it stand for."""
     kind = node.data.get("type", {})
     return f"{kind.get('qualType', '')} {kind.get('desugaredQualType', '')}"
 
@@ -128,7 +128,7 @@ def _is_variable_array(node: CNode) -> bool:
 
 
 def _check_restrict(tree: CTree, function: CNode) -> None:
-    """That what a restrict parameter leads to is not reached through a pointer that memory holds.
+    """Check that what a restrict parameter leads to is not reached through a pointer that memory holds.
 
     What pointers in parameters lead to is compared; pointers that lie behind them, or in variables of the
     file, are not.
@@ -163,7 +163,7 @@ def _leads_to_pointer(tree: CTree, parameter: CNode) -> bool:
 
 
 def _check_objects(function: CNode) -> None:
-    """That no pointer is made to an object that ends before its function: a compound literal or a result."""
+    """Check that no pointer is made to an object that ends before its function."""
     indexed = {
         _plain(part) for node in function.walk() if node.kind == "ArraySubscriptExpr" for part in node.inner
     }
@@ -187,7 +187,7 @@ def _check_objects(function: CNode) -> None:
 
 
 def _converted(tree: CTree, node: CNode) -> str:
-    """Why a pointer cannot become what a cast makes of it; empty where it can."""
+    """Return why a pointer cannot become what a cast makes of it; empty where it can."""
     (operand,) = (inner for inner in node.inner if inner.is_expression)
     source = _pointee(operand.type, tree.types)
     why = _refused(_pointee(node.type, tree.types), source)
@@ -197,7 +197,7 @@ def _converted(tree: CTree, node: CNode) -> str:
 
 
 def _refused(target: tuple[str, bool] | None, source: tuple[str, bool] | None) -> str:
-    """Why a pointer to the one cannot become a pointer to the other; empty where it can."""
+    """Return why a pointer to the one cannot become a pointer to the other; empty where it can."""
     if target is None or source is None:
         return "only a pointer can be made a pointer"
     if source[1] and not target[1]:
@@ -241,7 +241,7 @@ def _holds_pointer(tree: CTree, text: str) -> bool:
 
 
 def _named(text: str, types: Mapping[str, str]) -> str:
-    """A type without the qualifiers of the pointer itself, and without a name for all of it."""
+    """Return a type without the qualifiers of the pointer itself, and without a name for all of it."""
     while True:
         text = re.sub(r"(?<=\*)\s*((const|volatile|restrict)\s*)+$", "", text.strip())
         plain = " ".join(_QUALIFIERS.sub(" ", text).split())
@@ -251,7 +251,7 @@ def _named(text: str, types: Mapping[str, str]) -> str:
 
 
 def _unsigned(name: str) -> str:
-    """A type's name without its sign: objects of either are read alike."""
+    """Return a type's name without its sign: objects of either are read alike."""
     words = [word for word in name.split() if word not in ("unsigned", "signed")]
     return " ".join(words) or "int"
 

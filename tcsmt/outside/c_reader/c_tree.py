@@ -33,12 +33,12 @@ class CNode:
 
     @property
     def opcode(self) -> str:
-        """Of an operator."""
+        """Return the opcode of an operator."""
         return str(self.data.get("opcode", ""))
 
     @property
     def cast(self) -> str:
-        """Of a cast, which kind."""
+        """Return which kind of cast it is."""
         return str(self.data.get("castKind", ""))
 
     @property
@@ -48,12 +48,12 @@ class CNode:
 
     @property
     def declared(self) -> Mapping[str, Any]:
-        """Of a name in an expression: what it stands for."""
+        """Return what a name in an expression stands for."""
         declaration: Mapping[str, Any] = self.data.get("referencedDecl", {})
         return declaration
 
     def walk(self) -> Iterator[CNode]:
-        """It and everything below it."""
+        """Yield it and everything below it."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -78,7 +78,7 @@ class CTree:
     records: dict[str, list[str]] = field(default_factory=dict)
 
     def called_from(self, name: str) -> list[CNode]:
-        """A function, and all that it calls, directly or through others, as far as they are in the file."""
+        """Return a function, and all that it calls, directly or through others, as far as in the file."""
         called: dict[str, CNode] = {}
         waiting = [name]
         while waiting:
@@ -152,7 +152,7 @@ class _Places:
         return CNode(str(data.get("kind", "")), str(kind_of.get("qualType", "")), place, data, inner)
 
     def _passed(self, location: Any) -> None:
-        """Past a place, or the two of a range; what a macro is expanded from counts as well."""
+        """Go past a place, or the two of a range; what a macro is expanded from counts as well."""
         if not isinstance(location, dict):
             return
         if "begin" in location:

@@ -48,7 +48,7 @@ class _Narrowing:
         return self.new[self.root]
 
     def _low(self, arg: Term, width: int) -> Term:
-        """So many low bits of what is there for a node."""
+        """Return so many low bits of what is there for a node."""
         return _bits(self.new[arg], width - 1, 0)
 
     def _word(self, node: Term, width: int) -> Term:
@@ -66,7 +66,7 @@ class _Narrowing:
         return self._masked([self._low(arg, narrow) for arg in node.args]).zext(width)
 
     def _masked(self, args: Sequence[Term]) -> Term:
-        """A word and others, of which some are a truth value in every bit."""
+        """Return a word and others, of which some are a truth value in every bit."""
         width = args[0].width
         masks = [arg for arg in args if arg.op == "sext" and arg.args[0].width == 1]
         words = [arg for arg in args if arg not in masks]
@@ -79,7 +79,7 @@ class _Narrowing:
         return self._united([self._low(arg, width) for arg in node.args])
 
     def _united(self, args: Sequence[Term]) -> Term:
-        """Words that lie side by side are one behind the other."""
+        """Unite words that lie side by side: one behind the other."""
         width, parts = args[0].width, [_core(arg) for arg in args]
         place = max(range(len(parts)), key=lambda place: _zeros(parts[place]))
         high, zeros = parts[place], _zeros(parts[place])
@@ -102,7 +102,7 @@ class _Narrowing:
         return self._picked(left, right) or self._picked(right, left)
 
     def _picked(self, one: Term, other: Term) -> Term | None:
-        """``(bit ? x ^ y : 0) ^ y``."""
+        """Simplify ``(bit ? x ^ y : 0) ^ y``."""
         if one.op in ("zext", "sext"):
             (inner,) = one.args
             narrow = _bits(other, inner.width - 1, 0)
@@ -149,7 +149,7 @@ class _Narrowing:
         return False
 
     def _addends(self, word: Term) -> Sequence[Term]:
-        """Words of which this one is the sum."""
+        """Return words of which this one is the sum."""
         inner = word.args[0] if word.op in ("sext", "zext") else word
         addends = apart("add", inner)
         if len(addends) > 1 and inner is not word:
@@ -162,7 +162,7 @@ class _Narrowing:
         return [_extended(addend, word) for addend in addends]
 
     def _negated(self, one: Term, other: Term) -> Term | None:
-        """``(x ^ -bit) + bit``."""
+        """Simplify ``(x ^ -bit) + bit``."""
         bit, flipped = _core(other), one.args[0] if one.op == "sext" else one
         if bit.width == 1 and flipped.op == "xor" and bit.sext(flipped.width) in flipped.args:
             word = _other(flipped, bit.sext(flipped.width)).sext(one.width)
@@ -193,7 +193,7 @@ class _Narrowing:
         return self._minus(self._low(node.args[0], width))
 
     def _widened(self, word: Term) -> Term:
-        """A sum with a constant, or a maximum, in as many bits as it is used with."""
+        """Return a sum with a constant, or a maximum, in as many bits as it is used with."""
         if word.op != "zext":
             return word
         (inner,) = word.args
@@ -214,7 +214,7 @@ class _Narrowing:
         return self._exact(lambda words: -words[0], (word,), (-1, 0), (-most, -least))
 
     def _mul(self, node: Term, width: int) -> Term:
-        """Of numbers with a sign, programs and units have the whole product in the width of their sum."""
+        """Multiply signed numbers: programs and units have the whole product in their sum's width."""
         args = [self._low(arg, width) for arg in node.args]
         (low, high), (low2, high2) = map(self.bounds.unsigned, args)
         anything = (-1 << (width - 1), (1 << (width - 1)) - 1)
@@ -292,7 +292,7 @@ class _Narrowing:
         return _by_bits(choice, (then, otherwise), max)
 
     def _largest(self, bit: Term, words: Sequence[Term]) -> Term | None:
-        """``x < y ? y : x``."""
+        """Simplify ``x < y ? y : x``."""
         if bit.op != "ult":
             return None
         words = [self._widened(word) for word in words]
@@ -382,7 +382,7 @@ def _needed(root: Term, nodes: Sequence[Term]) -> dict[Term, int]:
 
 
 def _needed_of(node: Term, width: int) -> list[int]:
-    """Of each argument, the low bits on which the low ``width`` bits of the node depend."""
+    """Return for each argument the low bits on which the low ``width`` bits of the node depend."""
     match node.op:
         case "and":
             masks = [arg.value.bit_length() for arg in node.args if arg.value is not None]
@@ -404,7 +404,7 @@ def _needed_of(node: Term, width: int) -> list[int]:
 
 
 def _bits(word: Term, high: int, low: int) -> Term:
-    """Bits of a word; of one that is extended, of the narrower word as far as that reaches."""
+    """Return bits of a word; of one that is extended, of the narrower word as far as that reaches."""
     if word.op in ("sext", "zext") and high >= word.args[0].width > low:
         (narrow,) = word.args
         part = narrow[narrow.width - 1 : low]
@@ -425,7 +425,7 @@ def _core(word: Term) -> Term:
 
 
 def _number_width(word: Term) -> int:
-    """Bits of the narrowest word of which this one is shown to be the extension as a signed number."""
+    """Return bits of the narrowest word of which this one is shown to be the extension as a signed number."""
     if word.value is not None:
         negative = word.value >> (word.width - 1)
         return (~word.value & ((1 << word.width) - 1) if negative else word.value).bit_length() + 1
@@ -437,7 +437,7 @@ def _number_width(word: Term) -> int:
 def _by_bits(
     operation: Callable[[Sequence[Term]], Term], words: Sequence[Term], most: Callable[[Sequence[int]], int]
 ) -> Term:
-    """An operation on each bit alone, in as many bits as matter.
+    """Return an operation on each bit alone, in as many bits as matter.
 
     most: ``min`` for one of which the result has a zero where any argument has.
     """
@@ -461,7 +461,7 @@ def _zeros(word: Term) -> int:
 
 
 def _joined(high: Term, low: Term) -> Term:
-    """One word behind the other; of three, the first two are joined first."""
+    """Return one word behind the other; of three, the first two are joined first."""
     if high.value == 0:
         return low.zext(high.width + low.width)
     if high.op == "zext":
@@ -482,7 +482,7 @@ def _extended(word: Term, like: Term) -> Term:
 
 
 def _without(word: Term, part: Term) -> Term | None:
-    """``word ^ part``, where that is simpler."""
+    """Return ``word ^ part``, where that is simpler."""
     if word.op == "xor" and part in word.args:
         return _other(word, part)
     if word is part or word is ~part or (word.value is not None and part.value is not None):
@@ -493,7 +493,7 @@ def _without(word: Term, part: Term) -> Term | None:
 
 
 def _number(word: Term) -> tuple[Term, Term]:
-    """``x ^ sign`` as the number x and the sign, which is to be added; else the word and 0."""
+    """Return ``x ^ sign`` as the number x and the sign, which is to be added; else the word and 0."""
     core = _core(word)
     sign = const(1 << (core.width - 1), core.width)
     if core.width < word.width and core.op == "xor" and sign in core.args:
@@ -502,7 +502,7 @@ def _number(word: Term) -> tuple[Term, Term]:
 
 
 def _amount(amount: Term, width: int) -> Term:
-    """An amount of a shift in which all from ``width`` on are the same, without its limit."""
+    """Return an amount of a shift in which all from ``width`` on are the same, without its limit."""
     core = _core(amount)
     if core.op != "ite" or core.args[0].op != "ult":
         return core
@@ -535,7 +535,7 @@ def _resized_number(word: Term, width: int) -> Term:
 
 
 def _within(bit: Term, words: Sequence[Term]) -> Term | None:
-    """``z < size ? x >> (z % size) : 0`` where x has no more bits than the size; to the left, too."""
+    """Simplify ``z < size ? x >> (z % size) : 0``, x of at most ``size`` bits; to the left, too."""
     then, otherwise = words
     while then.op == "zext" and otherwise.value == 0:
         then = then.args[0]
@@ -559,7 +559,7 @@ def _within(bit: Term, words: Sequence[Term]) -> Term | None:
 
 
 def _same_width(left: Term, right: Term) -> tuple[Term, Term]:
-    """Two words that are to be compared, without what both are extended by."""
+    """Return two words that are to be compared, without what both are extended by."""
     wide = max(_core(left).width, _core(right).width)
     if wide == left.width:
         wide = max(_number_width(left), _number_width(right))

@@ -69,7 +69,7 @@ _ENDS = frozenset(("abort", "exit", "_exit", "__assert_fail", "llvm.trap", "llvm
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that has no meaning, where it is, and the truth value that it happens."""
+    """A fault: something that has no meaning, where it is, and the truth value that it happens."""
 
     what: str
     source: str
@@ -93,7 +93,7 @@ class _Frame:
 
 @dataclass
 class _State:
-    """Where a way has come to: the block that comes next, memory, values, and what the function returned."""
+    """The state of a way: the block that comes next, memory, values, and what the function returned."""
 
     block: str
     memory: Memory
@@ -147,7 +147,7 @@ class Execution:
     def _region(
         self, frame: _Frame, waiting: dict[str, tuple[Term, _State]], path: Term, stop: str
     ) -> _State | None:
-        """From blocks, each with the truth value that it is reached, to ``stop``; None where no way leads.
+        """Run from blocks, each with the truth value that it is reached, to ``stop``; None if no way leads.
 
         path: that this region is reached. Where two ways come to one block, they are merged. A loop goes on
         for as long as anything waits in it, as its blocks come before those behind it.
@@ -254,7 +254,7 @@ class Execution:
             waiting[state.block] = other[0] | bit, self._merged(bit, state, other[1], last)
 
     def _enter(self, frame: _Frame, state: _State, label: str) -> None:
-        """To the next block, whose phis get their values."""
+        """Enter the next block, whose phis get their values."""
         values = dict(state.values)
         for op in frame.function.blocks.get(label, ()):
             if op.opcode != "phi":
@@ -291,7 +291,7 @@ class Execution:
         return _State(then.block, memory, kept, returned)
 
     def _either_or_nothing(self, bit: Term, then: Value, otherwise: Value) -> Value | None:
-        """None for addresses of different objects: an error only where they are used."""
+        """Choose a value; None for addresses of different objects: an error only where they are used."""
         try:
             return self._either(bit, then, otherwise, None)
         except TcsmtError:
@@ -320,7 +320,7 @@ class Execution:
     # instructions
 
     def _count(self, op: Instruction) -> None:
-        """An instruction is executed; a loop may have no other than the jump at its end."""
+        """Count an instruction that is executed; a loop may have no other than the jump at its end."""
         self.steps += 1
         if self.steps % _TOLD == 1:
             self.at(f"{op.source} (after {self.steps:,} instructions)")
@@ -353,7 +353,7 @@ class Execution:
         return True
 
     def _computed(self, state: _State, op: Instruction, path: Term) -> Term:
-        """Operations on words."""
+        """Compute operations on words."""
         words = [self._word(state, operand, op.type, op) for operand in op.operands]
         result = BINARY[op.opcode](words[0], words[1], frozenset(op.words))
         return self._checked(result, op, path)
@@ -406,7 +406,7 @@ class Execution:
     def _offsets(
         self, state: _State, place: MemoryPlace, size: int, op: Instruction, path: Term
     ) -> list[tuple[Term, int]]:
-        """Where so many bytes may lie, each with its truth value; anything else is noted as a fault."""
+        """Return where so many bytes may lie, each with its truth value; anything else is a fault."""
         if place.object is None:
             self._fault("the null pointer is used", op, path)
             return []
@@ -579,7 +579,7 @@ class Execution:
             state.values[op.result] = word if result.also is None else (word, result.also)
 
     def _apart(self, function: Function, arguments: Sequence[Value], op: Instruction, path: Term) -> None:
-        """That a parameter with ``restrict`` leads to something of its own."""
+        """Require that a parameter with ``restrict`` leads to something of its own."""
         names = [name for name, _ in function.parameters]
         places = {
             name: value.object
@@ -676,7 +676,7 @@ class Execution:
         raise TcsmtError(f"a constant of type {of} is not supported")
 
     def _global(self, name: str) -> Object:
-        """A variable of the file. One that is not const may have been changed by an earlier call."""
+        """Return a variable of the file. One that is not const may have been changed by an earlier call."""
         if name not in self._globals:
             variable = self.module.variables.get(name)
             if variable is None:
@@ -709,7 +709,7 @@ _METHODS: dict[str, Callable[[Execution, _State, Instruction, Term], Value | Non
 
 
 def _moved(base: MemoryPlace, of: Type, indices: Sequence[Term]) -> MemoryPlace:
-    """An address by its indices: the first one in units of the type, the others into it."""
+    """Return an address by its indices: the first one in units of the type, the others into it."""
     kind: Type = of
     for number, index in enumerate(indices):
         word = index.sext(64) if index.width < 64 else index
@@ -733,7 +733,7 @@ def _moved_by(place: MemoryPlace, offset: int) -> MemoryPlace:
 
 
 def _parts_of(kind: Struct | Array) -> list[tuple[int, Type]]:
-    """Where each part begins, and its type."""
+    """Return where each part begins, and its type."""
     if isinstance(kind, Array):
         return [(number * kind.element.size, kind.element) for number in range(kind.count)]
     return list(zip(kind.offsets, kind.fields, strict=False))
@@ -762,7 +762,7 @@ def _parts(value: Operand) -> list[tuple[Type, Operand]]:
 
 
 def _order(function: Function) -> dict[str, int]:
-    """A number for each block, larger than those of the blocks before it, but for ways back in a loop."""
+    """Return a number for each block, larger than those of blocks before it, but for ways back in loops."""
     order: list[str] = []
     seen: set[str] = set()
     first = next(iter(function.blocks))
@@ -782,7 +782,7 @@ def _order(function: Function) -> dict[str, int]:
 
 
 def _meeting_points(function: Function) -> dict[str, str]:
-    """For each block, the first one that every way from it to the end goes through; the end is ``_END``.
+    """Return for each block the first that every way from it to the end goes through; the end is ``_END``.
 
     A way that ends nowhere (``unreachable``) does not count: it is noted as a fault.
     """

@@ -211,5 +211,5 @@ class InstructionReader(OperandReader):
 
 
 def _made(kind: Type, **more: Any) -> Instruction:
-    """An instruction whose opcode, result and source are not said yet."""
+    """Return an instruction whose opcode, result and source are not said yet."""
     return Instruction("", "", kind, **more)

@@ -53,7 +53,7 @@ class MemoryPlace:
     part: Part | None = None
 
     def moved(self, by: Term, scale: int) -> MemoryPlace:
-        """So many times ``scale`` bytes further; ``by`` has 64 bits."""
+        """Return the place so many times ``scale`` bytes further; ``by`` has 64 bits."""
         if by.value is not None:
             number = by.value - (1 << 64 if by.value >> 63 else 0)
             return replace(self, offset=self.offset + number * scale)
@@ -77,7 +77,7 @@ class MemoryPlace:
         return ~ahead.ult(part.size - size + 1) if part.size >= size else TRUE
 
     def offsets(self, size: int) -> Iterator[tuple[Term, int]]:
-        """Where so many bytes may be inside the object, each with the truth value that they are there."""
+        """Yield where so many bytes may be in the object, each with the truth value that they are."""
         assert self.object is not None
         assert self.index is not None
         for offset in range(self.object.size - size + 1):
@@ -87,21 +87,21 @@ class MemoryPlace:
 
 @dataclass(frozen=True)
 class MemoryCell:
-    """What lies at a place: a word, or an address. written: whether anything was ever stored there."""
+    """The content of a place: a word, or an address. written: whether anything was ever stored there."""
 
     value: Term | MemoryPlace
     size: int
     written: Term = TRUE
 
     def byte(self, number: int) -> MemoryCell:
-        """One byte of it. Raises ValueError for an address."""
+        """Return one byte of it. Raises ValueError for an address."""
         if isinstance(self.value, MemoryPlace):
             raise ValueError("a part of an address")
         return MemoryCell(self.value[8 * number + 7 : 8 * number], 1, self.written)
 
 
 class Memory:
-    """What the objects hold."""
+    """The contents of objects."""
 
     def __init__(
         self, held: dict[Object, dict[int, MemoryCell]] | None = None, ended: frozenset[Object] = frozenset()
@@ -110,20 +110,20 @@ class Memory:
         self.ended = ended
 
     def copy(self) -> Memory:
-        """One that changes by itself."""
+        """Return a copy that changes by itself."""
         return Memory(dict(self.held), self.ended)
 
     def begin(self, place: Object) -> None:
-        """A variable's block is entered: it holds nothing."""
+        """Begin a variable's block: it holds nothing."""
         self.held.pop(place, None)
         self.ended -= {place}
 
     def end(self, place: Object) -> None:
-        """A variable's block is left: it must not be used."""
+        """End a variable's block: it must not be used."""
         self.ended |= {place}
 
     def store(self, place: Object, offset: int, cell: MemoryCell) -> None:
-        """A cell over what is there."""
+        """Store a cell over what is there."""
         cells = self._split(place, offset, cell.size)
         for byte in range(offset, offset + cell.size):
             cells.pop(byte, None)
@@ -135,11 +135,11 @@ class Memory:
         return _word(self.held.get(place, {}), offset, size)
 
     def forget(self, first: int) -> None:
-        """Objects that were made since the one of that number."""
+        """Forget objects that were made since the one of that number."""
         self.held = {owner: cells for owner, cells in self.held.items() if owner.number < first}
 
     def move(self, to: tuple[Object, int], memory: Memory, source: tuple[Object, int], size: int) -> None:
-        """As memmove, from another memory: cells stay whole, and what was never written stays so."""
+        """Move bytes as memmove does: cells stay whole, and what was never written stays so."""
         (target, start), (origin, first) = to, source
         cells = memory._split(origin, first, size)
         moved = {at: cell for at, cell in cells.items() if first <= at < first + size}
@@ -150,7 +150,7 @@ class Memory:
         self.held[target] = here
 
     def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
-        """A copy of the object's cells, in which none lies across the ends of these bytes."""
+        """Return a copy of the object's cells, in which none lies across the ends of these bytes."""
         cells = dict(self.held.get(place, {}))
         for at, cell in list(cells.items()):
             end = at + cell.size
@@ -162,7 +162,7 @@ class Memory:
     def merged(
         self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
     ) -> Memory:
-        """This one where the bit is 1, else the other one."""
+        """Return this memory where the bit is 1, else the other one."""
         result = Memory(ended=self.ended | other.ended)
         for place in {**self.held, **other.held}:
             own, others = self.held.get(place, {}), other.held.get(place, {})
@@ -176,7 +176,7 @@ def _merged(
     others: dict[int, MemoryCell],
     merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell],
 ) -> dict[int, MemoryCell]:
-    """Word by word where a side has a word; byte by byte where words of the two sides overlap in part."""
+    """Merge word by word where a side has a word; byte by byte where words of both overlap in part."""
     result: dict[int, MemoryCell] = {}
     for start, end in _spans(own, others):
         whole = any(start in cells and cells[start].size == end - start for cells in (own, others))
@@ -188,7 +188,7 @@ def _merged(
 
 
 def _spans(own: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
-    """Bytes from the first to behind the last, so that no cell lies across their ends."""
+    """Yield ranges from the first byte to behind the last, so that no cell lies across their ends."""
     start, end = 0, -1
     for at, cell in sorted([*own.items(), *others.items()], key=itemgetter(0)):
         if at >= end:
@@ -222,7 +222,7 @@ def _covers(cells: dict[int, MemoryCell], offset: int, size: int) -> bool:
 
 
 def _bytes(cells: dict[int, MemoryCell], offset: int, size: int) -> list[MemoryCell]:
-    """Single bytes; what was never written is 0, and not written."""
+    """Return single bytes; what was never written is 0, and not written."""
     cells_of_bytes = []
     for at in range(offset, offset + size):
         for start in range(at, at - 17, -1):

@@ -36,12 +36,12 @@ class Int:
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """Return how many bytes it takes in memory."""
         return 1 << max(0, (self.width - 1).bit_length() - 3)
 
     @property
     def align(self) -> int:
-        """Its address is a multiple of this."""
+        """Return the alignment: its address is a multiple of this."""
         return self.size
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Void:
-    """Of a function without a result."""
+    """The type of a function without a result."""
 
     size: int = 0
     align: int = 1
@@ -79,12 +79,12 @@ class Array:
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """Return how many bytes it takes in memory."""
         return self.count * self.element.size
 
     @property
     def align(self) -> int:
-        """Its address is a multiple of this."""
+        """Return the alignment: its address is a multiple of this."""
         return self.element.align
 
 
@@ -97,7 +97,7 @@ class Struct:
 
     @property
     def offsets(self) -> list[int]:
-        """Where each field begins, and last where the fields end."""
+        """Return where each field begins, and last where the fields end."""
         offsets, end = [], 0
         for member in self.fields:
             end = end if self.packed else -(-end // member.align) * member.align
@@ -107,12 +107,12 @@ class Struct:
 
     @property
     def size(self) -> int:
-        """Bytes in memory."""
+        """Return how many bytes it takes in memory."""
         return -(-self.offsets[-1] // self.align) * self.align
 
     @property
     def align(self) -> int:
-        """Its address is a multiple of this."""
+        """Return the alignment: its address is a multiple of this."""
         return 1 if self.packed else max((member.align for member in self.fields), default=1)
 
 

@@ -58,7 +58,7 @@ def _mul(x: Term, y: Term, flags: Collection[str]) -> OperationResult:
 
 
 def _beyond(x: Term, y: Term, operation: Callable[[int, int], int]) -> Term:
-    """0 where the intervals of the operands show that a signed result fits."""
+    """Return 1 where a signed result does not fit; 0 where the operands' intervals show that it does."""
     bounds = Bounds()
     ends = [operation(a, b) for a in bounds.signed(x) for b in bounds.signed(y)]
     half = 1 << (x.width - 1)

@@ -65,7 +65,7 @@ class _File:
                     yield f"{self._file(text)}:{line[1] if line else '?'}"
 
     def _global(self, line: str, module: Module) -> None:
-        """Variables that cannot be read are errors where they are used alone."""
+        """Read a variable; one that cannot be read is an error where it is used alone."""
         words = LineWords(line)
         name = plain(words.take())
         try:
@@ -124,7 +124,7 @@ class _File:
         return Function(name, result, tuple(parameters), sizes, frozenset(alone), blocks, local, place)
 
     def _pointees(self, head: str) -> dict[str, int]:
-        """Bytes that parameters point to, by the debug information of their function."""
+        """Return how many bytes parameters point to, by the debug information of their function."""
         own = re.search(r"!dbg (!\d+)", head)
         pointees = {}
         for text in self.metadata.values() if own else ():
@@ -141,7 +141,7 @@ class _File:
         return pointees
 
     def _derived(self, name: str, last: Sequence[str]) -> str:
-        """A type without typedefs and qualifiers."""
+        """Return a type without typedefs and qualifiers."""
         text = self.metadata.get(name, "")
         while match := re.match(r"!DIDerivedType\(tag: (\w+),.*\bbaseType: (!\d+)", text):
             if match[1] in last or match[1] not in _NAMES:
@@ -150,7 +150,7 @@ class _File:
         return text
 
     def _place(self, text: str) -> str:
-        """``FILE:LINE`` of what a line's debug information says."""
+        """Return ``FILE:LINE`` of what a line's debug information says."""
         match = re.search(r"!dbg (!\d+)", text)
         if match is None:
             return ""
@@ -169,7 +169,7 @@ class _File:
 
 
 def _without_comment(text: str) -> str:
-    """A line without its comment; a semicolon in quotes begins none."""
+    """Return a line without its comment; a semicolon in quotes begins none."""
     return re.sub(r'^((?:[^";]|"[^"]*")*);.*', r"\1", text).rstrip()
 
 

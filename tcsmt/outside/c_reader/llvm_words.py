@@ -67,7 +67,7 @@ class LineWords:
         return True
 
     def expect(self, word: str) -> None:
-        """Past this word. Raises ValueError where another one is next."""
+        """Go past this word. Raises ValueError where another one is next."""
         if not self.skip(word):
             raise ValueError(f"expected {word!r}, not {self.peek()!r}")
 
@@ -76,7 +76,7 @@ class LineWords:
         return int(self.take())
 
     def attributes(self) -> list[str]:
-        """Past words that change nothing here, which are given back."""
+        """Go past words that change nothing here, and return them."""
         passed = []
         while self.peek() in ATTRIBUTES or self.peek() in ("align", "dereferenceable", "sret"):
             word = self.take()
@@ -206,7 +206,7 @@ class OperandReader:
         return Address(element, base, tuple(indices))
 
     def typed(self, words: LineWords) -> tuple[Type, Operand]:
-        """A type and the operand behind it, with attributes before either."""
+        """Return a type and the operand behind it, with attributes before either."""
         words.attributes()
         kind = self.type(words)
         words.attributes()
@@ -214,7 +214,7 @@ class OperandReader:
 
 
 def plain(name: str) -> str:
-    """A name without its first character and quotes."""
+    """Return a name without its first character and quotes."""
     return name[1:].strip('"')
 
 

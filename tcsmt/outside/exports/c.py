@@ -117,6 +117,6 @@ def _stored(fmt: AnyFormat) -> str:
 
 
 def _guarded(helper: str) -> str:
-    """A helper, which several headers may bring along."""
+    """Return a helper, which several headers may bring along."""
     guard = f"TCSMT_{helper.upper()}"
     return f"#ifndef {guard}\n#define {guard}\n{HELPERS[helper]}\n#endif"

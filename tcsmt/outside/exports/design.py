@@ -34,7 +34,7 @@ class Design:
 
     @classmethod
     def of(cls, row: Row, name: str | None = None) -> Design:
-        """With a name that is made from the row's. Raises :class:`.TcsmtError` for one that is no name."""
+        """Return the design, named after the row. Raises :class:`.TcsmtError` for an impossible name."""
         made = identifier(f"tcsmt {row.name}".replace("@", " at ")) if name is None else name
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", made):
             raise TcsmtError(
@@ -60,7 +60,7 @@ class Design:
         return root
 
     def ordered(self, roots: Sequence[Term]) -> list[Term]:
-        """Everything below some nodes, lane by lane where it can be, arguments first."""
+        """Return everything below some nodes, lane by lane where it can be, arguments first."""
         return schedule(roots, lanes(self.model))
 
     @cached_property
@@ -76,7 +76,7 @@ class Design:
     def names(
         self, nodes: Sequence[Term], more: Iterable[str] = (), stages: Mapping[Term, str] | None = None
     ) -> dict[Term, str]:
-        """An identifier for each variable and for each stage among the nodes; none of ``more``.
+        """Return an identifier for each variable and for each stage among the nodes; none of ``more``.
 
         stages: what they are called, where they are not :attr:`stages`.
         """
@@ -113,7 +113,7 @@ def _words(count: int) -> str:
 
 
 def _format(fmt: AnyFormat) -> str:
-    """Its name; and, where that does not say it, what it is."""
+    """Return its name; and, where that does not say it, what it is."""
     if is_known(fmt):
         return f"{fmt.name} ({fmt.width} bits)"
     table = ", ".join(f"{key} = {value}" for key, value in table_of_format(fmt).items())

@@ -95,7 +95,7 @@ class Exported(Result):
 
 
 def exported(row: Row, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
-    """A row's model in a language.
+    """Write a row's model in a language.
 
     name: of the module or function (default: made from the unit's). pipeline: with registers behind the
     stages, for SystemVerilog. Raises :class:`.TcsmtError` for what does not fit.

@@ -17,7 +17,7 @@ __all__ = ["functions", "smtlib"]
 
 
 def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
-    """Lines that declare the variables and define the named nodes, and an expression for ``root``.
+    """Return lines that declare the variables and define the named nodes, and an expression for ``root``.
 
     names: of nodes below the root, without macros, each of which becomes one ``define-fun``; so does a word
     that several of them use. What a single one uses is a ``let`` within it.
@@ -39,7 +39,7 @@ def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
 
 
 def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dict[Term, Term]:
-    """For each node, the one in whose definition it is written."""
+    """Return for each node the one in whose definition it is written."""
     owner: dict[Term, Term] = {root: root}
     for node in reversed(nodes):
         if node in names:
@@ -51,7 +51,7 @@ def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dic
 
 
 def _with_lets(members: Sequence[Term], outside: Mapping[Term, str], names: Iterator[str]) -> str:
-    """An expression for the last of some nodes; those that are used more than once are bound before it."""
+    """Return an expression for the last of some nodes; those that are used twice are bound before it."""
     inner = [node for node in members if node.args]
     uses = Counter(arg for node in inner for arg in node.args)
     bound: list[tuple[str, str]] = []

@@ -43,7 +43,7 @@ def bindings(roots: Sequence[Term], names: Mapping[Term, str]) -> tuple[list[str
 
 
 def _steps(node: Term, args: Sequence[str], names: Iterator[str]) -> list[tuple[str, str]]:
-    """A node's operation as expressions with names: a maximum takes two words at a time."""
+    """Return a node's operation as expressions with names: a maximum takes two words at a time."""
     if node.op != "umax":
         return [(next(names), _EXPRESSION[node.op](node, *args))]
     steps: list[tuple[str, str]] = []

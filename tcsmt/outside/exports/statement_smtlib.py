@@ -135,7 +135,7 @@ _INFO = [
 
 
 class StageNames(dict[Term, str]):
-    """What the stages of a statement's models are called: ``m2_sum`` is the sum of model 2.
+    """Names of the stages of a statement's models: ``m2_sum`` is the sum of model 2.
 
     A stage that all models share has no number. None of the names is an input's.
     """
@@ -200,7 +200,7 @@ def statement_script(statement: Statement, proof: Proof, about: Iterable[str]) -
 
 
 def lemma_script(refuted: Refuted, names: Mapping[Term, str], about: Iterable[str]) -> str:
-    """A formula that a proof refutes, whose variables have names for what they are.
+    """Return a formula that a proof refutes, whose variables have names for what they are.
 
     The certificate's own script of it has ``x0``, ``x1``, … in their place: the comment says which is which.
     """
@@ -248,7 +248,7 @@ def asserted(statement: Statement) -> list[tuple[str, Term]]:
 
 
 def _variables(roots: Sequence[Term]) -> list[Term]:
-    """Those that the definitions of the roots declare."""
+    """Return the variables that the definitions of the roots declare."""
     return [*variables(expand(roots)), *variables(roots)]
 
 

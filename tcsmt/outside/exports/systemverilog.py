@@ -47,7 +47,7 @@ def systemverilog(design: Design, *, pipeline: bool = False) -> str:
 
 
 def latency(design: Design) -> int:
-    """Clock edges from the inputs of a pipeline to its result."""
+    """Return the clock edges from the inputs of a pipeline to its result."""
     return _body(design, True).latency
 
 

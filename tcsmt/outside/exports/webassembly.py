@@ -110,7 +110,7 @@ class _Words:
         self.places: dict[Term, int] = {}
 
     def index(self, term: Term) -> int:
-        """A term's place, which is the same every time."""
+        """Return a term's place, which is the same every time."""
         return self.places.setdefault(term, len(self.places))
 
 
@@ -192,7 +192,7 @@ def _stage(stage: Stage, values: _Values) -> dict[str, Any]:
 
 
 def _place(block: Where) -> object:
-    """A block as plain data: a number, or what its place is called, which says all of it."""
+    """Return a block as plain data: a number, or what its place is called, which says all of it."""
     return block if block is None or isinstance(block, int) else str(block)
 
 

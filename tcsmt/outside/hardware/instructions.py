@@ -1,4 +1,4 @@
-"""Which instruction a catalogue row is, as source code and as a tile."""
+"""The instructions of catalogue rows, as source code and as tiles."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def instruction_of(row: Row) -> HardwareInstruction:
 
 
 def _tcgen05(row: Row, k: str, kind: str, block: str | None, types: str) -> HardwareInstruction:
-    """PTX ISA, ``tcgen05.mma`` and "Instruction descriptor": M = 128, N = 8, FP32 results.
+    """Return the instruction: PTX ISA, ``tcgen05.mma``, "Instruction descriptor": M = 128, N = 8, FP32.
 
     Not for FP6 and FP4 words that are padded to bytes in shared memory.
     """
@@ -148,14 +148,14 @@ def unsupported(row: Row) -> TcsmtError:
 
 
 def _kind(kind: str | None, scales: int) -> str:
-    """PTX ISA, ``mma``: ``.kind``, and for block scales how many each row of A has."""
+    """Return ``.kind`` by PTX ISA, ``mma``, and for block scales how many each row of A has."""
     if kind is None:
         return ""
     return f"kind::{kind}.block_scale.scale_vec::{scales}X." if scales else f"kind::{kind}."
 
 
 def _mfma(name: str, row: Row) -> HardwareInstruction:
-    """Builtins are named as CDNA2's instructions; CDNA3's separate the types from the shape."""
+    """Return the builtin. Names are as CDNA2's instructions; CDNA3's separate the types from the shape."""
     model: Model = row.model
     match = _MFMA.fullmatch(name)
     if match is None:

@@ -46,13 +46,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Fragment:
-    """Which elements each thread holds: what each bit of their numbers adds, lowest bit first."""
+    """The elements that each thread holds: what each bit of their numbers adds, lowest bit first."""
 
     threads: tuple[Place, ...]
     elements: tuple[Place, ...]
 
     def place(self, thread: int, element: int) -> Place:
-        """Where an element of a thread belongs."""
+        """Return where an element of a thread belongs."""
         chosen = [p for bit, p in enumerate(self.threads) if thread >> bit & 1]
         chosen += [p for bit, p in enumerate(self.elements) if element >> bit & 1]
         return Place(*(sum(parts) for parts in zip(Place(0, 0, 0), *chosen, strict=True)))
@@ -88,7 +88,7 @@ class Tile:
         return {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
 
     def registers(self, operand: RegisterOperand) -> int:
-        """Registers in which a thread holds an operand."""
+        """Return in how many registers a thread holds an operand."""
         return max(1, (operand.bits << len(operand.fragment.elements)) // self.register)
 
 
@@ -109,7 +109,7 @@ def _columns(count: int, first: int = 1) -> tuple[Place, ...]:
 
 
 def warp_tile(m: int, k: int, formats: Formats, *, dense: bool) -> Tile:
-    """``mma.sync`` of a whole warp, N = 8: PTX ISA, "Matrix Fragments for mma.m16n8k16" and its like.
+    """Return ``mma.sync``'s tile, of a whole warp, N = 8: PTX ISA, "Matrix Fragments for mma.m16n8k16", etc.
 
     Rows go to groups of four threads; a register holds neighbours in k. dense: FP4 and FP6 words
     fill registers (``kind::mxf4``, m16n8k64), else each has a byte (``kind::f8f6f4``), FP4 in bits 5:2.
@@ -134,7 +134,7 @@ def warp_tile(m: int, k: int, formats: Formats, *, dense: bool) -> Tile:
 
 
 def quadpair_tile(formats: Formats) -> Tile:
-    """Volta's ``mma.m8n8k4.row.col``: PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16".
+    """Return Volta's ``mma.m8n8k4.row.col`` tile: PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16".
 
     Four products, each of the threads with the same bits 3:2. FP32 sums are spread otherwise than FP16 ones.
     """
@@ -152,7 +152,7 @@ def quadpair_tile(formats: Formats) -> Tile:
 
 
 def warpgroup_tile(k: int, formats: Formats) -> Tile:
-    """``wgmma.mma_async`` m64n8: PTX ISA, "Register Fragments" (D) and "Shared Memory Matrix Layout".
+    """Return ``wgmma.mma_async``'s tile: PTX ISA, "Register Fragments" (D), "Shared Memory Matrix Layout".
 
     A and B lie in shared memory, K-major and without swizzling: core matrices of 8 rows of 16 bytes.
     A thread writes one such row at 16 times its number: neighbours in k are 128 bytes apart, 8 rows of
@@ -173,7 +173,7 @@ def warpgroup_tile(k: int, formats: Formats) -> Tile:
 
 
 def tensor_memory_tile(k: int, formats: Formats) -> Tile:
-    """``tcgen05.mma`` m128n8: PTX ISA, "Shared Memory Layout and Swizzling" and "Data Path Layout D".
+    """Return ``tcgen05.mma``'s tile: PTX ISA, "Shared Memory Layout and Swizzling", "Data Path Layout D".
 
     A and B lie in shared memory, K-major and without swizzling; a thread writes a row of A, of 32 bytes, the
     first eight also one of B. Row i of D is lane i of tensor memory, with a column for each of its elements.
@@ -188,7 +188,7 @@ def tensor_memory_tile(k: int, formats: Formats) -> Tile:
 
 
 def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:
-    """AMD's ``v_mfma`` with M = N; each: elements of A that a lane holds (K_L of the CDNA3 ISA, 7.1.4).
+    """Return AMD's ``v_mfma`` tile, M = N; each: elements of A in a lane (K_L of the CDNA3 ISA, 7.1.4).
 
     A[b][i][k] is item k mod K_L of lane i + M (b + B (k div K_L)). Output rows are in groups of four
     (f64: of one).

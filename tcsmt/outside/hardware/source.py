@@ -189,7 +189,7 @@ def _braces(first: int, count: int) -> str:
 
 
 def _mma(instruction: HardwareInstruction, scales: int) -> str:
-    """PTX ISA, ``mma``; the selectors of block scales are zero: all threads give the same scales."""
+    """Write ``mma`` by the PTX ISA; block scales' selectors are zero: all threads give the same."""
     tile = instruction.tile
     counts = {side.lower(): tile.registers(operand) for side, operand in tile.operands.items()}
     kind = "l" if tile.register == 64 else "r"
@@ -218,7 +218,7 @@ def _without_scales(instruction: HardwareInstruction, scales: int) -> None:
 
 
 def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
-    """PTX ISA, ``wgmma.mma_async``: descriptors of A and B in shared memory, C in the registers of D.
+    """Write ``wgmma.mma_async`` by the PTX ISA: A's and B's descriptors in shared memory, C in D's registers.
 
     A descriptor holds, in units of 16 bytes: the address, and from bits 16 and 32 on how far core
     matrices lie apart in k (128 bytes) and in rows (256 bytes).
@@ -250,7 +250,7 @@ def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
 
 
 def _mfma(instruction: HardwareInstruction, scales: int) -> str:
-    """AMD's builtins take vectors of a lane's elements; no broadcasts, no permuted lanes."""
+    """Call AMD's builtin, which takes vectors of a lane's elements; no broadcasts, no permuted lanes."""
     _without_scales(instruction, scales)
     tile = instruction.tile
     element = instruction.element
@@ -342,7 +342,7 @@ _SPREAD = {1: "0x01010101", 2: "0x00010001", 4: "1"}
 
 
 def _tcgen05(instruction: HardwareInstruction, scales: int) -> str:
-    """PTX ISA, ``tcgen05.mma``: A and B in shared memory; C, D and block scales in tensor memory.
+    """Write ``tcgen05.mma`` by the PTX ISA: A and B in shared memory; C, D and block scales in tensor memory.
 
     A descriptor of shared memory is that of ``wgmma``, with a version in bit 46. Block scales are four
     columns of words, each with a row's scales. All rows have the same ones, so that it does not matter which

@@ -57,11 +57,11 @@ class Vector:
 
 
 class NothingApplies(TcsmtError):
-    """No property applies to a unit, and nothing else was claimed of it."""
+    """The error that no property applies to a unit, and nothing else was claimed of it."""
 
 
 def from_rows(row: Row, asks: Sequence[str], inputs: Words) -> list[Vector]:
-    """Rows of words, with what each asks. The hypotheses: the row and its claims.
+    """Return rows of words, with what each asks. The hypotheses: the row and its claims.
 
     inputs: unsigned integers, a, b (rows, k), c (rows,), scales (rows, scales) or None. asks: one for each
     row.
@@ -149,7 +149,7 @@ def from_properties(
 def _that_apply(
     row: Row, folders: Sequence[Path], progress: Callable[[str], None], *, needed: bool
 ) -> dict[str, LoadedProperty]:
-    """All properties that apply to the row; ``progress`` is told why the others do not.
+    """Return all properties that apply to the row; ``progress`` is told why the others do not.
 
     Raises :class:`NothingApplies` where there is none and one is needed.
     """
@@ -166,7 +166,7 @@ def _that_apply(
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
-    """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
+    """Return a witness on the whole instruction, other lanes zero; None where nothing shows it."""
     if not isinstance(finding.verdict, Distinguished):
         return None
     values = on_instruction(row.model, finding.question.formats, finding.verdict.values)
@@ -203,7 +203,7 @@ def _readings(row: Row) -> list[Row]:
 
 
 def row_data(model: Model, vector: Vector) -> dict[str, Any]:
-    """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
+    """Return a vector as a row of JSON: hexadecimal words, then :func:`members`."""
     return hex_words(model, vector.words) | members(model, vector)
 
 
@@ -222,7 +222,7 @@ def members(model: Model, vector: Vector) -> dict[str, Any]:
 
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
-    """One object with the rows, and the digests of the models that predict; :func:`.read_rows` reads it."""
+    """Return one object: the rows, and digests of the models that predict; for :func:`.read_rows`."""
     rows = [row_data(row.model, vector) for vector in vectors]
     models = models_named([data["predictions"] for data in rows]) | {row.name: row.model.digest}
     lines = ",\n".join(json.dumps(data, ensure_ascii=False) for data in rows)
@@ -230,7 +230,7 @@ def as_json(row: Row, vectors: Sequence[Vector]) -> str:
 
 
 def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
-    """A line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
+    """Return a line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*row.model.input_names, "asks", "predictions"])
@@ -248,7 +248,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def as_dataset(
     row: Row, provenance: Mapping[str, object], inputs: Words, answers: Array, asks: Sequence[str]
 ) -> str:
-    """JSON: where the answers come from, and each row with what it asks.
+    """Return JSON: where the answers come from, and each row with what it asks.
 
     inputs: words, a and b of shape (rows, k), c of (rows,). answers: words of D, (rows,). asks: of each row.
     """

@@ -1,4 +1,4 @@
-"""Is an implementation the unit? Many rows are put to it; what they exclude gives "agrees" its meaning.
+"""A check of an implementation against a unit: many rows, and what they exclude.
 
 An implementation takes words and gives words: a device, a program, a Python function. It is asked the rows
 that tell the unit from its neighbours and from other units of the catalogue
@@ -63,7 +63,7 @@ class ShortMismatch:
 
 @dataclass(frozen=True)
 class Examination:
-    """What asking an implementation has shown.
+    """The outcome of asking an implementation.
 
     rows: asked in all. mismatches: of these, not the unit's. audit: of the rows in it, which also has what
     every hypothesis answers. gaps: hypotheses that no row excludes, with the engine's verdict; None: it was
@@ -192,7 +192,7 @@ def recorded(
 def _changed(
     model: Model, implementation: Implementation, inputs: Words, answers: Array
 ) -> ShortMismatch | None:
-    """A row to which the implementation does not give the same answer again, of some from all places."""
+    """Return a row to which the implementation now gives another answer, of some from all places."""
     chosen = np.arange(0, len(answers), -(-len(answers) // _AGAIN))
     again = implementation(inputs.map(lambda words: words[chosen]))
     other = np.flatnonzero(again != answers[chosen])
@@ -204,7 +204,7 @@ def _changed(
 
 
 def wrong_answers(model: Model, got: Array, expected: Array) -> Array:
-    """Where answers are not the model's; any NaN is right for a NaN whose word no source says.
+    """Return where answers are not the model's; any NaN is right for a NaN whose word no source says.
 
     got, expected: words of D, of one shape.
     """
@@ -224,7 +224,7 @@ def _first_row(model: Model, inputs: Words, got: Array, expected: Array) -> tupl
 
 
 def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> ShortMismatch:
-    """A mismatch that no single simplification makes shorter and still a mismatch."""
+    """Return a mismatch that no single simplification makes shorter and still a mismatch."""
 
     def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
         columns = {name: np.array([words[name] for words in tries], np.uint64) for name in model.input_names}

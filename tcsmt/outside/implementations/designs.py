@@ -68,7 +68,7 @@ class DesignFiles:
     progress: ProgressCallback = no_progress
 
     def like(self, model: Model) -> DesignFiles:
-        """With a model's formats and k where none are said."""
+        """Return the files with a model's formats and k where none are said."""
         formats = {f"{name}": getattr(model, f"{name}_format") for name in _OPERANDS}
         lanes = any(re.match(r"a\d", text) for text in self.ports)
         block = self.scale_block
@@ -122,7 +122,7 @@ class DesignFiles:
         ).btor2  # fmt: skip
 
     def _scales(self, formats: Mapping[str, AnyFormat]) -> int:
-        """Block scales of a, for C."""
+        """Return how many block scales a has, for C."""
         if "scale" not in formats:
             return 0
         if not self.scale_block or self.k is None:
@@ -130,7 +130,7 @@ class DesignFiles:
         return self.k // self.scale_block
 
     def _block(self, text: str, declared: DeclaredPorts | None, scale: AnyFormat | None, k: int) -> int:
-        """Lanes that share a scale; where nothing says it, as many scales as their ports hold."""
+        """Return lanes that share a scale; where nothing says it, as many scales as their ports hold."""
         if scale is None or self.scale_block:
             return self.scale_block
         return max(1, k // self._lanes(text, declared, "scale_a", scale))
@@ -278,7 +278,7 @@ def design_side(text: str, options: DesignFiles | None = None, like: Model | Non
 
 
 def whole_options(options: str) -> str:
-    """A design's options, ``,NAME=VALUE,...``, with whole paths for the files and folders that they name."""
+    """Return a design's options, ``,NAME=VALUE,...``, with whole paths for files and folders."""
     return ",".join(map(_whole_option, _COMMA.split(options)))
 
 
@@ -309,7 +309,7 @@ def _changes(design: DesignFiles, name: str, value: str) -> dict[str, Any]:
 
 
 def named_values(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """``NAME=VALUE`` of each text. Raises :class:`.TcsmtError`, also for a name that is given twice."""
+    """Split ``NAME=VALUE`` of each text. Raises :class:`.TcsmtError`, also for a name that is given twice."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

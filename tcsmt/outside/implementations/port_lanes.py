@@ -1,4 +1,4 @@
-"""Which bits of a SystemVerilog port are which lane: its declaration decides.
+"""The lanes of a SystemVerilog port: its declaration decides which bits are which.
 
 The lanes of an array are its elements by ascending index, whichever way it is declared, and those of a vector
 are its bits by ascending index. A word is always one vector, read as SystemVerilog reads it. Where a
@@ -39,7 +39,7 @@ class DeclaredPorts:
         return None if part is None else part.type.width
 
     def spelled(self, port: Port, width: int, lanes: int) -> list[str]:
-        """A port's text as bits of its vector, one text for each lane, or the same text where that says it.
+        """Return a port's text as bits of its vector, one for each lane, or the same text if that says it.
 
         width: of a word. lanes: how many there are. Raises :class:`.TcsmtError` where the declaration does
         not decide it.

@@ -73,7 +73,7 @@ def available() -> bool:
 
 @dataclass(frozen=True)
 class RtlDesign:
-    """What Yosys makes of a design: its text as BTOR2, and the syntax tree that it was made from."""
+    """A design as Yosys reads it: its text as BTOR2, and the syntax tree that it was made from."""
 
     btor2: str
     tree: VerilogTree
@@ -90,7 +90,7 @@ def read_rtl(
     define: Sequence[str] = (),
     timeout: float = 300.0,
 ) -> RtlDesign:
-    """A design as far as its ``output`` depends on it; other outputs are left out.
+    """Read a design as far as its ``output`` depends on it; other outputs are left out.
 
     sources: in the order in which they are compiled. top: the module; "": the one that no other has.
     parameters: of that module. cut: registers, which keep their names; the output may be one of them.
@@ -153,7 +153,7 @@ def _asked(folder: Path, timeout: float) -> tuple[dict[str, Any], str]:
 
 
 def _path(path: Path) -> str:
-    """A file or folder as a word for Yosys's reader, which takes some names for patterns of several."""
+    """Return a file or folder as a word for Yosys's reader, which takes some names for patterns."""
     if re.search(r"[*?]|\.\.\.", str(path)):
         raise TcsmtError(f"{one_line(str(path))}: *, ? and ... in the name of a file of RTL are not allowed")
     return file_operand(path)

@@ -55,7 +55,7 @@ class VerilogBlock:
 
     @cached_property
     def at_once(self) -> frozenset[str]:
-        """Of those, the ones that a blocking assignment changes."""
+        """Return those that a blocking assignment changes."""
         uses = (*self.uses, *self.in_functions)
         return frozenset(use.variable for use in uses if use.changes and not use.later)
 
@@ -245,12 +245,12 @@ def _events(block: VerilogBlock) -> set[str]:
 
 
 def address(node: VerilogNode, key: str = "addr") -> str:
-    """A node's address, or the one that another of its fields names."""
+    """Return a node's address, or the one that another of its fields names."""
     return str(node.get(key, "")).partition(" ")[0]
 
 
 def parts(node: Any) -> Iterator[VerilogNode]:
-    """A node and all nodes in it, in the order of the source."""
+    """Yield a node and all nodes in it, in the order of the source."""
     waiting = [node]
     while waiting:
         part = waiting.pop()

@@ -59,14 +59,14 @@ _X = re.compile(r"'s?[bodh]?[0-9a-f_]*[xz?]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Sources:
-    """Where variables are declared, by their names in the netlist, and where blocks are, in their order."""
+    """Places of declarations, by variables' names in the netlist, and of blocks, in their order."""
 
     places: Mapping[str, str]
     blocks: Sequence[str] = ()
 
 
 def check_meaning(tree: VerilogTree, roots: Sequence[str], sources: Sources) -> None:
-    """That simulators and the netlist agree on what some variables, by their names, hold.
+    """Check that simulators and the netlist agree on what some variables, by their names, hold.
 
     Raises :class:`.TcsmtError`, with file and line, where they may not.
     """
@@ -106,7 +106,7 @@ class _Checking:
         self._check_races(needed)
 
     def error(self, block: VerilogBlock, what: str, variable: str = "") -> TcsmtError:
-        """An error about a block, or about a variable in it."""
+        """Return an error about a block, or about a variable in it."""
         near = [variable, *sorted(block.writes)]
         places = [self.sources.places.get(self.design.names.get(name, ""), "") for name in near]
         place = self.places.get(block, "") or next(filter(None, places), "")
@@ -120,7 +120,7 @@ class _Checking:
         return ", ".join(sorted(map(self.name, variables))[:3])
 
     def _signals(self, variables: Iterator[str]) -> set[str]:
-        """Those that are variables or nets of modules, not constants nor a block's own."""
+        """Return those that are variables or nets of modules, not constants nor a block's own."""
         return {variable for variable in variables if variable in self.design.names}
 
     def _own(self, block: VerilogBlock) -> set[str]:
@@ -194,7 +194,7 @@ class _Checking:
             raise self.error(block, what, min(read))
 
     def _check_races(self, needed: Sequence[VerilogBlock]) -> None:
-        """That what a clocked block assigns at once is read by no block at the same edge."""
+        """Check that what a clocked block assigns at once is read by no block at the same edge."""
         clocked = [block for block in needed if block.kind == "clocked"]
         settling = [block for block in needed if block.kind in ("combinational", "assign")]
         for block in clocked:
@@ -290,7 +290,7 @@ class _Checking:
             self._check_literal(block, node, parent)
 
     def _check_call(self, block: VerilogBlock, node: VerilogNode) -> None:
-        """That a call within an expression only has a value: the order of its effects is open."""
+        """Check that a call within an expression only has a value: the order of its effects is open."""
         routine = self.named.get(address(node, "subroutine"))
         changed = [use.variable for use in self.design.called(node) if use.changes]
         if changed or any(part.get("kind") == "Assignment" for part in node.get("arguments", ())):
@@ -324,7 +324,7 @@ def _is_name(event: VerilogNode) -> bool:
 
 
 def _said(kind: str) -> str:
-    """A kind of slang's syntax tree in words."""
+    """Return a kind of slang's syntax tree in words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 

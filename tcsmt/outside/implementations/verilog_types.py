@@ -51,7 +51,7 @@ class VerilogArray:
 
     @property
     def width(self) -> int:
-        """In bits."""
+        """Return the width in bits."""
         return self.count * self.element.width
 
     @property
@@ -74,7 +74,7 @@ class VerilogRecord:
 
     @property
     def width(self) -> int:
-        """In bits."""
+        """Return the width in bits."""
         widths = [member.width for member in self.members.values()]
         return max(widths) if self.union else sum(widths)
 
@@ -99,11 +99,11 @@ class PortPart:
 
     @property
     def high(self) -> int:
-        """Its most significant bit."""
+        """Return its most significant bit."""
         return self.low + self.type.width - 1
 
     def element(self, index: int) -> PortPart:
-        """An element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
+        """Return an element of an array. Raises :class:`.TcsmtError` for one that it does not have."""
         array = self._array(f"[{index}]")
         low, high = sorted((array.left, array.right))
         if not low <= index <= high:
@@ -111,7 +111,7 @@ class PortPart:
         return PortPart(array.element, self.low + array.offset(index), f"{self.text}[{index}]")
 
     def slice(self, left: int, right: int) -> PortPart:
-        """Elements of a packed array, from the left one to the right one in the declared direction."""
+        """Return elements of a packed array, from the left one to the right one in the declared direction."""
         array = self._array(f"[{left}:{right}]")
         low, high = sorted((array.left, array.right))
         if not (low <= left <= high and low <= right <= high):
@@ -126,7 +126,7 @@ class PortPart:
         return PortPart(cut, self.low + offset, f"{self.text}[{left}:{right}]")
 
     def member(self, name: str) -> PortPart:
-        """A member of a structure or a union. Raises :class:`.TcsmtError` for one that it does not have."""
+        """Return a member of a structure or a union. Raises :class:`.TcsmtError` if it is not there."""
         if not isinstance(self.type, VerilogRecord):
             raise TcsmtError(f"{self.text}.{name}: {self.text} is not a structure")
         choose(f"member of {self.text}", name, self.type.members)
@@ -185,7 +185,7 @@ class _Reader:
         return match
 
     def whole(self) -> VerilogType:
-        """A type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
+        """Return a type with its dimensions: packed ones, and unpacked ones behind a ``$``."""
         found = self._dimensions(self._base(), packed=True)
         return self._dimensions(found, packed=False) if self.taken(r"\$") else found
 

@@ -128,7 +128,7 @@ def leads(path: str, name: str) -> bool:
 
 
 def plain(name: Any) -> str:
-    """A name as the source has it."""
+    """Return a name as the source has it."""
     return str(name.str()).removeprefix("\\")
 
 
@@ -138,18 +138,18 @@ def named(wire: Any) -> bool:
 
 
 def numbered(processes: Any) -> list[tuple[int, Any]]:
-    """Processes, by the numbers in their names, which are in the order of the source."""
+    """Return processes, by the numbers in their names, which are in the order of the source."""
     return [(int(plain(process.name).removeprefix("$")), process) for process in processes.values()]
 
 
 def place(cell: Any) -> str:
-    """``FILE:LINE`` of a cell's source, the first one."""
+    """Return ``FILE:LINE`` of a cell's source, the first one."""
     match = re.match(r"(.*?:\d+)", str(cell.get_src_attribute()))
     return match[1] if match else ""
 
 
 def black_boxes(design: Any) -> list[str]:
-    """Instances of modules that have no body."""
+    """Return instances of modules that have no body."""
     from pyosys import libyosys as ys
 
     cells = []
@@ -162,7 +162,7 @@ def black_boxes(design: Any) -> list[str]:
 
 
 def combinational(module: Any) -> dict[str, str]:
-    """For the ``$buf`` cells with which combinational blocks assign their variables: where a block starts.
+    """Return, for ``$buf`` cells with which combinational blocks assign variables, where a block starts.
 
     Called before ``proc``. Objects are numbered in the order of the source, a block before its own. A
     continuous assignment is a ``$buf``, too; after a block with a clock, which has none, it stays out.
@@ -199,13 +199,13 @@ def combinational(module: Any) -> dict[str, str]:
 
 
 def position(thing: Any) -> tuple[str, tuple[int, int]]:
-    """File, line and column of where a source starts."""
+    """Return file, line and column of where a source starts."""
     match = re.match(r"(.*?):(\d+)\.(\d+)", str(thing.get_src_attribute()))
     return (match[1], (int(match[2]), int(match[3]))) if match else ("", (0, 0))
 
 
 def hold_previous(module: Any, blocks: dict[str, str]) -> None:
-    """Variables that a combinational block reads before it assigns them are read from latches.
+    """Read from latches the variables that a combinational block reads before it assigns them.
 
     Simulators give such a read the previous value; the circuit has the one that is assigned later. What a
     block has assigned it reads from wires without a name, so that a bit of a variable of its own at which
@@ -238,7 +238,7 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
 
 
 def key(bit: Any) -> tuple[str, int]:
-    """A bit of a wire, by the wire's name and its place there."""
+    """Return a bit of a wire, by the wire's name and its place there."""
     return bit.wire.name.str(), bit.offset
 
 
@@ -294,7 +294,7 @@ def registers(module: Any) -> list[str]:
 
 
 def memories(module: Any) -> list[str]:
-    """Memories of many words; those of few are registers."""
+    """Return memories of many words; those of few are registers."""
     from pyosys import libyosys as ys
 
     names = []
@@ -329,7 +329,7 @@ def latches(module: Any) -> list[str]:
 
 
 def loops(told: str) -> list[str]:
-    """Combinational loops and wires with several drivers, as the check pass tells them."""
+    """Return combinational loops and wires with several drivers, as the check pass tells them."""
     faults = []
     for part in told.split("Warning: ")[1:]:
         first, *lines = part.splitlines()
@@ -345,7 +345,7 @@ def loops(told: str) -> list[str]:
 
 
 def clocks(module: Any) -> list[str]:
-    """More than one clock, or edge."""
+    """Return what is wrong where there is more than one clock, or edge."""
     from pyosys import libyosys as ys
 
     seen: dict[str, str] = {}

@@ -20,7 +20,7 @@ __all__ = ["Checked", "check_certificate", "check_statement"]
 
 @dataclass(frozen=True)
 class Checked:
-    """What checking one statement came to. flaw: why it is not proved; empty if it is.
+    """The outcome of checking one statement. flaw: why it is not proved; empty if it is.
 
     title: what the author calls it. about: what was checked, of which :func:`.stated` says all. lemmas: the
     names of those that the proof needs.
@@ -33,7 +33,7 @@ class Checked:
     lemmas: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         holds = {"file": self.path.name, "title": self.title, "proved": not self.flaw}
         return holds | ({"flaw": self.flaw} if self.flaw else {"lemmas": list(self.lemmas)})
 

@@ -68,7 +68,7 @@ Refute = Callable[[Term], None]
 
 
 def check(goal: Term, proof: Proof, refute: Refute) -> None:
-    """Whether the proof shows that no input satisfies the goal; ``refute`` is called with every formula.
+    """Check that the proof shows that no input satisfies the goal; ``refute`` is called with every formula.
 
     Raises :class:`InvalidProof` for a step that does not follow, and lets through what ``refute`` raises.
     """
@@ -78,7 +78,7 @@ def check(goal: Term, proof: Proof, refute: Refute) -> None:
 def _check(
     goal: Term, facts: frozenset[Term], replaced: Mapping[Term, Term], proof: Proof, refute: Refute
 ) -> None:
-    """Facts hold, and keys of ``replaced`` have their terms' values, wherever the goal and all goals around
+    """Check a proof: facts hold, and keys of ``replaced`` have their terms' values, wherever all goals around
     this proof hold; a replaced node in a fact or in a term that replaces another does no harm.
     """
     facts, replaced = facts | conjuncts([goal]), dict(replaced)
@@ -119,7 +119,7 @@ def _check(
 
 @contextmanager
 def _at(place: str) -> Iterator[None]:
-    """A flaw says where it is."""
+    """Let a flaw say where it is."""
     try:
         yield
     except InvalidProof as why:
@@ -133,7 +133,7 @@ def _truth(term: Term) -> Term:
 
 
 def conjuncts(terms: Iterable[Term]) -> frozenset[Term]:
-    """The truth values that all hold where the terms do: parts of an "and", and of an "or" that does not."""
+    """Return what holds where all terms do: parts of an "and", and of an "or" that does not hold."""
     parts: set[Term] = set()
     pending = [_truth(term) for term in terms]
     while pending:
@@ -148,12 +148,12 @@ def conjuncts(terms: Iterable[Term]) -> frozenset[Term]:
 
 
 def cut(formula: Term, nodes: Iterable[Term]) -> Term:
-    """The formula with every one of the nodes a free word."""
+    """Return the formula with every one of the nodes a free word."""
     return substitute([formula], _words("free", formula, nodes))[0]
 
 
 def characterised(formula: Term) -> Term:
-    """The formula with each maximum a free word that is no less than any argument, and is one of them.
+    """Return the formula with each maximum a free word that is no less than any argument, and is one of them.
 
     There is one such word, the maximum: the formula has a solution where it had one, and no other.
     """
@@ -166,7 +166,7 @@ def characterised(formula: Term) -> Term:
 
 
 def _words(name: str, formula: Term, nodes: Iterable[Term]) -> dict[Term, Term]:
-    """A new word for each node."""
+    """Return a new word for each node."""
     words = {node: var(f"{name} {number}", node.width) for number, node in enumerate(nodes)}
     # A word that the formula has already is not free: the formula would be about fewer values.
     if set(words.values()) & set(variables([formula])):

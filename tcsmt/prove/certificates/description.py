@@ -33,7 +33,7 @@ class Description:
     steps: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the description as plain data."""
         return {
             "file": self.path.name,
             "title": self.title,
@@ -45,7 +45,7 @@ class Description:
         return self.text([*self.stated.lines(), *self.stated.table()])
 
     def text(self, stated: Iterable[str]) -> str:
-        """For people. stated: the lines about what it says."""
+        """Return the text for people. stated: the lines about what it says."""
         lines = [f"file: {self.path}", *stated, "proof:", *(f"  {step}" for step in self.steps)]
         # names and texts are whatever the author wrote: none of them may look like a line of its own
         title = f"{quotation(self.title)}, in its author's words"
@@ -53,7 +53,7 @@ class Description:
 
 
 def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:
-    """Every statement of a certificate; theorems: the kinds whose argument is code, as for the checker.
+    """Return every statement of a certificate; theorems: kinds whose argument is code, as for the checker.
 
     Raises :class:`.Malformed` for what cannot be read as a certificate.
     """

@@ -32,7 +32,7 @@ _MOST, _MOST_WORK = 1 << 24, 1 << 35
 
 
 def record_of(path: Path) -> dict[str, Any]:
-    """A statement's file as it is. Raises :class:`.TcsmtError` for what is none."""
+    """Return a statement's file as it is. Raises :class:`.TcsmtError` for what is none."""
     content = read_bytes(path, _MOST)
     try:
         record = json_of(content)
@@ -53,19 +53,19 @@ def record_of(path: Path) -> dict[str, Any]:
 
 
 def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
-    """The statement of a file and its proof. Raises as :func:`statement_of` and :func:`proof_of` do."""
+    """Return a file's statement and its proof. Raises as :func:`statement_of` and :func:`proof_of` do."""
     statement = statement_of(path, record)
     return statement, proof_of(path, record, statement)
 
 
 def statement_of(path: Path, record: Mapping[str, Any]) -> Statement:
-    """The statement of a file. Raises :class:`.Malformed` for what is none."""
+    """Return the statement of a file. Raises :class:`.Malformed` for what is none."""
     folder = path.parent.parent
     return read_statement(record["statement"], cache(lambda name: model_in(folder, name)))
 
 
 def proof_of(path: Path, record: Mapping[str, Any], statement: Statement) -> Proof:
-    """The proof of a file's statement.
+    """Return the proof of a file's statement.
 
     Raises :class:`.Malformed` for what is none, and :class:`.InvalidProof` for one about something else.
     """
@@ -80,12 +80,12 @@ def proof_of(path: Path, record: Mapping[str, Any], statement: Statement) -> Pro
 
 
 def model_name(content: bytes) -> str:
-    """What the file of a model is called."""
+    """Return what the file of a model is called."""
     return f"{hashlib.sha256(content).hexdigest()[:16]}.toml"
 
 
 def model_in(folder: Path, name: object) -> Model:
-    """The model of a certificate's folder by the name of its file. Raises :class:`.Malformed`."""
+    """Return the model of a certificate's folder by the name of its file. Raises :class:`.Malformed`."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9a-f]{16}\.toml", name):
         raise Malformed(f"{name!r:.80} is not the name of a model's file")
     path = folder / "models" / name

@@ -21,7 +21,7 @@ _MOST = 1 << 30
 
 
 def check_refutation(clauses: Iterable[Clause], lines: Iterable[str]) -> None:
-    """Whether the lines derive the empty clause from these, which are numbered from 1.
+    """Check that the lines derive the empty clause from these, which are numbered from 1.
 
     Raises :class:`.InvalidProof` for a line that does not follow, and if the empty clause is not reached.
     """

@@ -38,7 +38,7 @@ _SHAPES = {
 
 
 def statement_files(folder: Path) -> list[Path]:
-    """The files of a certificate's statements. Raises :class:`.TcsmtError` where there is none.
+    """Return the files of a certificate's statements. Raises :class:`.TcsmtError` where there is none.
 
     A file of another name is refused, so that none is left out; hidden ones are a system's own.
     """
@@ -88,12 +88,12 @@ def require_lemmas(folder: Path, names: Iterable[str]) -> None:
 
 
 def path_of(folder: Path, name: str, suffix: str) -> Path:
-    """A file of a lemma, in the folder of a certificate."""
+    """Return a file of a lemma, in the folder of a certificate."""
     return folder / "lemmas" / f"{name}.{suffix}.xz"
 
 
 def with_keys(what: str, data: object, needed: Sequence[str], more: Sequence[str] = ()) -> dict[str, Any]:
-    """An object that has the keys that it needs, and no others than those. Raises :class:`.Malformed`."""
+    """Return an object that has the needed keys, and no others but ``more``. Raises :class:`.Malformed`."""
     if not isinstance(data, dict):
         raise Malformed(f"{what} is not an object: {data!r:.200}")
     missing, unknown = sorted(set(needed) - data.keys()), sorted(data.keys() - {*needed, *more})
@@ -104,7 +104,7 @@ def with_keys(what: str, data: object, needed: Sequence[str], more: Sequence[str
 
 
 def as_list(value: object) -> list[Any]:
-    """A list as it is. Raises :class:`.Malformed` for anything else."""
+    """Return a list as it is. Raises :class:`.Malformed` for anything else."""
     if not isinstance(value, list):
         raise Malformed(f"not a list: {value!r:.200}")
     return value

@@ -45,7 +45,7 @@ class ModelStated:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Every parameter's value as text, by its name; the kind first."""
+        """Return every parameter's value as text, by its name; the kind first."""
         return {"kind": self.model.kind} | {
             name: _parameter(value) for name, value in _values(self.model).items()
         }
@@ -58,13 +58,13 @@ class ModelStated:
         return f"{agreeing(len(self.numbers), 'model')} {listed}"
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the model as plain data."""
         return {"file": self.file, "models": list(self.numbers), "values": self.parameters}
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a statement says.
+    """The content of a statement, in words.
 
     says: the sentence; where: what the numbers in it (``#1``) stand for. notes: what is odd about the domain.
     inputs: their formats, by their names. formats: those of the models' own. models: all parameters of each,
@@ -81,14 +81,14 @@ class Stated:
     different: tuple[ModelStated, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the statement as plain data."""
         texts = ("says", "inputs", "where", "formats", "notes", "models", "calls")
         data = {name: getattr(self, name) for name in texts}
         plain = {name: list(v) if isinstance(v, tuple) else v for name, v in data.items()}
         return plain | {"parameters": [model.as_json() for model in self.different]}
 
     def lines(self) -> list[str]:
-        """For people: no text that the author wrote looks like a line of ours."""
+        """Return the lines for people: no text that the author wrote looks like a line of ours."""
         lines = [f"statement: {self.says}", *(f"  {text}" for text in self.where)]
         lines += [f"NOTE: {text}" for text in self.notes]
         lines += [f"inputs: {self.inputs}", *(f"format {text}" for text in self.formats)]
@@ -118,7 +118,7 @@ def stated(about: Statement | TheoremStatement) -> Stated:
 
 
 def of_theorem(about: TheoremStatement) -> Stated:
-    """Of a statement whose argument is code."""
+    """Return what a statement says whose argument is code."""
     models, files = (_models_of(about.theorem, values) for values in (about.values, about.record))
     named = list(zip(files, models, strict=True))
     texts = tuple(f"models/{file}: {_in_full(model)}" for file, model in named)
@@ -146,7 +146,7 @@ def sentence(theorem: Theorem, values: Mapping[str, Any]) -> str:
 
 
 def of_models(statement: Statement, names: Names) -> Stated:
-    """Of a statement about models."""
+    """Return what a statement about models says."""
     says, texts = _says(statement, names), _models(statement, names)
     named = [(file, call.model) for file, call in zip(_files(statement), statement.calls, strict=True)]
     models, calls = (
@@ -194,7 +194,7 @@ def _zeros_alone(fmt: AnyFormat, words: Iterable[int]) -> bool:
 
 
 def _inputs(statement: Statement) -> str:
-    """Those of one format after another are said together."""
+    """Name the inputs; those of one format after another together."""
     groups = groupby(statement.record["inputs"].items(), lambda item: item[1])
     kinds = ((f"{kind} bits" if isinstance(kind, int) else kind, group) for kind, group in groups)
     return "; ".join(f"{', '.join(name for name, _ in group)}: {kind}" for kind, group in kinds)
@@ -226,8 +226,8 @@ def _different(named: Iterable[tuple[str, Model]]) -> tuple[ModelStated, ...]:
 
 
 def _models(statement: Statement, names: Names) -> list[tuple[str, str]]:
-    """Of each call: the first model in full, of the others what differs from it, and what it is applied to;
-    and the same without the first model's parameters.
+    """Return for each call the first model in full, of others what differs, and what it is applied to; and
+    the same without the first model's parameters.
     """
     first = statement.calls[0].model if statement.calls else None
     texts = []
@@ -275,14 +275,14 @@ def _listed(values: Mapping[str, object]) -> str:
 
 
 def _parameter(value: object) -> str:
-    """A parameter's value; a whole circuit stands in the model's file."""
+    """Return a parameter's value; a whole circuit stands in the model's file."""
     if isinstance(value, str) and "\n" in value:
         return f"a text of {counted(len(value.splitlines()), 'line')}"
     return str(getattr(value, "name", value))
 
 
 class Names:
-    """What terms are called: stages by their models and names, others as SMT-LIB has them.
+    """Names of terms: stages by their models and names, others as SMT-LIB has them.
 
     where: what the numbers stand for that large terms have.
     """
@@ -305,7 +305,7 @@ class Names:
         return self.whole(term)
 
     def whole(self, term: Term) -> str:
-        """All that the term is: parts of it are numbers, which :attr:`where` explains."""
+        """Return all that the term is: parts of it are numbers, which :attr:`where` explains."""
         order = operands_first([term], self.names)
         users = Counter(arg for node in order for arg in node.args)
         texts: dict[Term, tuple[str, int]] = {}
@@ -326,7 +326,7 @@ class Names:
 
 
 def _text(node: Term, args: Sequence[str]) -> str:
-    """A node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
+    """Return a node nearly as SMT-LIB has it; where widths count that nothing else says, they are there."""
     match node.op:
         case "var":
             return str(node.data)

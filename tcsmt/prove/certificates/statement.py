@@ -35,7 +35,7 @@ __all__ = ["Statement", "domain_of", "input_words", "read_statement"]
 
 @dataclass(frozen=True)
 class Statement:
-    """No input satisfies the goal.
+    """A statement that no input satisfies the goal.
 
     formats: of the inputs that are not plain words, by their names; widths: of all inputs. domain: of the
     inputs, where the goal is that two outputs differ; also: what holds there, too. record: what it was read
@@ -87,7 +87,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
 
 
 def _call(entry: Mapping[str, Any], terms: TermReader, model_named: Callable[[str], Model]) -> Call:
-    """A model applied to terms. Its output is built here, by the model's own code; a file has none."""
+    """Return a model applied to terms. Its output is built here, by the model's own code; a file has none."""
     with_keys("a call", entry, ("model", "terms", "a", "b", "c"), ("scale_a", "scale_b"))
     terms.read(entry["terms"])
     words: dict[str, Any] = {
@@ -102,7 +102,7 @@ def _call(entry: Mapping[str, Any], terms: TermReader, model_named: Callable[[st
 
 
 def _check_inputs(goal: Term, widths: Mapping[str, int], plain: Iterable[str]) -> None:
-    """The inputs are those of the goal, and each has there the width that the statement shows."""
+    """Check that the inputs are those of the goal, and each has there the width that the statement shows."""
     used = {str(variable.data): variable.width for variable in variables([goal])}
     for name in [*plain, *used]:
         if used.get(name) != widths.get(name):
@@ -161,7 +161,7 @@ def input_words(formats: Mapping[str, AnyFormat]) -> Terms:
 
 
 def domain_of(record: Mapping[str, Any]) -> Domain:
-    """A domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
+    """Return a domain from plain data, whose types it does not look at itself. Raises :class:`.Malformed`."""
     with_keys("the domain", record, [field.name for field in fields(Domain)])
     for field in fields(Domain):
         value = record[field.name]

@@ -32,8 +32,8 @@ FURTHEST = 16
 
 @dataclass(frozen=True)
 class Grids:
-    """How two grids lie. high: the block with the larger exponents; they differ by at most ``distance``, and
-    only where the larger one is at most ``limit``.
+    """The position of two grids. high: the block with the larger exponents; they differ by at most
+    ``distance``, and only where the larger one is at most ``limit``.
     """
 
     high: Block
@@ -43,7 +43,7 @@ class Grids:
 
     @property
     def gap(self) -> Integer:
-        """By how much the largest exponents differ."""
+        """Return by how much the largest exponents differ."""
         return signed(self.high.top) - signed(self.low.top)
 
     @property

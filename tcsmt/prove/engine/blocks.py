@@ -82,7 +82,7 @@ class Block:
         return accumulate(self.aligned, self.sum.word.width).word is self.sum.word
 
     def at(self, top: Exponent) -> dict[Term, Term]:
-        """Puts another exponent for the largest one."""
+        """Put another exponent for the largest one."""
         return {self.top.term: top.within(self.top.low, self.top.high)}
 
     @property

@@ -38,7 +38,7 @@ _TIES, _ADDED = 8, 40
 
 
 def search(question: Question) -> dict[str, int] | None:
-    """A short input at which the question's goal holds, made from one of the set; or None.
+    """Return a short input at which the question's goal holds, made from one of the set; or None.
 
     Several of the set are shortened, and the best of what they become is taken.
     """
@@ -59,7 +59,7 @@ def search(question: Question) -> dict[str, int] | None:
 
 
 def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Words for each input, by name: arrays (count,) of the dtype :func:`.storage` gives for its width."""
+    """Return words of each input, by name: arrays (count,) of :func:`.storage`'s dtype for its width."""
     lanes = [name for name in formats if name[1:].isdigit()]
     k = len(lanes) // 2 or 1
     kept = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
@@ -94,7 +94,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
 
 
 def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
-    """Two products: one is half of the smallest number in c's format, the other each smaller power of two.
+    """Return rows of two products: half of c's smallest number, and each smaller power of two.
 
     Where the grid of the sum keeps the second, the first is no tie any more: this shows how far down
     the grid reaches where c is zero, which random words almost never do. No rows where nothing is
@@ -123,7 +123,7 @@ def _two_products(formats: Mapping[str, AnyFormat]) -> list[Format]:
 
 
 def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
-    """c is a power of two; one product makes the sum a tie of c's format, the other is a smaller power.
+    """Return rows with c a power of two; one product makes a tie of c's format, one is a smaller power.
 
     Where the second product is cut off before c is added, or after, the sum is a tie or lies beside it. No
     rows where the formats have no such numbers. Arrays are (rows,), as of :func:`rows`.
@@ -150,7 +150,7 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
 def cancelling(
     formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Block scales: one block has two products that cancel, or one; the others' scales are far below.
+    """Return rows with block scales: one block has products that cancel, or one; others' are far smaller.
 
     What is cut off of the others depends on how they are summed. A result shows it where the first block adds
     nothing, or a number that the format has, which what is left of the others may bring below itself. Of the
@@ -200,7 +200,7 @@ def cancelling(
 
 
 def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
-    """c is the smallest normal number; one product is each smaller power of two, added or subtracted.
+    """Return rows with c the smallest normal number; a product is each smaller power of two, of either sign.
 
     Where the product is subtracted, it depends on how tininess is detected whether the result is flushed.
     No rows where c is no floating-point number. Arrays are (rows,), as of :func:`rows`.
@@ -219,7 +219,7 @@ def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
 
 
 def _columns(formats: Mapping[str, AnyFormat], inputs: list[dict[str, int]]) -> dict[str, np.ndarray]:
-    """Rows of words by name as an array for each input; what a row does not name is zero."""
+    """Return rows of words by name as an array for each input; what a row does not name is zero."""
     return {
         name: np.array([words.get(name, 0) for words in inputs], storage(fmt.width))
         for name, fmt in formats.items()
@@ -232,13 +232,13 @@ def _smallest(fmt: Format) -> int:
 
 
 def _factors(a: Format, b: Format, power: int) -> tuple[int, int] | None:
-    """Powers of two whose product is 2**power, as words; None where the formats have none such."""
+    """Return powers of two whose product is 2**power, as words; None where the formats have none such."""
     exponents = _shares(a, b, power)
     return exponents and (_power(a, exponents[0]), _power(b, exponents[1]))
 
 
 def _thrice(a: Format, b: Format, power: int) -> tuple[int, int] | None:
-    """Words whose product is 3·2**power; None where a has no such normal number."""
+    """Return words whose product is 3·2**power; None where a has no such normal number."""
     exponents = _shares(a, b, power + 1)
     if exponents is None or exponents[0] < a.e_min or not a.fraction_bits:
         return None
@@ -246,7 +246,7 @@ def _thrice(a: Format, b: Format, power: int) -> tuple[int, int] | None:
 
 
 def _shares(a: Format, b: Format, power: int) -> tuple[int, int] | None:
-    """Exponents of two numbers whose product is 2**power, about as large; None where there are none."""
+    """Return exponents of two numbers, about as large, whose product is 2**power; None: there are none."""
     second = min(max(power - power // 2, _smallest(b)), b.e_max)
     first = min(max(power - second, _smallest(a)), a.e_max)
     second = power - first
@@ -275,7 +275,7 @@ def _words(
     spread: np.ndarray,
     unsigned: np.ndarray,
 ) -> np.ndarray:
-    """Words of a format whose exponent fields lie around a middle."""
+    """Return words of a format whose exponent fields lie around a middle."""
     top, bits = fmt.largest_finite_field, fmt.fraction_bits
     field = middle + rng.integers(-spread, spread + 1)
     field = np.clip(field, 0, top)
@@ -291,7 +291,7 @@ def _words(
 
 
 def _integers(fmt: IntegerFormat, count: int, rng: np.random.Generator, unsigned: np.ndarray) -> np.ndarray:
-    """Words whose numbers lie at the ends of the format, at zero, at a power of two, or anywhere."""
+    """Return words whose numbers lie at the ends of the format, at zero, at a power of two, or anywhere."""
     ends = np.array([fmt.word_of_count(n) for n in (fmt.low, fmt.high)], np.uint64)
     power = np.uint64(1) << rng.integers(0, fmt.width - fmt.signed, count).astype(np.uint64)
     below = power - np.uint64(1)

@@ -31,7 +31,7 @@ class Cones:
     below: dict[Term, int] = field(default_factory=dict)
 
     def of(self, node: Term) -> int:
-        """A bit for each node below."""
+        """Return a bit for each node below."""
         for operand in operands_first([node], self.below):
             bits = 1 << len(self.below)
             for arg in operand.args:
@@ -82,7 +82,7 @@ class Values:
 
     @classmethod
     def of(cls, width: int, words: Array) -> Values:
-        """From words as :class:`.Program` gives them.
+        """Return the values of words as :class:`.Program` gives them.
 
         words: (rows,). The values are int64, or Python integers where words are wider than 62 bits.
         """
@@ -134,7 +134,7 @@ class CandidateEqualities:
     by_step: dict[Any, list[Term]] = field(default_factory=dict)
 
     def add(self, ours: Sequence[Term]) -> None:
-        """Words of this graph, arguments first."""
+        """Add words of this graph, arguments first."""
         for node in ours:
             mine = self.values[node]
             if node.width < _NARROWEST or node.value is not None or mine.constant:
@@ -145,7 +145,7 @@ class CandidateEqualities:
                 self.by_step.setdefault((sign, _key(words - words[0])), []).append(node)
 
     def to(self, node: Term) -> Iterator[Term]:
-        """Terms over this graph's words that look like a node of another one, of its width."""
+        """Yield terms over this graph's words that look like a node of another one, of its width."""
         mine = self.values[node]
         if node.width < _NARROWEST or mine.constant:
             return
@@ -170,7 +170,7 @@ class CandidateEqualities:
 
 
 def _sized(word: Term, width: int, *, signed: bool) -> Term:
-    """A word with another number of bits."""
+    """Return a word with another number of bits."""
     while word.op in ("sext", "zext") and word.args[0].width >= width:
         word = word.args[0]
     if word.width >= width:
@@ -224,7 +224,7 @@ class PartialSums:
     by_addend: dict[Term, list[Term]] = field(default_factory=dict)
 
     def add(self, ours: Iterable[Term]) -> None:
-        """Words of this graph."""
+        """Add words of this graph."""
         for node in ours:
             if node.op == "add" and len(node.args) >= _FEWEST:
                 for addend in dict.fromkeys(map(_core, node.args)):
@@ -254,7 +254,7 @@ class PartialSums:
 
 
 def _addends(word: Term) -> Iterator[Term]:
-    """Down to words that are no sums."""
+    """Yield the words of a sum, down to words that are no sums."""
     core = _core(word)
     if core.op == "add":
         for arg in core.args:
@@ -264,7 +264,7 @@ def _addends(word: Term) -> Iterator[Term]:
 
 
 def _core(word: Term) -> Term:
-    """Without extensions; and the whole sum of which it is the low part."""
+    """Return the word without extensions; and the whole sum of which it is the low part."""
     while word.op in ("sext", "zext") or (
         word.op == "extract" and word.args[0].op == "add" and word.data[1] == 0  # type: ignore[index]
     ):

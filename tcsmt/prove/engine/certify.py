@@ -89,7 +89,7 @@ class TermWriter:
         self._places: dict[Term, int] = {}
 
     def place(self, term: Term) -> int:
-        """Where the term stands in the table; it is added if it is new."""
+        """Return where the term stands in the table; it is added if it is new."""
         for node in self._missing(term):
             entry = self._known.get(node)
             if entry is None:
@@ -100,12 +100,12 @@ class TermWriter:
         return self._places[term]
 
     def taken(self) -> list[list[Any]]:
-        """The entries since they were last taken."""
+        """Return the entries since they were last taken."""
         entries, self._entries = self._entries, []
         return entries
 
     def places(self, terms: Iterable[Term]) -> list[int]:
-        """Where each of the terms stands."""
+        """Return where each of the terms stands."""
         return [self.place(term) for term in terms]
 
     def _missing(self, term: Term) -> list[Term]:
@@ -237,7 +237,7 @@ class Certificates:
         return self._lemmas[formula]
 
     def checked_lemma(self, formula: Term) -> str:
-        """As :meth:`lemma`; files that were there before are checked.
+        """Return the lemma's name as :meth:`lemma` does; files that were there before are checked.
 
         Raises :class:`.NotRefuted` for files that do not refute the formula, too.
         """
@@ -251,7 +251,7 @@ class Certificates:
         return name
 
     def _refuted(self, lemma: Lemma) -> str:
-        """A refutation of the lemma's clauses that is right."""
+        """Return a refutation of the lemma's clauses that is right."""
         lrat, clauses = refutation(lemma.cnf, self.options), lemma.clauses.clauses
         try:
             check_refutation(clauses, lrat.splitlines())

@@ -78,7 +78,7 @@ def compare_models(
     lanes: int | None = None,
     lemmas: Lemmas | None = None,
 ) -> Decision:
-    """Two models, by their names, on a domain: see :func:`question_of_models`.
+    """Compare two models, given with their names, on a domain: see :func:`question_of_models`.
 
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
     Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
@@ -120,7 +120,7 @@ def question_of_models(
 
 
 def finite_part(question: Question) -> Question:
-    """A question of :func:`question_of_models`, for finite inputs only."""
+    """Return a question of :func:`question_of_models`, for finite inputs only."""
     finite = replace(not_none(question.inputs), finite=True)
     return difference_of_sides(
         question.title, question.sides, question.formats, finite, lanes=(), also=question.also
@@ -173,7 +173,7 @@ class _Deciding:
         return self.proving.lemmas.seconds - self.before
 
     def refuse_an_empty_domain(self) -> None:
-        """Nothing differs on a domain without inputs, and that says nothing."""
+        """Refuse a domain without inputs: nothing differs there, and that says nothing."""
         question = self.question
         if question.domain.value == 1 or _zeros_lie_in(question):
             return
@@ -188,7 +188,7 @@ class _Deciding:
         return self._by_cases() if self.question.cases else self._in_turn()
 
     def _by_cases(self) -> Decision:
-        """Each case by itself, and last that none of them holds."""
+        """Decide each case by itself, and last that none of them holds."""
         cases = self.question.cases
         proofs: list[Proof] = []
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
@@ -201,7 +201,7 @@ class _Deciding:
         return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
     def _in_turn(self) -> Decision:
-        """Each way in turn, until one finds a witness or leaves nothing to ask."""
+        """Try each way in turn, until one finds a witness or leaves nothing to ask."""
         ways = [self._at_boundaries, self._shallow, self._smaller, self._deep, self._whole]
         if self.proving.solving.dump is not None:  # only solvers are asked, with the shortest scripts first
             ways[:3] = [self._smaller, self._shallow]
@@ -218,7 +218,7 @@ class _Deciding:
         return None if values is None else Replayed(values, Answer("sat", "evaluator", __version__))
 
     def _smaller(self) -> Replayed | None:
-        """Sets of inputs that are smaller than the domain."""
+        """Look in sets of inputs that are smaller than the domain."""
         return narrowed(self.question, self._noted(self.question.smaller()), self._look)
 
     def _shallow(self) -> Replayed | None:

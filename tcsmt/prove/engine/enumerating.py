@@ -123,7 +123,7 @@ class Enumeration:
     def run(
         self, kept: Checkpoint | None = None, jobs: int = 1, seen: ProgressCallback = no_progress
     ) -> Answer:
-        """``unsat``: no input; ``sat`` with the first one that was found.
+        """Return ``unsat`` for no input; ``sat`` with the first one that was found.
 
         kept: how far it has come, to go on from there. jobs: threads.
         """
@@ -157,7 +157,7 @@ class Enumeration:
         return Answer("unsat", solver, version, seconds=spent, script=self.script, confirmed=confirmed)
 
     def _look(self, kernels: _Kernels, start: int) -> dict[str, int] | None:
-        """An input among some points."""
+        """Look for an input among some points."""
         points = self._points(start, min(start + _PORTION, self.points))
         bad = kernels.holding(points)
         return None if bad is None else self._found(points[:, bad])
@@ -228,7 +228,7 @@ class Enumeration:
                 yield from ((variable,) for variable in group)
 
     def _group(self, together: tuple[Term, ...]) -> InputClasses:
-        """Variables with one word of each class."""
+        """Return variables with one word of each class."""
         count = 1 << sum(variable.width for variable in together)
         columns: dict[Term, Array] = {}
         bits: Array = np.arange(count, dtype=np.uint32)
@@ -242,8 +242,9 @@ class Enumeration:
         return InputClasses(together, words[:, _first_of_each(self._seen_of(together), together, words)])
 
     def _possible(self, columns: Mapping[Term, Array], count: int) -> Array:
-        """For which words of some variables the domain can hold, by what it says of them and of the innermost
-        word alone."""
+        """Return for which words of variables the domain can hold, by what it says of them and of the
+        innermost word alone.
+        """
         own = set(columns) | {self.inner}
         parts = self._domain.args if self._domain.op == "and" else (self._domain,)
         condition = all_of(part for part in parts if set(variables([part])) <= own)
@@ -296,12 +297,12 @@ class _Kernels:
 
     @cached_property
     def general(self) -> LlvmSums:
-        """For any point."""
+        """Return the sums for any point."""
         return LlvmSums(self.roots, self.outer, self.inner)
 
     @cached_property
     def key(self) -> LlvmWords:
-        """A point's sort: its truth values, the first one in the lowest bit."""
+        """Return a point's sort: its truth values, the first one in the lowest bit."""
         whole = self.bits[0]
         for bit in self.bits[1:]:
             whole = bit.concat(whole)
@@ -324,7 +325,7 @@ class _Kernels:
         return None
 
     def _sorted(self, points: Array) -> Iterator[tuple[Array, _Code]]:
-        """Points by the code that runs them, without those of which it is known that the goal is 0."""
+        """Yield points by the code that runs them, without those of which it is known that the goal is 0."""
         if not self.bits:
             yield np.arange(points.shape[1]), self.general
             return
@@ -345,7 +346,7 @@ class _Kernels:
             yield np.concatenate(rest), general
 
     def _code(self, key: int, rows: int) -> _Code | None:
-        """A sort's own code, if it is frequent."""
+        """Return a sort's own code, if it is frequent."""
         with self.lock:
             self.seen[key] += rows
             if key not in self.own and self.seen[key] > _FREQUENT:
@@ -356,7 +357,7 @@ class _Kernels:
             return self.own.get(key)
 
     def _sorting(self) -> list[Term]:
-        """Truth values of points alone that words of rows are made with, those with the most uses."""
+        """Return truth values of points alone that words of rows are made with, the most used ones."""
         nodes = operands_first(self.roots)
         within = dependents(nodes, self.inner)
         uses = Counter(
@@ -371,12 +372,12 @@ class _Kernels:
 
 
 def _parts(word: Term) -> list[Term]:
-    """A word in parts of up to 32 bits."""
+    """Return a word in parts of up to 32 bits."""
     return [word[min(low + 32, word.width) - 1 : low] for low in range(0, word.width, 32)]
 
 
 def _sized(word: Term, width: int) -> Term:
-    """A word with zeros before it, or its lowest bits."""
+    """Return a word with zeros before it, or its lowest bits."""
     return word[width - 1 : 0] if width < word.width else word.zext(width)
 
 

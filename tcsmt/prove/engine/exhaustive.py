@@ -35,7 +35,7 @@ def compare_exhaustively(
     jobs: int = 1,
     seen: ProgressCallback = no_progress,
 ) -> Decision:
-    """As :func:`.compare_models`; every finite input is run (:class:`.Enumeration`).
+    """Compare two models as :func:`.compare_models` does; every finite input is run (:class:`.Enumeration`).
 
     Solvers are asked for the inputs with a NaN or an infinity; where they give no answer, those are run, too.
     kept: how far the run has come. jobs: threads. Raises :class:`.TcsmtError` also where inputs are too many.

@@ -22,13 +22,13 @@ __all__ = ["Known", "multiple_steps", "same_steps"]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known at a block: facts, and the results of the blocks before it, which are left free."""
+    """Knowledge at a block: facts, and the results of the blocks before it, which are left free."""
 
     facts: tuple[Term, ...]
     before: tuple[Term, ...]
 
     def refuted(self, goal: Term, using: Sequence[Term], *free: Term) -> Proof:
-        """That the goal does not hold: by these facts, and what is known of the words that it is about.
+        """Prove that the goal does not hold: by these facts, and what is known of the words that it is about.
 
         With these nodes free, so that terms of one kind need one lemma.
         """
@@ -38,7 +38,7 @@ class Known:
         return (Close((*sorted(facts, key=lambda fact: fact.digest), *using), nodes),)
 
     def fact(self, says: Term, using: Sequence[Term], *free: Term) -> Fact:
-        """A fact that is shown in this way."""
+        """Return a fact that is shown in this way."""
         return Fact(says, self.refuted(~says, using, *free))
 
 
@@ -82,17 +82,17 @@ def multiple_steps(block: Block, last_bit: int, known: Known) -> Step:
 
 
 def _only(using: Sequence[Term], *free: Term) -> Proof:
-    """By these facts alone."""
+    """Prove by these facts alone."""
     return (Close(tuple(using), _variable(free)),)
 
 
 def _plain(block: Block) -> list[Term]:
-    """That no term is an infinity or a NaN."""
+    """Return the facts that no term is an infinity or a NaN."""
     return [~word for x in block.sources for word in (x.infinite, x.nan)]
 
 
 def _bounded(block: Block, known: Known) -> Iterator[Step]:
-    """That no term lies above the largest exponent, all of them together, and each by itself."""
+    """Prove that no term lies above the largest exponent, all of them together, and each by itself."""
     yield known.fact(~block.above, [])
     yield known.fact(~block.zero_with_bits, [])
     for number, x in enumerate(block.sources):
@@ -146,7 +146,7 @@ class _Case:
 
     @property
     def _limits(self) -> list[Term]:
-        """Where the exponents lie in this case."""
+        """Return where the exponents lie in this case."""
         limit = [signed(self.top).sle(signed_word(self.grids.limit))] if self.distance else []
         return [inside(self.top, self.top), inside(self.lower, self.grids.low.top), *limit]
 

@@ -46,7 +46,7 @@ class Inhabitant:
     but: Term | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the inhabitant as plain data."""
         if self.values is None:
             return {"empty": bool(self.empty)} | ({"by": self.empty} if self.empty else {})
         words = {name: f"{word:#x}" for name, word in self.values.items()}
@@ -67,7 +67,7 @@ class Inhabitant:
 
 
 def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> Inhabitant:
-    """An input of which a statement about models says something. options: of the solver that may be asked.
+    """Return an input of which a statement about models says something. options: of a solver to be asked.
 
     Of a statement that no input satisfies several conditions: one that satisfies all but one of them.
     """
@@ -94,7 +94,7 @@ def inhabitant(statement: Statement, options: SolvingOptions | None = None) -> I
 
 
 def inhabitant_of_domain(domain: Domain, formats: Mapping[str, AnyFormat]) -> Inhabitant:
-    """A word in the domain of each operand, by its name."""
+    """Return a word in the domain of each operand, by its name."""
     kinds = {name: samples(domain, name, fmt) for name, fmt in formats.items()}
     if not all(kinds.values()):
         return Inhabitant(None, "the domain: an operand has no word in it")
@@ -102,7 +102,7 @@ def inhabitant_of_domain(domain: Domain, formats: Mapping[str, AnyFormat]) -> In
 
 
 def _of_goal(statement: Statement, solving: Solving) -> Inhabitant:
-    """All conditions but one, the largest first, which as a rule is what the others are to exclude."""
+    """Find an input that meets all conditions but one, which as a rule is what the others exclude."""
     if statement.goal.value == 0:
         return Inhabitant(None, "the statement, which is false whatever the models are")
     conditions = sorted(conjuncts([statement.goal]), key=lambda c: (-len(operands_first([c])), c.digest))
@@ -122,14 +122,14 @@ def _of_goal(statement: Statement, solving: Solving) -> Inhabitant:
 
 
 def _words(fmt: AnyFormat | None, width: int) -> list[int]:
-    """Words of an operand, or of a plain word of some bits."""
+    """Return words of an operand, or of a plain word of some bits."""
     if fmt is not None:
         return samples(Domain(finite=False), "c", fmt)
     return [0, 1, *(1 << bit for bit in range(1, width)), (1 << width) - 1]
 
 
 def _plain(kinds: Mapping[str, Sequence[int]], formats: Mapping[str, AnyFormat]) -> dict[str, int]:
-    """One product of words near 1, the others zero: short, and its result is no zero, where that can be."""
+    """Return one product of words near 1, the others zero: short, and not zero as a result if possible."""
     first = {"a0", "b0"} | {name for name in kinds if name[0] == "s"}
 
     def apart(name: str, word: int) -> tuple[bool, Fraction]:
@@ -143,7 +143,7 @@ def _plain(kinds: Mapping[str, Sequence[int]], formats: Mapping[str, AnyFormat])
 
 
 def _random(kinds: Mapping[str, Sequence[int]], also: Sequence[Term]) -> Iterator[dict[str, int]]:
-    """Random choices of the words; a condition "input = constant" says which word that input has."""
+    """Yield random choices of the words; a condition "input = constant" says which word that input has."""
     constants = {}
     for term in conjuncts(also):
         if term.op == "eq":
@@ -162,7 +162,7 @@ def _input(
     holds: Callable[[Mapping[str, int]], bool],
     solving: Solving,
 ) -> tuple[dict[str, int] | None, str]:
-    """An input at which the goal holds, which is evaluated; or None, and who says that there is none."""
+    """Return an input at which the goal holds, evaluated; or None, and who says that there is none."""
     for values in (plain, *tries):
         if holds(values):
             return values, ""

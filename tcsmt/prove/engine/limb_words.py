@@ -35,7 +35,7 @@ class _Known:
 
     @classmethod
     def of(cls, word: Term) -> _Known:
-        """With its operands free, or those of what it is moved from."""
+        """Return what a word is, with its operands free, or those of what it is moved from."""
         computed = _sources([word])
         return cls(word, tuple(_sources(arg for node in computed for arg in node.args)))
 
@@ -57,7 +57,7 @@ class LimbWords:
 
     @classmethod
     def like(cls, wide: Term, other: Term) -> LimbWords | None:
-        """A graph in the words of another one, if those are a machine's and its own are wider.
+        """Return a graph in the words of another one, if those are a machine's and its own are wider.
 
         wide: its result, without macros.
         """
@@ -133,7 +133,7 @@ class _InLimbs:
     seen: set[Term] = field(default_factory=set)
 
     def add(self, node: Term) -> None:
-        """One more node; its arguments are there."""
+        """Add one more node; its arguments are there."""
         args = [self.stepwise[arg] for arg in node.args]
         factored = [self.factored[arg] for arg in node.args]
         words = [rebuild(node, args) if args else node]
@@ -161,7 +161,7 @@ class _InLimbs:
             self.sums[word] = [known]
 
     def _product(self, node: Term, args: Sequence[Term], factored: Sequence[Term]) -> Term:
-        """A product as the sum of its digits' products, each of which is a limb."""
+        """Return a product as the sum of its digits' products, each of which is a limb."""
         half, width = self.limb // 2, node.width
         places = [(low, min(low + half, width) - 1) for low in range(0, width, half)]
         own = [digits(self.parts[arg], self.limb) for arg in node.args]

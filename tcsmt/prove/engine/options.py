@@ -18,7 +18,7 @@ CHOICES = ("auto", *SOLVERS, "portfolio")
 
 @dataclass(frozen=True)
 class SolvingOptions:
-    """How questions are put to solvers, and what becomes of the answers.
+    """Options of how questions are put to solvers, and what becomes of the answers.
 
     solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio`` (a race of them all).
     timeout: seconds of processor time for each query, up to 1,000,000. memory: MiB for each solver process,

@@ -127,7 +127,7 @@ def _kept(script: str, solver: str, content: bytes) -> Answer | None:
 
 @dataclass(frozen=True, kw_only=True)
 class ProofStep(Answered):
-    """What one query, or no query, proved on the way.
+    """A step of a proof: what one query, or no query, proved on the way.
 
     what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
     SMT-LIB text. confirmed: the other solver that agreed. seconds: of the first solver. earlier: an
@@ -183,7 +183,7 @@ class Proving:
 
     @property
     def limit(self) -> float:
-        """Seconds for a query."""
+        """Return seconds for a query."""
         return self.solving.options.timeout
 
     def proved(self, what: str, how: str, lemma: CountedAnswer) -> None:

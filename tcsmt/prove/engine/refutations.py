@@ -23,7 +23,7 @@ _CHILD = Path(__file__).parent / "solvers" / "refuting.py"
 
 
 class NotRefuted(Exception):
-    """Why there is no refutation."""
+    """A reason why there is no refutation."""
 
 
 class Satisfiable(NotRefuted):
@@ -31,7 +31,7 @@ class Satisfiable(NotRefuted):
 
 
 def refutation(cnf: str, options: SolvingOptions) -> str:
-    """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
+    """Return a refutation of a DIMACS file's clauses in the LRAT format, trimmed.
 
     Raises :class:`NotRefuted` where the solver finds none in the time and memory of the options, and
     :class:`.TcsmtError` where there is no room for the clauses.
@@ -67,7 +67,7 @@ def refutation(cnf: str, options: SolvingOptions) -> str:
 
 
 def trimmed(lines: Iterable[str], count: int) -> list[str]:
-    """Only the lines on which the empty clause rests, numbered without gaps after the ``count`` clauses.
+    """Return only the lines on which the empty clause rests, numbered from the ``count`` clauses on.
 
     CaDiCaL gives clauses their numbers as they come in, one after the other. What it derives meanwhile, such
     as a clause without a literal that a unit clause makes false, takes a number, too, and the clauses after

@@ -42,7 +42,7 @@ class Dump:
         self._numbers = itertools.count(1)
 
     def asks(self, question: Question) -> None:
-        """What the scripts from now on are about."""
+        """Say what the scripts from now on are about."""
         where = f"; domain: {question.domain_text}" if question.domain_text else ""
         self.about = f"{question.title}{where}"
         self.labels = stage_labels(question.sides)
@@ -51,7 +51,7 @@ class Dump:
     def where(
         self, replaced: Mapping[Term, Term], about: str = "", own: Mapping[Term, str] | None = None
     ) -> Iterator[None]:
-        """Scripts in which something is put for some nodes: the stages keep their names.
+        """Keep scripts in which something is put for some nodes: the stages keep their names.
 
         about: what is asked besides. own: further names, of nodes of the scripts.
         """
@@ -91,7 +91,7 @@ class Dump:
 
 
 def stage_labels(sides: Sequence[Side]) -> dict[Term, str]:
-    """A name for each stage of the sides that is computed; a stage that both have is the first one's."""
+    """Return a name for each computed stage of the sides; a stage that both have is the first one's."""
     labels: dict[Term, str] = {}
     for place, side in enumerate(sides):
         name = ("left", "right")[place] if len(sides) == 2 else f"side{place}"
@@ -135,7 +135,7 @@ class Solving:
         return () if self.dump is None else tuple(self.dump.written)
 
     def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
-        """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
+        """Return the solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
 
         This looks for an input: an ``unsat`` proves nothing until :meth:`proof` or :meth:`checked` has it.
         text: the goal's script, where it is at hand.
@@ -151,7 +151,7 @@ class Solving:
         return answer
 
     def settled(self, goal: Term) -> Verdict:
-        """The verdict on "is there an input at which the term is 1?"."""
+        """Return the verdict on "is there an input at which the term is 1?"."""
         return self.judged(goal, self.ask(goal))
 
     def judged(self, goal: Term, answer: Answer) -> Verdict:

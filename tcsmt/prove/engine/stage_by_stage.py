@@ -83,7 +83,7 @@ class StageByStage:
         return self._seen(other.term) is last.term
 
     def _by_grids(self, ours: Sequence[Stage], theirs: Sequence[Stage], start: int) -> bool:
-        """Where the largest exponents differ, but only where nothing is cut.
+        """Prove the stages equal where the largest exponents differ, but only where nothing is cut.
 
         start: how many steps there were before this block, which is looked at without what was merged in it.
         """
@@ -160,7 +160,7 @@ class StageByStage:
     def _by_zeros(
         self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
     ) -> bool:
-        """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
+        """Prove two cases: all terms of the fused sum are zero; or one is not, and has the top exponent."""
         last, terms = pairs[-1], list(dict.fromkeys(_terms(ours)))
         significands = [term.significand for term in _terms(ours)]
         if not terms or [self._seen(term.significand) for term in _terms(theirs)] != significands:
@@ -185,7 +185,7 @@ class StageByStage:
     def _all_zero(
         self, terms: Sequence[Number], last: tuple[Stage, Stage], all_zero: Term, wrong: Term
     ) -> Proof | None:
-        """The last stages are equal where all terms are zero, with every significand put to 0."""
+        """Prove the last stages equal where all terms are zero, with every significand put to 0."""
         proving = self.proving
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
         free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
@@ -204,7 +204,7 @@ class StageByStage:
         return (*put, Close((proving.question.domain, all_zero)))
 
     def _not_all_zero(self, pairs: Sequence[tuple[Stage, Stage]], all_zero: Term) -> Proof | None:
-        """The last stages are equal where some term is not zero, which then has the largest exponent."""
+        """Prove the last stages equal where some term is not zero, which then has the largest exponent."""
         merged, facts, derived = dict(self.merged), list(self.facts), self.derived
         self.derived = []
         start = next(i for i, pair in enumerate(pairs) if pair[0].kind is Kind.LARGEST_EXPONENT)
@@ -223,7 +223,7 @@ class StageByStage:
 def _dumped(
     proving: Proving, left: Stage, right: Stage, theirs: Term, freed: dict[Term, Term]
 ) -> AbstractContextManager[None]:
-    """Where scripts are kept, they name the stage that is asked about, and its values on both sides."""
+    """Name, in scripts that are kept, the stage that is asked about, and its values on both sides."""
     dump = proving.solving.dump
     if dump is None:
         return nullcontext()
@@ -331,7 +331,7 @@ def _anonymous(goal: Term) -> Term:
 
 
 def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
-    """Shared nodes that something not shared uses, arguments first."""
+    """Return the shared nodes that something not shared uses, arguments first."""
     nodes = operands_first(roots)
     used = {arg for node in nodes if node not in shared for arg in node.args} | set(roots)
     edge = {node for node in used if node in shared and node.value is None}
@@ -354,7 +354,7 @@ def says_range(node: Term) -> bool:
 
 
 def freed_words(nodes: Iterable[Term]) -> dict[Term, Term]:
-    """A free word to put for each node, named by its place: the same for what is alike elsewhere."""
+    """Return a free word to put for each node, named by its place: the same for what is alike elsewhere."""
     return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
 
 

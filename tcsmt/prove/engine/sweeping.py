@@ -77,7 +77,7 @@ class Ranges:
         return self.proved[word]
 
     def _inside(self, word: Term) -> Term:
-        """That the word lies between its bounds; true where any word of its width does."""
+        """Return that the word lies between its bounds; true where any word of its width does."""
         if not word.args:
             return TRUE
         ones = (1 << word.width) - 1
@@ -160,7 +160,7 @@ class Sweeping:
         return self.left if result is self.expanded else result
 
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
-        """Each word of the second graph that is worth a query, and what it is now."""
+        """Yield each word of the second graph that is worth a query, and what it is now."""
         nodes = operands_first([self.base])
         right = [node for node in operands_first([self.right]) if node not in self.own]
         values = values_of([*nodes, *right], self._rows())
@@ -177,7 +177,7 @@ class Sweeping:
                 now[node] = self.merged.get(node, now[node])
 
     def _rows(self) -> Mapping[str, np.ndarray]:
-        """Rows of inputs in the domain."""
+        """Return rows of inputs in the domain."""
         question = self.proving.question
         drawn = rows(question.formats, _ROWS, np.random.default_rng(17))
         (inside,) = values_of([question.domain], drawn).values()

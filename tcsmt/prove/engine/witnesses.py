@@ -1,4 +1,4 @@
-"""From a solver's model to a witness: completed, replayed on the evaluator, made short.
+"""Witnesses made from solvers' models: completed, replayed on the evaluator, made short.
 
 Short: fewer non-zero lanes, shorter significands, exponents near zero. Candidates are simpler inputs; those
 that keep the goal true, by the evaluator, replace the witness. No solver takes part, so a shortened witness
@@ -48,7 +48,7 @@ def integer_cost(fmt: IntegerFormat, word: int) -> tuple[int, int, int, int]:
 
 
 def simpler_integers(fmt: IntegerFormat, word: int) -> Iterator[int]:
-    """Numbers that may be simpler: with fewer bits set, nearer to zero, without the sign."""
+    """Yield numbers that may be simpler: with fewer bits set, nearer to zero, without the sign."""
     count = fmt.count(word)
     size, sign = abs(count), -1 if count < 0 else 1
     sizes = [size ^ 1 << bit for bit in range(size.bit_length()) if size >> bit & 1]
@@ -77,7 +77,7 @@ _PART = 32
 
 
 def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
-    """A witness of ``goal`` that no single simplification makes shorter."""
+    """Return a witness of ``goal`` that no single simplification makes shorter."""
     program = Program([goal])
 
     def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
@@ -158,7 +158,7 @@ def _cost(fmt: AnyFormat, word: int) -> Cost:
 
 
 def _ranked(cost: Cost) -> int:
-    """One number for a cost: sums and differences of these compare as those of costs do, part by part."""
+    """Return one number for a cost: sums and differences compare as those of costs do, part by part."""
     rank = 0
     for part in cost:
         rank = (rank << _PART) + part
@@ -166,7 +166,7 @@ def _ranked(cost: Cost) -> int:
 
 
 def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Changes that may make a witness simpler."""
+    """Yield changes that may make a witness simpler."""
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
     scaled = {name: fmt for name, fmt in formats.items() if isinstance(fmt, Format) and not fmt.signed}
@@ -188,7 +188,7 @@ def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Ite
 def _rescalings(
     names: Sequence[str], pairs: Sequence[Sequence[str]], scales: Sequence[str]
 ) -> Iterator[dict[str, int]]:
-    """Powers of two that words are multiplied by: one factor against the other; a side, or a scale, and c."""
+    """Yield powers of two to multiply words by: one factor against the other; a side, or a scale, and c."""
     for x, y in pairs:
         yield from ({x: step, y: -step} for step in (-4, -1, 1, 4))
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):
@@ -197,7 +197,7 @@ def _rescalings(
 
 
 def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Changes that make one product like another one, or every product."""
+    """Yield changes that make one product like another one, or every product."""
     different = {tuple(values[name] for name in pair): pair for pair in reversed(pairs)}
     for kept in reversed(different.values()):
         for other in pairs:
@@ -283,7 +283,7 @@ def replayed(
 def narrowed(
     question: Question, tries: Iterable[Mapping[Term, Term]], look: Callable[[Term], Answer]
 ) -> Replayed | None:
-    """An input in the first of some smaller sets in which ``look`` finds one that replays.
+    """Return an input in the first of some smaller sets in which ``look`` finds one that replays.
 
     tries: what to put for some inputs. look: a solver's answer to "is there an input at which this is 1?".
     """

@@ -1,4 +1,4 @@
-"""Which inputs of a model or an algorithm a question is about."""
+"""The domain of a question: the inputs of a model or an algorithm that it is about."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Domain", "lies"]
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """Which inputs count; block scales are inputs, too.
+    """The inputs that count; block scales are inputs, too.
 
     finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs are
     allowed. c_zero: c is +0. exponents: each a, b and c is zero, or a normal number with an unbiased
@@ -49,12 +49,12 @@ class Domain:
 
     @property
     def low(self) -> int:
-        """The smallest exponent. Raises :class:`.TcsmtError` where exponents are not restricted."""
+        """Return the smallest exponent. Raises :class:`.TcsmtError` where exponents are not restricted."""
         return self._range[0]
 
     @property
     def high(self) -> int:
-        """The largest exponent. Raises :class:`.TcsmtError` where exponents are not restricted."""
+        """Return the largest exponent. Raises :class:`.TcsmtError` where exponents are not restricted."""
         return self._range[1]
 
     @property
@@ -64,12 +64,12 @@ class Domain:
         return self.exponents
 
     def bits_in(self, fmt: Format) -> tuple[int, int]:
-        """How many bits the significands of a and of b have at most, in one format."""
+        """Return how many bits the significands of a and of b have at most, in one format."""
         of_a, of_b = self.bits or (fmt.precision, fmt.precision)
         return min(of_a, fmt.precision), min(of_b, fmt.precision)
 
     def holds(self, formats: Mapping[str, AnyFormat], trace: Trace) -> Term:
-        """The truth value "these inputs lie in the domain".
+        """Return the truth value "these inputs lie in the domain".
 
         Raises :class:`.TcsmtError` for numbers of significand bits where an operand is an integer.
         """
@@ -87,15 +87,15 @@ class Domain:
         return all_of(conditions)
 
     def limits(self, name: str) -> bool:
-        """Whether the exponents are restricted of the input of this name."""
+        """Return whether the exponents are restricted of the input of this name."""
         return self.exponents is not None and (name[0] in "ab" or (name == "c" and not self.c_free))
 
     def finite_input(self, name: str) -> bool:
-        """Whether the input of this name is neither a NaN nor infinite."""
+        """Return whether the input of this name is neither a NaN nor infinite."""
         return self.finite or self.limits(name) or (self.bits is not None and name[0] in "ab")
 
     def within(self, word: Term, fmt: Format, bits: int) -> Term:
-        """Whether an a, b or c of so many bits of significand at most lies in the domain."""
+        """Return whether an a, b or c with at most so many bits of significand lies in the domain."""
         limited = self.exponents is not None
         return all_of(self._conditions(word, fmt, bits, limited, limited or self.finite))
 
@@ -131,7 +131,7 @@ class Domain:
         return conditions
 
     def contains(self, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> bool:
-        """Whether the words of one input, by name, lie in the domain: in fractions, without any term."""
+        """Return whether the words of one input, by name, lie in the domain: in fractions, without terms."""
         return all(self._allows(name, formats[name], word) for name, word in values.items())
 
     def _allows(self, name: str, fmt: AnyFormat, word: int) -> bool:
@@ -156,12 +156,12 @@ class Domain:
         return (size / last).denominator == 1
 
     def in_words(self, names: Iterable[str]) -> str:
-        """All that the domain says of inputs with these names: of block scales, too, if there are any."""
+        """Return all that the domain says of inputs with these names, block scales included."""
         scales = "finite scales" if self.finite else "scales of all words"
         return self._text(scales if any(name[0] == "s" for name in names) else "")
 
     def __str__(self) -> str:
-        """In words, for inputs of any formats.
+        """Return the domain in words, for inputs of any formats.
 
         That every number is finite goes without saying where the exponents are restricted: but restricted
         exponents are not about scales.
@@ -186,6 +186,6 @@ class Domain:
 
 
 def lies(x: Exponent, low: int, high: int) -> Term:
-    """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
+    """Return whether an exponent is from ``low`` to ``high``, which may be beyond what its word holds."""
     low, high = max(low, x.low), min(high, x.high)
     return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE

@@ -46,7 +46,7 @@ def _covers_bits(wide: tuple[int, int] | None, narrow: tuple[int, int] | None, o
 
 
 def samples(domain: Domain, name: str, fmt: AnyFormat) -> list[int]:
-    """Words of an input of this name that lie in a domain, one of each kind that does.
+    """Return words of an input of this name that lie in a domain, one of each kind that does.
 
     None lies in it where there is no such word; and no number but zero where the words are zeros.
     """

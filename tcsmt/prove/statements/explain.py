@@ -60,7 +60,7 @@ class StageValue:
 
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
-    """Every stage of the trace where the input variables have these words."""
+    """Return every stage of the trace where the input variables have these words."""
     word_of = known_words(trace, values)
     return [_step(stage, word_of) for stage in trace.stages]
 
@@ -180,7 +180,7 @@ def _number(x: Number, word_of: Mapping[Term, int]) -> tuple[str, Fraction | int
 
 
 def signed_text(value: Fraction) -> str:
-    """A dyadic value as ``-1.25·2^-3``."""
+    """Return a dyadic value as ``-1.25·2^-3``."""
     return ("-" if value < 0 else "") + power_text(abs(value))
 
 
@@ -197,7 +197,7 @@ def short_text(value: Fraction) -> str:
 
 
 def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
-    """Every stage of a model on one row of words, in the order of its inputs' names."""
+    """Return every stage of a model on one row of words, in the order of its inputs' names."""
     words = [int(word) for word in row]
     values = dict(zip(model.input_names, words, strict=True))
     values_of_stages = steps(model.trace, values)

@@ -102,7 +102,7 @@ _NONE = {
 
 
 def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
-    """One sentence on why two sides give different results on an input; empty where nothing can be said.
+    """Return one sentence on why two sides give different results on an input; empty where there is none.
 
     values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if
     the first model with the second one's value gives the second one's result. Otherwise it says in which
@@ -183,7 +183,7 @@ class Finding:
         return data
 
     def inputs(self) -> dict[str, dict[str, str]]:
-        """Each input of the witness: word and exact value."""
+        """Return each input of the witness: word and exact value."""
         formats, values = self.question.formats, checked_cast(self.verdict, Distinguished).values
         return {name: shown(formats[name], word) for name, word in values.items()}
 
@@ -208,13 +208,13 @@ class Finding:
         return {"stage": pair[0].name, labels[0]: pair[0].text, labels[1]: pair[1].text}
 
     def cause(self) -> str:
-        """Why two sides differ on the witness, in one sentence; empty where nothing can be said."""
+        """Return why two sides differ on the witness, in one sentence; empty where nothing can be said."""
         if not isinstance(self.verdict, Distinguished) or len(self.question.sides) != 2:
             return ""
         return cause_text(*self.question.sides, self.verdict.values)
 
     def __str__(self) -> str:
-        """For people: the question, the verdict, the witness, both results, where they differ, and why."""
+        """Return the text: question, verdict, witness, both results, where they differ, and why."""
         verdict = self.verdict
         title = f"* {self.question.title}"
         match verdict:
@@ -257,7 +257,7 @@ class Finding:
 
 
 def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
-    """A word in hexadecimal, its exact value and its decimal value."""
+    """Return a word in hexadecimal, its exact value and its decimal value."""
     exact = fmt.describe(word)
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
     rounded = finite and exact != "-0" and not isinstance(fmt, IntegerFormat)  # whose values are in digits

@@ -50,7 +50,7 @@ Lanes = int | tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Is there an input at which ``goal`` is 1?
+    """A question: is there an input at which ``goal`` is 1?
 
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
     domain: the part of the goal that restricts inputs; domain_text says it in words.

@@ -89,7 +89,7 @@ def _blocks(model: Model) -> dict[str, Any]:
 
 
 def _repeated(model: Model, x: Terms) -> Trace:
-    """Instruction after instruction, whose fused sums are numbered on."""
+    """Apply instruction after instruction, whose fused sums are numbered on."""
     c, scales = x.c, model.scales
     stages: list[Stage] = []
     calls: list[Call] = []
@@ -110,7 +110,7 @@ def _repeated(model: Model, x: Terms) -> Trace:
 def shared(
     left: tuple[str, Model], right: tuple[str, Model], k: int | None = None, *, finite: bool = False
 ) -> SharedInputs:
-    """Both models, by their names, on the same words: each operand in the narrower of its two formats.
+    """Return both models, by their names, on the same words: each operand in the narrower of its two formats.
 
     k: length of the dot product; None: the shortest to which both can be chained. finite: only finite
     numbers are asked about, so that a format of finite numbers alone can be the wider one.
@@ -149,7 +149,7 @@ def shared(
 
 
 def _narrower(first: AnyFormat, second: AnyFormat, finite: bool) -> AnyFormat | None:
-    """Of two formats the one whose values, special ones included unless ``finite``, the other has as well."""
+    """Return the format of two whose values, special ones too unless ``finite``, the other has as well."""
     for narrow, wide in ((first, second), (second, first)):
         special = wide.has_infinity or (
             not narrow.has_infinity and (wide.nan_word is not None) >= (narrow.nan_word is not None)

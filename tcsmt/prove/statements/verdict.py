@@ -42,7 +42,7 @@ __all__ = [
 
 
 class Answered:
-    """What a solver answered, or the simulator, the simplifier, before one was asked."""
+    """An answer of a solver, or of the simulator or the simplifier, before one was asked."""
 
     solver: str
     version: str
@@ -50,7 +50,7 @@ class Answered:
 
     @property
     def by(self) -> str:
-        """Who, with the version where there is one."""
+        """Return who answered, with the version where there is one."""
         return f"{self.solver} {self.version}".strip()
 
     def _json(self, verdict: str) -> dict[str, Any]:
@@ -59,13 +59,13 @@ class Answered:
 
 
 def by_whom(by: str, confirmed: str) -> str:
-    """Who says so, for people: one solver alone, or with the one that confirms it."""
+    """Return who says so, for people: one solver alone, or with the one that confirms it."""
     return f"{by}, confirmed by {confirmed}" if confirmed else f"{by} alone"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distinguished(Answered):
-    """There is such an input. ``values``: the word of each input, by name."""
+    """A verdict that there is such an input. ``values``: the word of each input, by name."""
 
     values: Mapping[str, int]
     solver: str
@@ -73,13 +73,13 @@ class Distinguished(Answered):
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data. The witness depends on its formats: :class:`.Finding` and the algorithms add it."""
+        """Return the verdict as plain data. :class:`.Finding` and the algorithms add the witness."""
         return self._json("distinguished")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalent(Answered):
-    """There is none. ``stage``: what was proved, step by step, in words.
+    """A verdict that there is none. ``stage``: what was proved, step by step, in words.
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
     graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too,
@@ -94,7 +94,7 @@ class Equivalent(Answered):
     confirmed: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the verdict as plain data."""
         proof = {"stage": self.stage, "scripts": list(self.scripts), "confirmed": self.confirmed}
         return self._json("equivalent") | proof
 
@@ -105,24 +105,24 @@ class Equivalent(Answered):
 
     @property
     def by_whom(self) -> str:
-        """Who says so: one solver alone, or with what confirms it."""
+        """Return who says so: one solver alone, or with what confirms it."""
         return by_whom(self.by, self.confirmed) if self.scripts else self.by
 
     @property
     def how(self) -> str:
-        """By whom it was proved and with how many queries, or that no solver had to be asked."""
+        """Return by whom it was proved and with how many queries, or that no solver had to be asked."""
         return f"by {self.by_whom}, {len(self.scripts)} queries" if self.scripts else "without a solver"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown:
-    """No answer, and why."""
+    """A verdict without an answer, and why."""
 
     reason: str
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the verdict as plain data."""
         return {"verdict": "unknown", "reason": self.reason, "seconds": round(self.seconds, 4)}
 
 
@@ -130,7 +130,7 @@ Verdict = Distinguished | Equivalent | Unknown
 
 
 def reason_of(verdict: Verdict) -> str:
-    """Why a verdict is unknown; empty where it is not."""
+    """Return why a verdict is unknown; empty where it is not."""
     return verdict.reason if isinstance(verdict, Unknown) else ""
 
 
@@ -151,15 +151,16 @@ def truth(verdict: Verdict, *, proved: bool) -> bool | None:
 
 
 def answer_json(verdict: Verdict, present: str, absent: str) -> dict[str, Any]:
-    """A verdict as plain data, with what it answers to its question: ``present`` if there is such an input,
-    ``absent`` if there is none, or unknown."""
+    """Return a verdict as plain data, with what it answers to its question: ``present`` for such an input,
+    ``absent`` if there is none, or unknown.
+    """
     data = verdict.as_json()
     answers = {"distinguished": present, "equivalent": absent, "unknown": "unknown"}
     return {"verdict": data["verdict"], "answer": answers[data["verdict"]], **data}
 
 
 def said_by(record: Mapping[str, Any]) -> str:
-    """Who says so, by a verdict's data: one solver alone, or with what confirms it; empty if none had to."""
+    """Return who says so, by a verdict's data: a solver alone, or with what confirms it; else empty."""
     by = f"{record['solver']} {record['version']}".strip()
     return by_whom(by, record["confirmed"]) if record["scripts"] else by
 
@@ -177,7 +178,7 @@ def verdict_text(verdict: Verdict, present: str, absent: str) -> str:
 
 
 def record_text(record: Mapping[str, Any], witness: str) -> str:
-    """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
+    """Return a recorded verdict on a lemma, with what a witness against it is called, and who says so."""
     match record["verdict"]:
         case "equivalent":
             return f"proved by {said_by(record)}"
@@ -192,7 +193,7 @@ def sure(record: Mapping[str, Any]) -> bool:
 
 
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
-    """Several proofs, each with what it proves, as one; confirmed where every one is that has a script."""
+    """Join proofs, each with what it proves; confirmed where every one is that has a script."""
     proofs = [proof for _, proof in parts]
     asked = [proof for proof in proofs if proof.scripts]
     first = (asked or proofs)[0]
@@ -213,7 +214,7 @@ def _listed(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Certified:
-    """Of one proof. path: the statement's file (None: there is none, and why); lemmas: how many it needs."""
+    """The certificate of a proof. path: the statement's file (None: none, and why); lemmas: their number."""
 
     title: str
     path: Path | None
@@ -221,7 +222,7 @@ class Certified:
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         if self.path is None:
             return {"certified": False, "reason": self.why}
         return {"certified": True, "file": str(self.path), "lemmas": self.lemmas}

@@ -60,7 +60,7 @@ class ExactNumbers:
 
     @classmethod
     def of(cls, formats: tuple[Format, Format], exponent: int, bits: int) -> ExactNumbers:
-        """exponent: of the power of two that products are multiplied by."""
+        """Return numbers of some formats. exponent: of the power of two that products are multiplied by."""
         fraction_bits = sum(fmt.fraction_bits for fmt in formats)
         spread, zero = 4 * (BIAS + _OFFSET) - fraction_bits + bits, 2 * (BIAS + _OFFSET)
         smallest = sum(fmt.e_min - fmt.fraction_bits for fmt in formats) + exponent
@@ -71,7 +71,7 @@ class ExactNumbers:
 
     @property
     def place(self) -> int:
-        """A word of place and the exponent of the term's last place, together."""
+        """Return a word of place and the exponent of the term's last place, together."""
         return 2 * (BIAS + 1 + _OFFSET) - self.fraction_bits
 
     def unsure(self, sizes: Term, places: Term) -> Term:
@@ -101,7 +101,7 @@ class LaneOfSum:
 
 @dataclass(frozen=True)
 class AddendOfSum:
-    """What is added to products. word: as it is given. single: in binary32. size, place: its words."""
+    """The addend of products. word: as it is given. single: in binary32. size, place: its words."""
 
     word: Term
     single: Term
@@ -110,7 +110,7 @@ class AddendOfSum:
 
     @classmethod
     def of(cls, n: ExactNumbers, word: Term, fmt: Format) -> AddendOfSum:
-        """A word of binary32 or binary16."""
+        """Return a word of binary32 or binary16."""
         field, empty = word[fmt.sign_bit - 1 : fmt.fraction_bits], word[fmt.sign_bit - 1 : 0].eq(0)
         normal = (field - 1).ult((1 << fmt.exponent_bits) - 2)
         size = field.zext(_GRID) + (2 * (_OFFSET + BIAS) - 1 - fmt.bias)
@@ -278,7 +278,7 @@ class _FormSteps:
 
 
 def odd_last_bit(number: Term) -> Term:
-    """A number of binary64 without the bits that binary32 lacks; its last one is 1 where one of them was."""
+    """Return a binary64 number without the bits that binary32 lacks; its last is 1 if one of them was."""
     lost = const((1 << (_DOUBLE.fraction_bits - FRACTION)) - 1, number.width)
     return (number | (number & lost) + lost) & ~lost
 
@@ -296,8 +296,8 @@ def _field(factor: Term) -> Term:
 
 
 def _size(fmt: Format, word: Term, factor: Term) -> Term:
-    """A word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of what is
-    no number, or below binary32's smallest normal one.
+    """Return a word that grows with an operand's exponent; 0 of a zero, and more than any sum of others of
+    what is no number, or below binary32's smallest normal one.
     """
     number = dp.decode(fmt, word)
     special = number.nan | number.infinite
@@ -308,6 +308,6 @@ def _size(fmt: Format, word: Term, factor: Term) -> Term:
 
 
 def _place(fmt: Format, word: Term, factor: Term) -> Term:
-    """A word that falls as an operand's exponent grows; 0 of a zero."""
+    """Return a word that falls as an operand's exponent grows; 0 of a zero."""
     falling = const(2 * BIAS + 1 + _OFFSET, _WORD) - _field(factor)
     return dp.decode(fmt, word).zero.ite(const(0, _WORD), falling)

@@ -115,7 +115,7 @@ def float_form(model: Model) -> FloatForm | None:
 
 
 def obstacle(model: Model) -> str:
-    """Why a model has no form, as its parameters say it; "" where it has one."""
+    """Return why a model has no form, as its parameters say it; "" where it has one."""
     if not isinstance(model, FusedDotAdd):
         return model.title
     fits = _numbers(model, *model.factor_formats) is not None
@@ -173,7 +173,7 @@ class _Numbers:
 
 
 def _numbers(model: FusedDotAdd, a: Format, b: Format) -> _Numbers | None:
-    """Of a model whose products are exact; None where a sum or an exponent does not fit."""
+    """Return the numbers of a model with exact products; None where a sum or an exponent does not fit."""
     fraction_bits, scale = model.sum.fraction_bits, model.scale_format
     grid = GridNumbers.of(a, b, fraction_bits, scale=scale, zero_exponent=model.sum.zero_exponent)
     if grid is None:
@@ -278,7 +278,7 @@ def _scaled(scales: Sequence[Term], n: GridNumbers, fmt: Format, top: Term) -> T
 
 
 def _lost(whole: Term, one: Term, other: Term) -> Term:
-    """A word of which the first bit is 1 where the sum of two does not fit."""
+    """Return a word of which the first bit is 1 where the sum of two does not fit."""
     return (one ^ whole) & (other ^ whole)
 
 
@@ -287,7 +287,7 @@ def _size(word: Term) -> Term:
 
 
 def _truncated(whole: Term) -> Term:
-    """An integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
+    """Return an integer as a binary32 number, rounded toward zero by a conversion that rounds to nearest.
 
     What lies 24 places or more below the leading bit is lost. The first of these bits is cleared where it
     is 1, as the leading bit, 24 places lower, is there; so what is lost is less than a half.
@@ -298,7 +298,7 @@ def _truncated(whole: Term) -> Term:
 
 
 def _with_sticky(whole: Term) -> Term:
-    """An integer as a binary32 number that is rounded to few bits as the integer would be.
+    """Return an integer as a binary32 number that is rounded to few bits as the integer would be.
 
     Of a large one, the last bits are lost; the one above is 1 where one of them is.
     """
@@ -310,7 +310,7 @@ def _with_sticky(whole: Term) -> Term:
 
 
 def _narrowed(number: Term, fmt: Format) -> Term:
-    """A number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
+    """Return a number of binary32, rounded to nearest even to a narrower format; +0 alone is zero."""
     size, lost = number[WIDTH - 2 : 0].zext(WIDTH), FRACTION - fmt.fraction_bits
     above = (size >> lost) & 1
     normal = (size + above + ((1 << (lost - 1)) - 1) - ((BIAS - fmt.bias) << FRACTION)) >> lost
@@ -324,6 +324,6 @@ def _narrowed(number: Term, fmt: Format) -> Term:
 
 
 def _cut(word: Term, fraction_bits: int, fmt: Format = WIDE) -> Term:
-    """Without the fraction's last bits."""
+    """Return the word without the fraction's last bits."""
     lost = fmt.fraction_bits - fraction_bits
     return word & ~const((1 << lost) - 1, fmt.width) if lost > 0 else word

@@ -90,12 +90,12 @@ def _is_integer(fmt: Format) -> bool:
 
 
 def _largest(fmt: Format) -> int:
-    """In units of the smallest number."""
+    """Return the largest number, in units of the smallest one."""
     return ((2 << fmt.fraction_bits) - 1) << (fmt.e_max - fmt.e_min)
 
 
 def _integer(fmt: Format, word: Term) -> Term:
-    """A number in units of the smallest one.
+    """Return a number in units of the smallest one.
 
     With every exponent from the second on, what the magnitude's word counts is twice as much.
     """

@@ -103,7 +103,7 @@ class GridNumbers:
     def of(
         cls, a: Format, b: Format, fraction_bits: int, *, scale: Format | None, zero_exponent: int | None
     ) -> GridNumbers | None:
-        """Of formats whose products are exact; None where an exponent does not fit.
+        """Return the numbers of formats whose products are exact; None where an exponent does not fit.
 
         scale: the format of scales that products are multiplied by. zero_exponent: that with which a zero
         takes part in the maximum.
@@ -143,11 +143,11 @@ class GridNumbers:
         return total(*map(exponent_word, self.formats, pair, self.offsets), *scales)
 
     def scale(self, top: Term) -> Term:
-        """2^(F - grid)."""
+        """Return 2^(F - grid)."""
         return (const(2 * BIAS + self.fraction_bits + self.bias, WIDTH) - top) << FRACTION
 
     def lane(self, pair: Sequence[Term], exponent: Term, scale: Term) -> LaneOfForm:
-        """A product of words of the formats."""
+        """Return a product of words of the formats."""
         x, y = (widen(word, fmt, WIDE) for word, fmt in zip(pair, self.formats, strict=True))
         product = native.multiply(x, y)
         return LaneOfForm((x, y), exponent, product, scale, on_grid(product, scale))
@@ -171,7 +171,7 @@ def on_grid(number: Term, scale: Term) -> Term:
 
 
 def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
-    """A word's exponent field and an offset; 0 of a zero, and more than any other of what is no number."""
+    """Return a word's exponent field plus an offset; 0 of a zero, more than any other of no number."""
     number = dp.decode(fmt, word)
     counted = number.exponent.within(1 - offset - fmt.bias, fmt.e_max + 1)
     usual = number.zero.ite(const(0, EXPONENT_WORD), to_width(counted, EXPONENT_WORD) + 1)
@@ -179,5 +179,5 @@ def exponent_word(fmt: Format, word: Term, offset: int) -> Term:
 
 
 def to_width(word: Term, width: int) -> Term:
-    """A word extended by zeros, or its low bits."""
+    """Return a word extended by zeros, or its low bits."""
     return word.zext(max(width, word.width))[width - 1 : 0]

@@ -1,4 +1,4 @@
-"""Which forms in floating-point operations are proved: kept by the digests of both graphs.
+"""Forms in floating-point operations that are proved: kept by the digests of both graphs.
 
 ``results/make/float_forms.py`` proves each form again and writes ``proved_forms.json``.
 """
@@ -55,12 +55,12 @@ PROVED = Path(__file__).with_suffix(".json")  # read at every start: TOML takes 
 
 
 def digests(model: Model, *form: Term) -> tuple[str, str]:
-    """Of a model's graph, and of what gives the same words: a form's result and its guard."""
+    """Return the digests of a model's graph, and of what gives the same words: a result and a guard."""
     return digest_of_graph(model.trace.output), digest_of_graph(*form)
 
 
 def digests_of_last(form: LastAdditionForm) -> tuple[str, str]:
-    """Of a model's last addition, and of its form with its guard."""
+    """Return the digests of a model's last addition, and of its form with its guard."""
     return digest_of_graph(form.expected), digest_of_graph(form.result, form.guard)
 
 
@@ -179,7 +179,7 @@ def _with_last_addition(
 
 
 def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start: Term | None = None) -> Term:
-    """A block's graph on the model's lanes of each of some blocks, each result the next one's c."""
+    """Return a block's graph on the model's lanes of each of some blocks, each result the next one's c."""
     word = model.trace.c if start is None else start
     for lanes in blocks:
         (word,) = substitute([block.trace.output], _of_block(block, model, lanes, word))
@@ -196,7 +196,7 @@ def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict
 
 
 def simulation(model: Model) -> dict[str, str]:
-    """On which form of a unit the simulator computes, where it is faster, and the reason: ``floats``,
+    """Return on which form of a unit the simulator computes, where it is faster, and the reason: ``floats``,
     ``groups`` (sums in integers of 16 bits), ``processor`` (its own IEEE operations) or ``integers``.
     """
     block = proved_block(model)
@@ -214,7 +214,7 @@ def simulation(model: Model) -> dict[str, str]:
 
 
 def _why_not(model: Model) -> str:
-    """Why a model has no form in floating-point operations; "" where it has one."""
+    """Return why a model has no form in floating-point operations; "" where it has one."""
     if isinstance(model, IeeeDotAdd) and isinstance(model.sum, ExactSums):
         return "" if exact_form(model) is not None else "exact sums that binary64 has no form of"
     if isinstance(model, IeeeDotAdd) and not model.rounding.ties_to_even and odd_form(model) is None:
@@ -226,7 +226,7 @@ def _why_not(model: Model) -> str:
 
 @cache
 def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
-    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
+    """Return a unit with the same results but for NaNs' words, which the processor's instructions give.
 
     None where there is no such unit, or it is not proved. Which NaN of several operands is the result takes
     hundreds of operations more than the result itself: they are worth doing only where the result is a NaN.

@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
-    """Each task with its record, as they come; what is not answered is cancelled on the way out.
+    """Yield each task with its record, as they come; what is not answered is cancelled on the way out.
 
     A task whose worker dies is computed on another one, up to three times. Raises :class:`.TcsmtError` where
     there is no scheduler or no worker, where a worker has another version of tcsmt, where the scheduler goes

@@ -24,7 +24,7 @@ __all__ = ["Failure", "Task", "answers_of"]
 
 @dataclass(frozen=True)
 class Task:
-    """Something to compute: ``function(*arguments)`` gives its record, in whatever process.
+    """A task to compute: ``function(*arguments)`` gives its record, in whatever process.
 
     key: what the record is kept under. asked: a digest of what is asked; a record of something else does not
     count. function: one of a module, which a worker imports; arguments: plain data. code: a digest of the
@@ -42,7 +42,7 @@ class Task:
 
     @ieee_floats
     def run(self) -> Record:
-        """Its record, in whatever state the worker's floating-point unit is."""
+        """Return its record, whatever state the worker's floating-point unit is in."""
         return self.function(*self.arguments)
 
     def stamped(self, record: Record) -> Record:
@@ -57,7 +57,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """No record, and why: the process that computed it died."""
+    """A failure: no record, and why; the process that computed it died."""
 
     reason: str
 
@@ -71,7 +71,7 @@ class _Worker:
 
 
 def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
-    """Each task with its record, as they come, from so many processes; all are ended on the way out.
+    """Yield each task with its record, as they come, from so many processes; all are ended on the way out.
 
     A process goes on to the next task, so that what one has learnt helps the next. Where a process dies, its
     task has failed, and another process goes on. Raises what a task raises that is a :class:`.TcsmtError`.
@@ -111,7 +111,7 @@ def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record
 
 
 def _cause(worker: _Worker) -> str:
-    """Why a process may have died before it computed anything, and what helps.
+    """Return why a process may have died before it computed anything, and what helps.
 
     A new process imports the script that started it. A script that starts processes while it is imported
     makes Python refuse, and the process ends with 1; nothing that a task does ends a process with 1.
@@ -126,7 +126,7 @@ def _cause(worker: _Worker) -> str:
 
 
 def _given(task: Task, idle: list[_Worker], context: Any) -> _Worker:
-    """A worker that has been given the task: one that is idle and lives, or a new one."""
+    """Return a worker that has been given the task: one that is idle and lives, or a new one."""
     while idle:
         worker = idle.pop()
         try:
@@ -146,7 +146,7 @@ def _given(task: Task, idle: list[_Worker], context: Any) -> _Worker:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Signals wait, so that no process is started and then forgotten. What is started inherits that."""
+    """Make signals wait, so that no process is started and then forgotten. What is started inherits that."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
     try:
         yield
@@ -155,7 +155,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _work(pipe: Connection, task: Task) -> None:
-    """What a process does, until the parent is gone."""
+    """Compute tasks, until the parent is gone."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # Ctrl-C is the parent's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(EOFError, OSError):

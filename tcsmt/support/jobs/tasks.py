@@ -16,7 +16,7 @@ __all__ = ["Computed", "Workers", "computed", "counting"]
 
 @dataclass(frozen=True)
 class Workers:
-    """Who computes: so many processes of this machine, or the workers of a Dask scheduler by its address.
+    """The workers: so many processes of this machine, or the workers of a Dask scheduler by its address.
 
     With no jobs, this process computes: no other one is started.
     """
@@ -37,7 +37,7 @@ class Computed:
     failed: dict[str, str] = field(default_factory=dict)
 
     def with_those_of(self, other: Computed) -> Computed:
-        """These and others."""
+        """Return these and others."""
         records, failed = self.records | other.records, self.failed | other.failed
         return Computed(records, self.earlier | other.earlier, failed)
 

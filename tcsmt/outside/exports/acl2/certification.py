@@ -81,11 +81,11 @@ _AS_INCLUDED, _AS_PROVED = (f"(set-ld-skip-proofsp {mode} state)" for mode in ("
 
 
 class Book(Protocol):
-    """What is certified."""
+    """A book that is certified."""
 
     @property
     def name(self) -> str:
-        """Of its file, and of the folder of its refutations."""
+        """Return the name of its file, and of the folder of its refutations."""
 
     @property
     def title(self) -> str:
@@ -97,7 +97,7 @@ class Book(Protocol):
 
     @property
     def events(self) -> tuple[BookEvent, ...]:
-        """All, in order."""
+        """Return all events, in order."""
 
     @property
     def theorem(self) -> str:
@@ -114,7 +114,7 @@ class Book(Protocol):
 
 @dataclass(frozen=True)
 class CertifiedBook:
-    """What became of a statement's book. flaw: why ACL2 does not accept it; empty if it does.
+    """The outcome of a statement's book. flaw: why ACL2 does not accept it; empty if it does.
 
     theorem: what it says, as ACL2 prints it. tags: the trust tags that ACL2 has seen. seconds: of the
     processor, that ACL2 took; a unit's book that several need counts for the first. refutations: how many
@@ -139,7 +139,7 @@ class CertifiedBook:
         return [*lines, *(f"{name} is {units[name]}" for name in others)]
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the outcome as plain data."""
         holds = {"file": f"{self.name}.json", "title": self.title, "certified": not self.flaw}
         about = (
             {"flaw": self.flaw}
@@ -173,7 +173,7 @@ def files_of(book: Book) -> dict[str, str]:
 
 
 def write_book(book: Book, folder: Path) -> None:
-    """The files of a book below a folder. One that is there with this content stays as it is."""
+    """Write the files of a book below a folder. One that is there with this content stays as it is."""
     for name, text in files_of(book).items():
         path = folder / name
         there = path.read_text(encoding="utf-8", errors="replace") if path.exists() else text
@@ -188,7 +188,7 @@ def write_book(book: Book, folder: Path) -> None:
 def certifying(
     books: Path | None, timeout: float, say: Callable[[str], None] = ignore
 ) -> Iterator[Callable[[Book], CertifiedBook]]:
-    """What certifies a book: writes it, has its clauses refuted, and gives it to ACL2.
+    """Yield what certifies a book: writes it, has its clauses refuted, and gives it to ACL2.
 
     books: the folder, whose refutations are taken; None: one that is deleted at the end. timeout: seconds for
     each book, and for each of its refutations. say: is told what ACL2 does now.
@@ -213,8 +213,9 @@ def certifying(
 
 
 def _shown(book: Book, mark: str) -> str:
-    """Prints the theorem of an included book as ACL2's world has it, and what it rests on, and undoes the
-    book. mark: a text that the book cannot know, so that no line that it prints is taken for this one.
+    """Return a form that prints an included book's theorem as ACL2's world has it, and what it rests on, and
+    undoes the book. mark: a text that the book cannot know, so that no line that it prints is taken for this
+    one.
     """
     theorem = f"(formula '{book.theorem} nil (w state))"
     return (
@@ -300,13 +301,13 @@ class Refuter:
 
 
 def _events(text: str) -> str:
-    """A book's events, for a session that has what it includes."""
+    """Return a book's events, for a session that has what it includes."""
     elsewhere = ("(in-package", "(include-book")
     return "\n".join(line for line in text.splitlines() if not line.startswith(elsewhere))
 
 
 def _write_clauses(prover: Prover, event: BookEvent, path: Path) -> None:
-    """The event without a refutation: it fails, unless there is nothing to refute."""
+    """Write the clauses of the event without a refutation: it fails, unless there is nothing to refute."""
     place = f"(progn! (set-raw-mode t) (setq *clauses* {lisp_string(str(path))}) (set-raw-mode nil))"
     prover.send(f"{place}\n{event.text}", _STARTING)
 
@@ -340,7 +341,7 @@ def _forget(folder: Path) -> None:
 
 
 def _session(folder: Path, forms: str = "") -> Prover:
-    """ACL2 with the books that all others include, certified anew, and what the forms add.
+    """Start ACL2 with the books that all others include, certified anew, and what the forms add.
 
     Raises :class:`.TcsmtError` where ACL2's own books are not certified, or ours are not.
     """
@@ -359,7 +360,7 @@ def _try_out(program: Path) -> None:
 
 
 def _begun(folder: Path, program: Path) -> Prover:
-    """A session with ACL2's own books and those in the folder that all others include."""
+    """Return a session with ACL2's own books and those in the folder that all others include."""
     prover = Prover(folder, program)
     try:
         prover.__enter__()

@@ -46,7 +46,7 @@ class BookEvent:
 
 @dataclass(frozen=True)
 class _Source:
-    """Something that holds in a branch. term: as a truth value; literal: as ACL2 says it.
+    """A fact that holds in a branch. term: as a truth value; literal: as ACL2 says it.
 
     theorem: by which it follows from the branch's assumptions; empty: it is one of them.
     """
@@ -140,7 +140,7 @@ class Derivation:
         return [variable for number, variable in enumerate(self.inputs.values()) if below[1] >> number & 1]
 
     def holds(self, node: Term) -> str:
-        """That a truth value is 1."""
+        """Prove that a truth value is 1."""
         return f"(equal {self.node(node)} 1)"
 
     def _words_event(self) -> BookEvent:
@@ -188,7 +188,7 @@ class Derivation:
         raise AssertionError(step)
 
     def _same(self, branch: _Branch, node: Term, now: Term, to: Term, theorem: str) -> str:
-        """The node has the value of ``to``, as what it is with its own nodes replaced has."""
+        """Prove that the node has the value of ``to``, as what it is with its own nodes replaced has."""
         number = self._number()
         keys = self._keys([node], branch)
         state = self._state(f"node-{number}", [node], keys, word=True)
@@ -326,7 +326,7 @@ class Derivation:
         return [*frees, *maxima], lemma, inputs
 
     def _linked(self, name: str, says: str) -> str:
-        """A theorem about the nodes that is true bit by bit, with nothing to search for."""
+        """Return a theorem about the nodes that is true bit by bit, with nothing to search for."""
         widths = self._widths(self._mentioned(says))
         calls = {self._list(below): f"values-{number}" for number, below in enumerate(self._lists)}
         met = {call: values for call, values in calls.items() if call in says}
@@ -370,7 +370,7 @@ def _formula_of(lemma: str) -> str:
 
 
 def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
-    """A theorem by symbolic simulation: what would contradict it is refuted as clauses."""
+    """Return a theorem by symbolic simulation: what would contradict it is refuted as clauses."""
     place = 0
     bits = []
     for variable, width in widths.items():
@@ -386,7 +386,7 @@ def simulated(name: str, widths: Mapping[str, int], says: str) -> str:
 def proved(
     name: str, hyps: Sequence[str], says: str, rules: Sequence[str], uses: Sequence[str] = ()
 ) -> BookEvent:
-    """A theorem that follows from others, and from some rules, by logic alone."""
+    """Return a theorem that follows from others, and from some rules, by logic alone."""
     use = f"\n    :use ({' '.join(dict.fromkeys(uses))})" if uses else ""
     return BookEvent(
         f"(defthm {name}\n  (implies (and {' '.join(hyps)})\n    {says})\n  :rule-classes nil\n"
@@ -396,5 +396,5 @@ def proved(
 
 
 def refutation_file(folder: str, lemma: str) -> str:
-    """Where the refutation of a lemma is, from the folder of the book."""
+    """Return where the refutation of a lemma is, from the folder of the book."""
     return f"{folder}/{lemma}.lrat"

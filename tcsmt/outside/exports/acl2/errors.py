@@ -94,7 +94,7 @@ def _book(
     events: Sequence[BookEvent],
     inhabitant: Mapping[str, int],
 ) -> StatementBook:
-    """The last event is the theorem."""
+    """Return the book; the last event is the theorem."""
     title = one_line(str(statement.record["title"]))
     page = UnitBook(_PAGE.stem, file="", function="", text=_PAGE.read_text(encoding="utf-8"))
     words = " ".join(map(str, inhabitant.values()))
@@ -145,6 +145,6 @@ def _left(record: Mapping[str, Any]) -> list[Fraction]:
 
 
 def _shorter(share: Fraction) -> Fraction:
-    """A share above 0 that is not larger, of few bits."""
+    """Return a share above 0 that is not larger, of few bits."""
     step = Fraction(2) ** (share.numerator.bit_length() - share.denominator.bit_length() - _DIGITS)
     return share // step * step

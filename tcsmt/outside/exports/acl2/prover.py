@@ -39,7 +39,7 @@ class ProverStopped(Exception):
 
 
 def prover_path() -> str:
-    """Where ACL2 is. Raises :class:`.TcsmtError` where it is not installed."""
+    """Return where ACL2 is. Raises :class:`.TcsmtError` where it is not installed."""
     path = shutil.which("acl2")
     if path is None:
         raise TcsmtError(f"ACL2 is not installed: on Debian it is in the packages {_PACKAGES}")
@@ -90,7 +90,7 @@ class Prover:
         self._start.cleanup()
 
     def _kill(self) -> None:
-        """With what it has started, which would keep what is read from it open."""
+        """Kill it with what it has started, which would keep what is read from it open."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -242,7 +242,7 @@ def _is_of_these_books(home: Path) -> bool:
 
 
 def _digests(books: Iterable[Path]) -> dict[str, str]:
-    """A digest of each book, its certificate, and how large its compiled file is."""
+    """Return a digest of each book, its certificate, and how large its compiled file is."""
     digests = {}
     for book in books:
         parts = [Path(f"{book}{suffix}").read_bytes() for suffix in (".lisp", ".cert")]

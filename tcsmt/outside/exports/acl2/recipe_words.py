@@ -54,7 +54,7 @@ class RecipeWords:
 
     @cached_property
     def counts(self) -> tuple[int, int]:
-        """Words of an a, and of a b, that may be other than zero."""
+        """Return how many words of an a, and of a b, may be other than zero."""
         return words_needed(self.algorithm, self.domain)
 
     @cached_property
@@ -71,24 +71,24 @@ class RecipeWords:
 
     @property
     def args(self) -> str:
-        """All inputs."""
+        """Return all inputs."""
         return " ".join(self.inputs)
 
     @property
     def c(self) -> str:
-        """c in a lemma about words."""
+        """Return c in a lemma about words."""
         return "0" if self.domain.c_zero else "c"
 
     @property
     def inhabitant(self) -> dict[str, int]:
-        """Words of the domain."""
+        """Return words of the domain."""
         formats = self.algorithm.input_formats
         return {name: max(samples(self.domain, name, fmt), default=0) for name, fmt in formats.items()}
 
     # --- units of integers, as exponents of two
 
     def _range(self, number: int) -> tuple[int, int]:
-        """Exponents of a word that is not zero."""
+        """Return the range of exponents of a word that is not zero."""
         split = self.algorithm.split
         low, high = word_exponents(split, self.domain)
         return (low if number else max(split.format.e_min, self.domain.low)), high
@@ -104,12 +104,12 @@ class RecipeWords:
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
-        """Of a word of an a and a word of its b."""
+        """Return the pairs of a word of an a and a word of its b."""
         return list(product(range(self.counts[0]), range(self.counts[1])))
 
     @cached_property
     def _range_of_result(self) -> tuple[int, int]:
-        """Exponents of a result that is not zero: it is a multiple of the smallest unit of the terms."""
+        """Return the exponents of a result that is not zero: a multiple of the terms' smallest unit."""
         units = [self._unit(i) + self._unit(j) for i, j in self._pairs]
         units += [] if self.domain.c_zero else [self._unit_of_number]
         high = max(self._range(0)[1], self.domain.high)
@@ -251,7 +251,7 @@ class RecipeWords:
         return BookEvent(simulated(name, {"x": self.algorithm.wide.width}, claim), name)
 
     def bounded(self, left: Sequence[Fraction], share: Fraction, limit: Fraction) -> list[BookEvent]:
-        """That the error is at most the limit of the terms' sizes. share: the same of the words."""
+        """Prove that the error is at most the limit of the terms' sizes. share: the same of the words."""
 
         def compared(results: Sequence[str], terms: Sequence[str]) -> str:
             sizes = _sum(f"(abs {term})" for term in terms)
@@ -285,7 +285,7 @@ class RecipeWords:
         ]  # fmt: skip
 
     def never_worse(self, other: RecipeFunctions) -> list[BookEvent]:
-        """That the error is never larger than that of another recipe, which has the same words."""
+        """Prove that the error is never larger than that of another recipe, which has the same words."""
 
         def compared(results: Sequence[str], terms: Sequence[str]) -> str:
             first, second = (f"(abs (- {result} {_sum(terms)}))" for result in results)
@@ -320,7 +320,7 @@ class RecipeWords:
         recipes: Sequence[RecipeFunctions],
         compared: Callable[[Sequence[str], Sequence[str]], str],
     ) -> BookEvent:
-        """For all words: the results are numbers, and what holds of their errors.
+        """Prove for all words that the results are numbers, and what holds of their errors.
 
         compared: says it, of the results and the terms in one unit.
         """
@@ -414,7 +414,7 @@ def _scaled(word: str, fmt: str, low: int, high: int) -> str:
 
 
 def _instance(word: str, fmt: str, low: int, high: int) -> str:
-    """That a scaled word is its value."""
+    """Return the claim that a scaled word is its value."""
     return (
         f"(:instance value-of-scaled (w {word}) (fmt {fmt}) (low {low}) (high {high}) (k {_bits(low, high)}))"
     )
@@ -447,14 +447,14 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _arithmetic(name: str, hyps: Sequence[str], says: str, uses: Sequence[str]) -> BookEvent:
-    """A theorem about values by linear arithmetic."""
+    """Return a theorem about values by linear arithmetic."""
     return _hinted(name, hyps, says, uses, "(theory 'arithmetic-of-values)")
 
 
 def _logical(
     name: str, hyps: Sequence[str], says: str, uses: Sequence[str], rules: Sequence[str]
 ) -> BookEvent:
-    """A theorem by logic, what constants compute, and some rules."""
+    """Return a theorem by logic, what constants compute, and some rules."""
     return _hinted(name, hyps, says, uses, f"(union-theories (theory 'computed) '({' '.join(rules)}))")
 
 

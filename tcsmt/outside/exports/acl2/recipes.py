@@ -28,7 +28,7 @@ _SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NO
 
 
 def quoted_format(fmt: Format) -> str:
-    """A format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where that has none like it."""
+    """Return a format as ``values.lisp`` has it. Raises :class:`.InvalidProof` where it has none like it."""
     if not fmt.signed or fmt.ignored_bits or fmt.specials not in _SPECIALS:
         raise InvalidProof(f"the page of values has no format like {fmt.name}")
     return f"'({fmt.exponent_bits} {fmt.fraction_bits} {fmt.bias} {_SPECIALS[fmt.specials]})"
@@ -36,7 +36,7 @@ def quoted_format(fmt: Format) -> str:
 
 @dataclass(frozen=True)
 class RecipeFunctions:
-    """What computes a recipe's result.
+    """The functions that compute a recipe's result.
 
     name: of the function of its inputs. unit: the book of its instruction. ``NAME.word-I`` of a number is its
     word I, ``NAME.sums`` of all words and c the result, ``NAME.plus-N`` of x and y the word of x·2^-N + y.
@@ -100,13 +100,13 @@ class _Sums:
     shifts: set[int] = field(default_factory=set)
 
     def constant(self, *, fmt: AnyFormat, word: int) -> str:
-        """A constant."""
+        """Return a constant."""
         return str(word)
 
     def chain(
         self, c: str | None, *operands: Sequence[Sequence[str]], unit: Model, runs: Sequence[ProductRun]
     ) -> str:
-        """Instructions one after the other."""
+        """Write instructions one after the other."""
         word = c or "0"
         for run in runs:
             numbers = run.words or (0, 0)
@@ -121,16 +121,16 @@ class _Sums:
         return word
 
     def add(self, x: str, y: str, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> str:
-        """x·2^-shift + y, rounded once."""
+        """Write x·2^-shift + y, rounded once."""
         self.shifts.add(shift)
         return f"({self.recipe.name}.plus-{shift} {x} {y})"
 
     def negate(self, x: str, *, fmt: Format) -> str:
-        """-x."""
+        """Write -x."""
         return f"(logxor {1 << fmt.sign_bit} {x})"
 
     def note(self, x: str, *, kind: Kind, number: int | None, fmt: AnyFormat) -> str:
-        """A step's word under a name."""
+        """Return a step's word under a name."""
         return self._bound(f"sum-{len(self.lines)}", x)
 
     def _bound(self, name: str, value: str) -> str:

@@ -269,7 +269,7 @@ class _Block:
         self, name: str, hyps: Sequence[str], says: str, uses: Sequence[str], rules: Sequence[str] = (),
         classes: str = "",
     ) -> None:  # fmt: skip
-        """A theorem by logic, linear arithmetic, what constants compute and some rules; a rule itself."""
+        """Write a theorem by logic, linear arithmetic, constants and some rules; itself a rule."""
         self.written.append(BookEvent(
             f"(defthm {name}\n  (implies (and {' '.join(hyps)})\n    {says})\n{classes}"
             f'  :hints (("Goal" :do-not-induct t :in-theory (union-theories (theory \'computed)\n'
@@ -280,7 +280,7 @@ class _Block:
         return any(name == event.lemma for event in self.written)
 
     def _exponent(self, call: StageCall) -> None:
-        """The exponent of a term, with which it enters the maximum, is counted from a base."""
+        """Prove that the exponent of a term, with which it enters the maximum, is counted from a base."""
         function, width, zero = call.function, call.width, self.numbers.zero
         lemma = f"{self.name}-{function}"
         if self._met(lemma):
@@ -367,7 +367,8 @@ class _Block:
         self, call: StageCall, formals: Mapping[str, str], widths: dict[str, int], magnitude: str, sign: str,
         point: int, exponent: str,
     ) -> None:  # fmt: skip
-        """An aligned term is its magnitude shifted left by a number, and right by the distance to the top.
+        """Prove that an aligned term is its magnitude shifted left by a number, right by its distance from
+        the top.
 
         formals: the variable for each argument. The distance has few bits, and the shift no sums but those of
         signs: apart, the refutations for FP16 are a twentieth of what they are together.
@@ -404,7 +405,7 @@ class _Block:
     def _shifted(
         self, call: StageCall, written: str, magnitude: str, sign: str, point: int, distance: str
     ) -> str:
-        """That the word is the magnitude with its sign, shifted left by a number and right by a distance."""
+        """Prove that the word is the signed magnitude, shifted left by a number and right by a distance."""
         shift = self.numbers.fraction_bits - point
         return (
             f"(let ((v (shifted-of {magnitude} {sign} {shift} {distance})))\n"
@@ -422,7 +423,7 @@ class _Block:
     def _written_apart(
         self, call: StageCall, formals: Mapping[str, str], part: Term, functions: Mapping[str, Sequence[str]]
     ) -> None:
-        """A stage as two functions, given with their words: a part of it, and of that part, the last word,
+        """Write a stage as two functions, given with their words: a part, and of that part, the last word,
         the stage.
         """
         (inner, inner_words), (outer, outer_words) = functions.items()
@@ -453,11 +454,11 @@ class _Block:
 
     @property
     def _widest(self) -> int:
-        """A width in which each aligned term is a signed number."""
+        """Return a width in which each aligned term is a signed number."""
         return max(call.width for call in [*self.aligned, self.aligned_c])
 
     def _sum(self) -> None:
-        """The sum of aligned terms is theirs as integers, without a carry lost."""
+        """Prove that the sum of aligned terms is theirs as integers, without a carry lost."""
         call = self.sum
         terms = [*self.aligned, self.aligned_c]
         if call.args != tuple(term.label for term in terms):
@@ -486,7 +487,7 @@ class _Block:
         )
 
     def _result(self) -> None:
-        """The word, of special words and of a sum of numbers."""
+        """Prove the word, of special words and of a sum of numbers."""
         call, n = self.result, self.numbers
         met = [self._formal(arg) for arg in call.args[:-2]]  # without special words, c is met alone
         if call.args[-2:] != (self.largest.label, self.sum.label) or not self.words.keys() >= set(met):
@@ -561,7 +562,7 @@ class _Block:
         return _one_of(self.result, list(parts))
 
     def _largest(self) -> None:
-        """The largest exponent: what is specified, counted from the base, and not less than any term's."""
+        """Prove the largest exponent: as specified, counted from the base, not less than any term's."""
         name, width = self.name, self.largest.width
         lines = self._lines([*self.exponents, self.largest])
         self._define(f"{name}-largest", lines, self.largest.label)
@@ -593,7 +594,7 @@ class _Block:
         return [*sides, f"(number-p c {self.c})"]
 
     def _block(self) -> None:
-        """The block as a function of its own words, and that it is a fused sum."""
+        """Write the block as a function of its own words, and prove that it is a fused sum."""
         name, words, special, fused = self.name, _sizes(self.words), self._special(), self._fused()
         written = f"({name} {self.args})"
         own = [call for call in self.stages if call is not self.largest]
@@ -645,7 +646,7 @@ class _Block:
         self.written.append(BookEvent(defined(name, [*self.words], lines, value)))
 
     def _lines(self, calls: Sequence[StageCall]) -> list[tuple[str, str]]:
-        """Calls of the block, as bindings."""
+        """Return calls of the block, as bindings."""
         return [(call.label, f"({call.function} {' '.join(map(self._formal, call.args))})") for call in calls]
 
     def _formal(self, arg: str) -> str:
@@ -667,7 +668,7 @@ class _Block:
 def _composed(
     model: Model, book: UnitBook, numbers: SpecifiedNumbers, blocks: Sequence[_Block]
 ) -> list[BookEvent]:
-    """The unit is its blocks, one after the other, and so what is specified."""
+    """Prove that the unit is its blocks, one after the other, and so what is specified."""
     inputs = variables_of(model.input_names)
     value = inputs["c"]
     lists: list[list[str]] = [[], []]

@@ -181,7 +181,7 @@ def statement_book(path: Path, statement: Statement, proof: Proof) -> StatementB
 
 @dataclass
 class _Sides:
-    """What the statement says of its units, in ACL2."""
+    """The statement's claims about its units, in ACL2."""
 
     statement: Statement
     derivation: Derivation
@@ -197,7 +197,7 @@ class _Sides:
 
     @property
     def domain(self) -> Term:
-        """Where the inputs are."""
+        """Return where the inputs are."""
         statement = self.statement
         assert statement.domain is not None
         where = statement.domain.holds(statement.formats, Trace(input_words(statement.formats), (), TRUE, ()))
@@ -243,7 +243,7 @@ class _Sides:
         return proved(name, [f"(words-p {self.derivation.args})", where], claim, ["words-p"], uses)
 
     def _reordered(self) -> list[BookEvent] | None:
-        """Where both sides are one unit, and the second has the inputs in another order."""
+        """Return the proof where both sides are one unit, and the second has the inputs in another order."""
         first, second = self.statement.record["differ"]
         if self.statement.goal.value != 0 or self.functions[first] != self.functions[second]:
             return None
@@ -280,5 +280,5 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """In ASCII, as every ACL2 reads it."""
+    """Return the text in ASCII, as every ACL2 reads it."""
     return text.encode("ascii", "backslashreplace").decode()

@@ -126,7 +126,7 @@ def _boundary(node: Term, labels: dict[Term, str]) -> list[Term]:
 
 
 def _formals(below: Sequence[Term], labels: dict[Term, str]) -> dict[Term, str]:
-    """A name for each argument, without the lane where there is one of its kind."""
+    """Return a name for each argument, without the lane where there is one of its kind."""
     full = {one: labels.get(one) or str(one.data) for one in below}
     kinds = [_base(name) for name in full.values()]
     named: dict[Term, str] = {}

@@ -69,7 +69,7 @@ def digest(script: str) -> str:
 
 
 class _Wrong(Exception):
-    """What is wrong with a reply."""
+    """An error in a reply."""
 
 
 def read(solver: str, script: str, output: bytes, code: int) -> Answer:

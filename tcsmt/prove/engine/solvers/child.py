@@ -23,7 +23,7 @@ Reply = dict[str, object]
 
 
 def bitwuzla(text: str, names: Sequence[str], steps: int) -> Reply:
-    """Bitwuzla, through its SMT-LIB parser."""
+    """Ask Bitwuzla, through its SMT-LIB parser."""
     import bitwuzla as library
 
     options = library.Options()
@@ -49,7 +49,7 @@ def bitwuzla(text: str, names: Sequence[str], steps: int) -> Reply:
 
 
 def z3(text: str, names: Sequence[str], steps: int) -> Reply:
-    """Z3, through its SMT-LIB parser."""
+    """Ask Z3, through its SMT-LIB parser."""
     import z3 as library
 
     solver = library.SolverFor("QF_BV") if "(set-logic QF_BV)" in text else library.Solver()
@@ -71,7 +71,7 @@ def z3(text: str, names: Sequence[str], steps: int) -> Reply:
 
 
 def cvc5(text: str, names: Sequence[str], steps: int) -> Reply:
-    """cvc5, with eager bit-blasting of pure bit-vectors, through its SMT-LIB parser."""
+    """Ask cvc5, with eager bit-blasting of pure bit-vectors, through its SMT-LIB parser."""
     import cvc5 as library
 
     manager = library.TermManager()

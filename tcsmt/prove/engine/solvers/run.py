@@ -223,7 +223,7 @@ class _Solver:
 
     @property
     def output(self) -> IO[bytes]:
-        """Its standard output."""
+        """Return its standard output."""
         return not_none(self.process.stdout)
 
     def more(self) -> bool:
