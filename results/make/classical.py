@@ -17,7 +17,6 @@ import numpy as np
 from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.classical import black_box, profile
 from tcsmt.identification.units.evaluate import predictions
-from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.search import Identification
 from tcsmt.identification.units.vectors import mixed
@@ -32,7 +31,7 @@ RESULTS = Path("results/identify/classical.json")
 def blind(name: str) -> dict[str, Any]:
     """The neighbours with the row's profile that are other units, and the first one identified."""
     model = row_named(name).model
-    family = Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+    family = FusedHypotheses(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
     row = family.row(model)
     assert row is not None
     near = family.one_column_apart(row)
@@ -46,11 +45,11 @@ def blind(name: str) -> dict[str, Any]:
     for i in same:
         changed = family.model(near[i]).as_json()
         changes.append({key: changed[key] for key in changed if key != "nan" and changed[key] != truth[key]})
-    identified, fused = [], FusedHypotheses(family)
+    identified = []
     for place in same[:: max(1, len(same) // 2)][:2]:
         unit = family.model(near[place])
-        found = Identification([fused], model_box(unit), options=SolvingOptions(timeout=3)).run()
-        right = bool((found.left.of(fused) == near[place]).all(axis=1).any())
+        found = Identification([family], model_box(unit), options=SolvingOptions(timeout=3)).run()
+        right = bool((found.left.of(family) == near[place]).all(axis=1).any())
         identified.append(
             {"changed": changes[same.index(place)], "verdict": found.verdict, "right": right,
              "questions": len(found.exchanges)}

@@ -61,7 +61,7 @@ def identified(name: str, timeout: float) -> Record:
     kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
     fused = kinds[0]
     fused = checked_cast(fused, FusedHypotheses)
-    truth = fused.family.row(model)
+    truth = fused.row(model)
     start = time.monotonic()
     outcome = Identification(kinds, model_box(model), options=SolvingOptions(timeout=timeout)).run()
     return {

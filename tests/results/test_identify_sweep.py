@@ -54,7 +54,7 @@ def test_rows_are_looked_up_among_what_a_search_left(right: bool, monkeypatch: p
         def run(self) -> Any:
             fused = given["kinds"][0]
             assert isinstance(fused, FusedHypotheses)
-            row = fused.family.row(row_named(NAME).model)
+            row = fused.row(row_named(NAME).model)
             assert row is not None
             table = np.array([fused.near(row)[0], *([row] if right else [])])
             return SimpleNamespace(

@@ -14,12 +14,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
 from math import log2
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import FusedDotAdd, FusedParameters
 from tcsmt.support.errors import TcsmtError
@@ -99,7 +100,7 @@ class Family:
             raise TcsmtError(f"identify: K = {self.k}: must be from 1 to 128")
 
     @classmethod
-    def of(cls, formats: Iterable[AnyFormat], k: int) -> Family:
+    def of(cls, formats: Iterable[AnyFormat], k: int) -> Self:
         """Return the hypotheses of formats, A's first. Raises :class:`.TcsmtError` for integers among
         them.
         """
@@ -261,8 +262,8 @@ class Family:
         """log2 of the number of hypotheses over the bits of an answer: no plan asks fewer questions."""
         return log2(self.count) / self.d_format.width
 
-    def model(self, row: Table, nan: int | None = None) -> FusedDotAdd:
-        """Return the model of a row, int16 (12,)."""
+    def model(self, row: Table, nan: NanRule | None = None) -> FusedDotAdd:
+        """Return the model of a row, int16 (12,). nan: a rule of one word."""
         number, bits, alignment, carry, rounding, kept, zero, flush, overflow, flush_out, minus, c = (
             int(value) for value in row
         )
@@ -278,7 +279,7 @@ class Family:
             rounding=self.roundings[rounding], round_fraction_bits=None if last else self.kept[kept],
             zero_exponent=self.zero_exponents[zero], flush_inputs=bool(flush),
             overflow=self.overflows[overflow], flush_outputs=bool(flush_out), negative_zero=bool(minus),
-            c_rounding=self.roundings[c], nan=nan,
+            c_rounding=self.roundings[c], nan=None if nan is None else nan.otherwise,
         )  # fmt: skip
 
     def row(self, model: FusedDotAdd) -> Table | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,6 +37,7 @@ __all__ = ["COLUMNS", "IeeeFamily", "Shape", "standard_orders"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
+
 
 COLUMNS = (
     "shape", "order", "rounding", "product_rounding", "overflow", "reads", "writes", "zeros",
@@ -143,7 +144,7 @@ class IeeeFamily:
         """That of c."""
         return self.c_format
 
-    def exchanged(self, place: int) -> IeeeFamily:
+    def exchanged(self, place: int) -> Self:
         """With one of the orders, and those in which two of its lanes are exchanged."""
         order = self.orders[place]
         others = []

@@ -24,11 +24,14 @@ from tcsmt.identification.units.questions import Questions, rules_of_words, zero
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nans import NanRule
-from tcsmt.matrix_units.models import IeeeDotAdd, Model
+from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.elimination import best_split
 from tcsmt.support.text import counted
 
 __all__ = ["IeeeHypotheses", "IeeeOpening", "revealed_exponent", "revealed_orders"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
 
 # --- The exponent of products, and the order of lanes --------------------------------------------
 
@@ -142,9 +145,6 @@ class _Masks:
 # --- Hypotheses ----------------------------------------------------------------------------------
 
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Random = np.random.Generator
-
 #: Hypotheses that are few enough, those of a sample, and questions of a pool.
 FEW, SAMPLE, POOL = 6, 200, 80
 #: Pools without a question that splits after which no more are tried.
@@ -154,13 +154,12 @@ LARGEST = 4000
 
 
 @dataclass(frozen=True)
-class IeeeHypotheses:
+class IeeeHypotheses(IeeeFamily):
     """The members of a family.
 
     scaled, ordered: whether the exponent of products, and the order of lanes, were read from answers.
     """
 
-    family: IeeeFamily
     scaled: bool = False
     ordered: bool = False
 
@@ -179,48 +178,28 @@ class IeeeHypotheses:
             return None
         if max(a.width, b.width, c.width) > 64 or not 1 <= k <= 128:
             return None
-        return cls(IeeeFamily(a, b, c, k, tuple(standard_orders(k))))
+        return cls(a, b, c, k, tuple(standard_orders(k)))
 
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:
         """Of A, B, C and D."""
-        family = self.family
-        return family.a_format, family.b_format, family.c_format, family.d_format
-
-    @property
-    def k(self) -> int:
-        """Products."""
-        return self.family.k
-
-    @property
-    def count(self) -> int:
-        """Return how many there are, NaN words apart."""
-        return self.family.count
+        return self.a_format, self.b_format, self.c_format, self.d_format
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> IeeeOpening:
         """Plain sums."""
-        return IeeeOpening(self.family, random, progress)
+        return IeeeOpening(self, random, progress)
 
-    def predictions(self, table: Table, questions: Questions) -> Array:
-        """Return the word of every row on every question: uint64 (rows, questions)."""
-        return self.family.predictions(table, questions)
-
-    def canonical(self, table: Table) -> Table:
-        """Rows with every value that cannot matter replaced by one. Tables are int16 (rows, 8)."""
-        return self.family.canonical(table)
-
-    def model(self, row: Any, nan: NanRule | None = None) -> Model:
+    def model(self, row: Any, nan: NanRule | None = None) -> IeeeDotAdd:
         """Return the model of a row; the NaN that IEEE 754 prefers is no rule of its own."""
-        if nan is not None and not nan.cases and nan.otherwise == self.family.d_format.nan_word:
-            nan = None
-        return self.family.model(row, nan)
+        preferred = nan is not None and not nan.cases and nan.otherwise == self.d_format.nan_word
+        return super().model(row, None if preferred else nan)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
         """One word; or, of fused chains, which NaN each operation hands on."""
         if not words:
             return [None]
         first: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []
-        shape, (a, b, c, d) = self.family.shapes[int(row[0])], self.formats
+        shape, (a, b, c, d) = self.shapes[int(row[0])], self.formats
         if shape.method != "fma" or len(invalid) < 2 or not all(map(d.is_nan, invalid)):
             return first
         several = rules_of_words(invalid[0], invalid[1])
@@ -228,39 +207,28 @@ class IeeeHypotheses:
 
     def plain(self, random: Random, count: int) -> Questions:
         """Plain sums."""
-        return plain(self.family, random, count)
+        return plain(self, random, count)
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
         """Questions of every sort, which do not depend on the table, int16 (rows, 8)."""
-        return mixed(self.family, random, count)
-
-    def near(self, row: Table) -> Table:
-        """Return the rows, int16 (rows, 8), that are one column apart from a row, (8,)."""
-        return self.family.near(row)
+        return mixed(self, random, count)
 
     def beside(self, row: Table) -> tuple[IeeeHypotheses, Table] | None:
         """Those with two lanes exchanged: int16 (rows, 8). row: int16 (8,)."""
-        other = self.family.exchanged(int(row[1]))
+        other = self.exchanged(int(row[1]))
         table = np.array([(number, place, *row[2:]) for number, place in other.places], np.int16)
-        return IeeeHypotheses(other), table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
+        return other, table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
 
     def widened(self, ask: Callable[[Questions, str], int]) -> IeeeHypotheses | None:
         """Those with the exponent of products that a question reveals; then with the order of lanes."""
-        family = self.family
         if not self.scaled:
-            exponent = revealed_exponent(ask, family)
+            exponent = revealed_exponent(ask, self)
             if exponent is None:
                 return None
             if exponent:
-                return replace(self, family=replace(family, product_exponent=exponent), scaled=True)
-        if self.ordered:
-            return None
-        orders = tuple(revealed_orders(ask, family))
-        return (
-            replace(self, family=replace(family, orders=orders), scaled=True, ordered=True)
-            if orders
-            else None
-        )
+                return replace(self, product_exponent=exponent, scaled=True)
+        orders = () if self.ordered else tuple(revealed_orders(ask, self))
+        return replace(self, orders=orders, scaled=True, ordered=True) if orders else None
 
 
 class IeeeOpening:

@@ -14,18 +14,19 @@ import numpy as np
 
 from tcsmt.identification.units.questions import (
     Questions,
+    drawn_fractions,
     exponent_field,
     neither_zero_nor_normal,
+    put_zeros,
     zero_words,
 )
-from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, from_exponents, mixed_fractions
+from tcsmt.matrix_units.arithmetic.boundary_words import from_exponents
 from tcsmt.matrix_units.arithmetic.formats import Format
 
 __all__ = ["Units", "is_plain", "mixed", "plain"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
-_KINDS = (FractionKind.RANDOM, FractionKind.ZERO, FractionKind.ONES, FractionKind.ONE_BIT)
 #: Shares of terms that are zero.
 _SPARSE = (0.0, 0.0, 0.5, 0.9)
 
@@ -210,7 +211,7 @@ def _terms(units: Units, random: Random, exponents: Array, empty: Array) -> Ques
     other = np.clip(products - part, b.e_min - b.fraction_bits, b.e_max)
     of_c = np.clip(exponents[:, -1], c.e_min - c.fraction_bits, c.e_max)
     words = [
-        from_exponents(fmt, sign, power, _fractions(fmt, random, kind))
+        from_exponents(fmt, sign, power, drawn_fractions(fmt, random, kind))
         for fmt, sign, power, kind in (
             (a, signs[:, :-1], part, kinds[:, :-1]),
             (b, 0 * signs[:, :-1], other, kinds[:, :-1]),
@@ -223,16 +224,8 @@ def _terms(units: Units, random: Random, exponents: Array, empty: Array) -> Ques
         (b, words[1], zero[:, :-1]),
         (c, words[2], zero[:, -1]),
     ):
-        minus = np.asarray(random.integers(0, 2, side.shape)).astype(np.uint64) << np.uint64(fmt.sign_bit)
-        side[gone] = minus[gone] if fmt.has_negative_zero else 0
+        put_zeros(fmt, random, side, gone)
     return Questions(*words)
-
-
-def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
-    bits = fmt.fraction_bits
-    place = np.asarray(random.integers(0, max(1, bits), kind.shape))
-    drawn = np.asarray(random.integers(0, 1 << bits, kind.shape))
-    return mixed_fractions(fmt, _KINDS, kind, place, drawn)
 
 
 def _replaced(fmt: Format, random: Random, words: Array) -> None:

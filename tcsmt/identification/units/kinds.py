@@ -18,11 +18,10 @@ from tcsmt.identification.units.integer_hypotheses import IntegerHypotheses
 from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.vectors import mixed, ordinary
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import rows as catalogue_rows
-from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["FusedHypotheses", "hypotheses_of", "known", "named_rows"]
@@ -32,43 +31,23 @@ Random = np.random.Generator
 
 
 @dataclass(frozen=True)
-class FusedHypotheses:
+class FusedHypotheses(Family):
     """The fused dot-adds of a family."""
 
-    family: Family
-
     kind = FusedDotAdd
-
-    @property
-    def formats(self) -> tuple[Format, Format, Format, Format]:
-        """Of A, B, C and D."""
-        return self.family.formats
-
-    @property
-    def k(self) -> int:
-        """Products."""
-        return self.family.k
-
-    @property
-    def count(self) -> int:
-        """Return how many there are, NaN words apart."""
-        return self.family.count
+    near = Family.one_column_apart
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> Opening:
         """Ordinary sums."""
-        return Opening(self.family, random, progress)
+        return Opening(self, random, progress)
 
     def predictions(self, table: Table, questions: Questions) -> Array:
         """Return the word of every row, int16 (rows, 12), on every question: uint64 (rows, questions)."""
-        return predictions(self.family, table, questions)
+        return predictions(self, table, questions)
 
     def canonical(self, table: Table) -> Table:
         """Rows with every value that cannot matter replaced by one. Tables are int16 (rows, 12)."""
-        return canonical(self.family, table)
-
-    def model(self, row: Any, nan: NanRule | None = None) -> Model:
-        """Return the model of a row."""
-        return self.family.model(row, nan.otherwise if nan is not None else None)
+        return canonical(self, table)
 
     def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
         """One word."""
@@ -76,22 +55,14 @@ class FusedHypotheses:
 
     def plain(self, random: Random, count: int) -> Questions:
         """Ordinary sums."""
-        return ordinary(self.family, random, count)
+        return ordinary(self, random, count)
 
     def mixed(self, random: Random, count: int, table: Table) -> Questions:
         """Questions of every sort. table: hypotheses to tell apart, int16 (rows, 12)."""
-        return mixed(self.family, random, count, table)
-
-    def near(self, row: Table) -> Table:
-        """Return the rows, int16 (rows, 12), that are one column apart from a row, (12,)."""
-        return self.family.one_column_apart(row)
+        return mixed(self, random, count, table)
 
     def beside(self, row: Table) -> None:
         """None: the table holds every hypothesis. row: int16 (12,)."""
-
-    def named(self, table: Table) -> list[str]:
-        """Catalogue rows among some of the hypotheses, int16 (rows, 12)."""
-        return known(self.family, table)
 
     def widened(self, ask: Callable[[Questions, str], int]) -> None:
         """None: the family is fixed."""
@@ -132,7 +103,7 @@ def hypotheses_of(formats: Iterable[AnyFormat], k: int) -> tuple[Hypotheses, ...
         return (IntegerHypotheses(a, b, c, d, k),)
     chains = IeeeHypotheses.of((a, b, c, d), k)
     try:
-        fused = FusedHypotheses(Family.of((a, b, c, d), k))
+        fused = FusedHypotheses.of((a, b, c, d), k)
     except TcsmtError:
         if chains is None:
             raise

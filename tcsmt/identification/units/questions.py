@@ -12,6 +12,7 @@ import numpy as np
 
 from tcsmt.identification.units.family import Family
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, mixed_fractions
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.nans import NanCase, NanRule
 from tcsmt.matrix_units.arithmetic.words import unsigned
@@ -19,7 +20,9 @@ from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.rows import Batch, Words
 
 __all__ = [
+    "SIGNIFICANDS",
     "Questions",
+    "drawn_fractions",
     "exponent_field",
     "invalid_questions",
     "last_place",
@@ -29,6 +32,7 @@ __all__ = [
     "neither_zero_nor_normal",
     "ordinary_rows",
     "product_exponents",
+    "put_zeros",
     "rules_of_words",
     "zero_words",
 ]
@@ -37,6 +41,7 @@ __all__ = [
 
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,23 @@ class Questions(Batch):
         """Return the words in the sizes of these formats, A's first."""
         sides = zip((self.a, self.b, self.c), formats, strict=False)
         return Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
+
+
+#: The kinds of significands that are drawn, by their numbers.
+SIGNIFICANDS = (FractionKind.RANDOM, FractionKind.ZERO, FractionKind.ONES, FractionKind.ONE_BIT)
+
+
+def drawn_fractions(fmt: Format, random: Random, kind: Array) -> Array:
+    """Return fractions of kinds by their numbers, integers of any shape: uint64 of that shape."""
+    place = np.asarray(random.integers(0, max(1, fmt.fraction_bits), kind.shape))
+    bits = np.asarray(random.integers(0, 1 << fmt.fraction_bits, kind.shape))
+    return mixed_fractions(fmt, SIGNIFICANDS, kind, place, bits)
+
+
+def put_zeros(fmt: Format, random: Random, words: Array, places: Array) -> None:
+    """Put zeros, of either sign where the format has both, into uint64 words. places: booleans."""
+    minus = np.asarray(random.integers(0, 2, words.shape)).astype(np.uint64) << np.uint64(fmt.sign_bit)
+    words[places] = minus[places] if fmt.has_negative_zero else 0
 
 
 def exponent_field(fmt: Format, words: Array) -> Array:
@@ -116,9 +138,6 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
 
 
 # --- Rules for the word of a NaN result, as hypotheses, and questions that tell them apart -------
-
-
-Random = np.random.Generator
 
 
 def rules_of_words(of_product: int, of_sum: int) -> list[NanRule]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tcsmt.identification.units.equal import canonical
 from tcsmt.identification.units.evaluate import predictions
-from tcsmt.identification.units.family import Family, Table
+from tcsmt.identification.units.family import Table
 from tcsmt.identification.units.first_questions import Opening
 from tcsmt.identification.units.hypotheses import HypothesisSet, TooMany, explaining
 from tcsmt.identification.units.kinds import FusedHypotheses
@@ -70,9 +70,9 @@ class Survivors:
     best: Best | None = None
 
 
-def family_of(dataset: DataSet) -> Family:
-    """Return the family of a data set's formats and lanes."""
-    return Family.of(dataset.formats, dataset.k)
+def family_of(dataset: DataSet) -> FusedHypotheses:
+    """Return the hypotheses of a data set's formats and lanes."""
+    return FusedHypotheses.of(dataset.formats, dataset.k)
 
 
 def survivors(
@@ -97,9 +97,7 @@ def survivors(
     if not len(table):
         best = search.best(opened)
         return Survivors(count, table, None, [], time.monotonic() - start, best)
-    asked, splits = next_questions(
-        HypothesisSet(((FusedHypotheses(family), table),)), np.random.default_rng(seed)
-    )
+    asked, splits = next_questions(HypothesisSet(((family, table),)), np.random.default_rng(seed))
     return Survivors(count, table, asked, splits, time.monotonic() - start)
 
 
@@ -124,7 +122,7 @@ def _answers(dataset: DataSet, rows: int) -> Array:
 class _Search:
     """Hypotheses of a family on recorded questions and answers."""
 
-    family: Family
+    family: FusedHypotheses
     questions: Questions
     answers: Array
     seed: int
@@ -147,9 +145,8 @@ class _Search:
 
     def explaining(self, table: Table) -> Table:
         """Those that explain every row."""
-        kind = FusedHypotheses(self.family)
         return explaining(
-            kind, table, self.questions, self.answers,
+            self.family, table, self.questions, self.answers,
             lambda done, left: self.progress(f"{done} rows: {left} left"),
         )  # fmt: skip
 

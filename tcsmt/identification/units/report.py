@@ -67,7 +67,7 @@ def nearest(outcome: Outcome) -> list[dict[str, Any]]:
     """Return what excludes the fused dot-adds that explain most: the catalogue's, and those one column
     apart.
     """
-    families = [kind.family for kind in outcome.asked if isinstance(kind, FusedHypotheses)]
+    families = [kind for kind in outcome.asked if isinstance(kind, FusedHypotheses)]
     if not outcome.exchanges or not families:
         return []
     (family,) = families

@@ -102,7 +102,7 @@ def _asked(model: Model, random: np.random.Generator) -> Words:
     parts = [Questions(drawn[0], drawn[1], c)]
     chains = IeeeHypotheses.of(_formats(model), model.k)
     if chains is not None:
-        parts.insert(0, plain(chains.family, random, _PLAIN))
+        parts.insert(0, plain(chains, random, _PLAIN))
     return Questions.joined(parts).operands(formats)
 
 
@@ -181,11 +181,11 @@ class _Given:
         kind = IeeeHypotheses.of(_formats(self.model), self.model.k)
         if kind is None:
             return [], []
-        ordinary = np.flatnonzero(is_plain(kind.family, self.questions))
+        ordinary = np.flatnonzero(is_plain(kind, self.questions))
         if not len(ordinary):
             return [], []
-        table = self._filtered(kind, kind.family.first(), ordinary, signs=False)
-        grown = kind.family.grown(table) if len(table) else table
+        table = self._filtered(kind, kind.first(), ordinary, signs=False)
+        grown = kind.grown(table) if len(table) else table
         rows = self._filtered(kind, grown, np.arange(len(self.answers)))
         # what explains plain sums alone is wrong at the ends of the range: say how often
         chosen = rows if len(rows) else table
@@ -209,7 +209,7 @@ class _Given:
             return self._of_models([kind.model(row) for row in kind.all])
         if not isinstance(kind, FusedHypotheses):
             return [], []
-        family = kind.family
+        family = kind
         table = candidates(family).table
         own = family.row(model) if isinstance(model, FusedDotAdd) else None
         if own is not None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from tcsmt.identification.units.boxes import Box, Exchange, Transcript
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet, TooMany, explaining
-from tcsmt.identification.units.kinds import FusedHypotheses
+from tcsmt.identification.units.kinds import FusedHypotheses, known
 from tcsmt.identification.units.questions import Questions, invalid_questions, nan_of_c, nan_questions
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.catalogue import Row
@@ -242,8 +242,12 @@ class Identification:
     @property
     def _known(self) -> set[str]:
         """Rows of the catalogue that are among the hypotheses that remain."""
-        fused = (part for part in self.left.parts if isinstance(part[0], FusedHypotheses))
-        return {name for kind, table in fused for name in kind.named(table)}  # type: ignore[attr-defined]
+        return {
+            name
+            for kind, table in self.left.parts
+            if isinstance(kind, FusedHypotheses)
+            for name in known(kind, table)
+        }
 
     def _fitting(self) -> list[Row]:
         """Rows of the catalogue of these formats and K."""

@@ -14,30 +14,23 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.units.family import Family, Table
-from tcsmt.identification.units.questions import Questions, least_exponent, ordinary_rows
+from tcsmt.identification.units.questions import (
+    SIGNIFICANDS,
+    Questions,
+    drawn_fractions,
+    least_exponent,
+    ordinary_rows,
+    put_zeros,
+)
 from tcsmt.matrix_units.arithmetic.boundary_words import (
-    FractionKind,
     from_exponent,
     from_exponents,
-    mixed_fractions,
 )
-from tcsmt.matrix_units.arithmetic.formats import Format
 
 __all__ = ["mixed", "ordinary"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
-
-
-#: The kinds of significands, by their numbers.
-_KINDS = (FractionKind.RANDOM, FractionKind.ZERO, FractionKind.ONES, FractionKind.ONE_BIT)
-
-
-def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
-    """Fractions of kinds by their numbers."""
-    place = np.asarray(random.integers(0, max(1, fmt.fraction_bits), kind.shape))
-    bits = np.asarray(random.integers(0, 1 << fmt.fraction_bits, kind.shape))
-    return mixed_fractions(fmt, _KINDS, kind, place, bits)
 
 
 #: Shares of the kinds of significands but the last, added up.
@@ -66,7 +59,7 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
         np.zeros(count, np.uint64),
     )
 
-    kinds = np.arange(len(_KINDS))
+    kinds = np.arange(len(SIGNIFICANDS))
 
     def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
         if lane == family.k:
@@ -77,7 +70,7 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
             part = int(random.integers(low, high + 1))
             words = [(questions.a[row], lane, a, part, sign), (questions.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
-            side[place] = from_exponent(fmt, minus, power, int(_fractions(fmt, random, kinds[kind])))
+            side[place] = from_exponent(fmt, minus, power, int(drawn_fractions(fmt, random, kinds[kind])))
 
     for row in range(count):
         free = [int(lane) for lane in random.permutation(usable)]
@@ -134,8 +127,8 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     mode = random.choice(3, count, p=[0.6, 0.2, 0.2])
     signs = np.where(mode[:, None] == 0, random.integers(0, 2, shape), mode[:, None] - 1)
     kind = np.broadcast_to(random.choice(4, count, p=[0.5, 0.2, 0.15, 0.15])[:, None], shape)
-    x = from_exponents(a, signs, split, _fractions(a, random, kind))
-    y = from_exponents(b, 0 * signs, exponents - split, _fractions(b, random, kind))
+    x = from_exponents(a, signs, split, drawn_fractions(a, random, kind))
+    y = from_exponents(b, 0 * signs, exponents - split, drawn_fractions(b, random, kind))
     for row in np.flatnonzero(random.random(count) < 0.5):
         lanes = random.permutation(k)
         for first, second in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 + 1 : 2], strict=False):
@@ -144,12 +137,11 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     share = random.choice([0.0, 0.3, 0.8, 0.95], count)[:, None]
     for words, fmt in ((x, a), (y, b)):
         zero = random.random(shape) < share
-        minus = random.integers(0, 2, shape).astype(np.uint64) << np.uint64(fmt.sign_bit)
-        words[zero] = minus[zero] if fmt.has_negative_zero else 0
+        put_zeros(fmt, random, words, zero)
     same = top - random.integers(0, 1 << 30, count) % spread
     near = np.clip(np.where(random.random(count) < 0.5, same, top), c.e_min - c.fraction_bits, c.e_max)
     sign_c = np.where(mode == 0, random.integers(0, 2, count), mode - 1)
-    z = from_exponents(c, sign_c, near, _fractions(c, random, kind[:, 0]))
+    z = from_exponents(c, sign_c, near, drawn_fractions(c, random, kind[:, 0]))
     empty = random.random(count) < 0.35
     z[empty] = (random.integers(0, 2, count).astype(np.uint64) << np.uint64(c.sign_bit))[empty]
     for row in np.flatnonzero(random.random(count) < 0.05):

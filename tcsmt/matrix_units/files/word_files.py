@@ -44,6 +44,8 @@ __all__ = [
     "word_bytes",
 ]
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 # --- One input as text ---------------------------------------------------------------------------
 
 
@@ -201,9 +203,6 @@ def _number(where: str, text: str) -> int:
 
 
 # --- Packed rows ---------------------------------------------------------------------------------
-
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def word_bytes(model: Model) -> dict[str, int]:

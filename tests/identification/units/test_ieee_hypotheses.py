@@ -123,7 +123,7 @@ def test_random_chains_are_never_mistaken(seed, k, formats):
     """A random hypothesis as a box: what is identified answers as it does."""
     d = FORMATS["f32" if formats == "bf16" else "f16"]
     hypotheses = not_none(IeeeHypotheses.of((FORMATS[formats], FORMATS[formats], d, d), k))
-    family, random = hypotheses.family, np.random.default_rng(seed)
+    family, random = hypotheses, np.random.default_rng(seed)
     first = family.first()
     rows = family.grown(first[[int(random.integers(len(first)))]])
     row = rows[int(random.integers(len(rows)))]

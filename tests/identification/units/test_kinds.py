@@ -17,7 +17,7 @@ from tests.support.families import family_like, random_row, simulated
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 FAMILY = family_like(VOLTA)
-KIND = FusedHypotheses(FAMILY)
+KIND = FusedHypotheses(*FAMILY.formats, FAMILY.k)
 
 
 def test_it_is_the_familys() -> None:
@@ -68,7 +68,7 @@ def test_catalogue_rows_among_some() -> None:
         model = row_named(name).model
         assert model.as_json() | {"nan": None} == VOLTA.as_json() | {"nan": None}
     order = [one.name for one in rows()]
-    assert sorted(names, key=order.index) == names == KIND.named(np.array([row]))
+    assert sorted(names, key=order.index) == names == known(KIND, np.array([row]))
     random = np.random.default_rng(1)
     few = np.array([random_row(FAMILY, random) for _ in range(5)])
     assert known(FAMILY, few) == [] == known(FAMILY, few[:0])

@@ -10,7 +10,9 @@ import pytest
 from tcsmt.identification.units.boxes import model_box
 from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.questions import (
+    SIGNIFICANDS,
     Questions,
+    drawn_fractions,
     exponent_field,
     invalid_questions,
     last_place,
@@ -20,9 +22,11 @@ from tcsmt.identification.units.questions import (
     neither_zero_nor_normal,
     ordinary_rows,
     product_exponents,
+    put_zeros,
     rules_of_words,
     zero_words,
 )
+from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import row_named
 
@@ -150,3 +154,21 @@ def test_questions_whose_result_is_a_nan():
 
 def test_formats_without_infinities_have_no_invalid_operation():
     assert invalid_questions([FORMATS[name] for name in ("e4m3", "e4m3", "f32", "f32")], 2) == []
+
+
+def test_fractions_are_of_their_kinds():
+    fmt, kinds = FORMATS["f16"], np.arange(4000).reshape(40, 100) % len(SIGNIFICANDS)
+    fractions = drawn_fractions(fmt, np.random.default_rng(0), kinds)
+    assert fractions.shape == kinds.shape and fractions.max() == 1023
+    of = {kind: fractions[kinds == number] for number, kind in enumerate(SIGNIFICANDS)}
+    assert not of[FractionKind.ZERO].any() and (of[FractionKind.ONES] == 1023).all()
+    assert set(of[FractionKind.ONE_BIT].tolist()) == {1 << place for place in range(10)}
+    assert len(set(of[FractionKind.RANDOM].tolist())) > 500
+
+
+def test_zeros_have_the_signs_of_their_format():
+    places = np.arange(300) % 3 == 0
+    for name, zeros in (("f16", {0, 1 << 15}), ("e4m3fnuz", {0})):
+        words = np.full(300, 5, np.uint64)
+        put_zeros(FORMATS[name], np.random.default_rng(0), words, places)
+        assert set(words[places].tolist()) == zeros and (words[~places] == 5).all()

@@ -28,6 +28,7 @@ from tcsmt.identification.units.evaluate import predictions
 from tcsmt.identification.units.family import COLUMNS, Alignment, Family
 from tcsmt.identification.units.questions import Questions
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, Model
@@ -429,7 +430,9 @@ def test_rows_just_beyond_a_rule(title: str) -> None:
     aligned = replace(family.structures[values[0]], order="aligned")
     other[column] = 0 if column else family.structures.index(aligned)
     columns = {name: np.array([word]) for name, word in inputs.items()}
-    one, two = (exact.results(family.model(x, family.d_format.nan_word), columns) for x in (row, other))
+    one, two = (
+        exact.results(family.model(x, NanRule((), family.d_format.nan_word)), columns) for x in (row, other)
+    )
     assert one != two
     assert not rule(family, family.structures[values[0]], row)
 
@@ -440,7 +443,9 @@ def predicted(seeds: range) -> None:
         rng = Random(f"predictions {seed}")
         family = some_family(rng)
         table = np.array([some_hypothesis(family, rng) for _ in range(12)])
-        models: list[FusedDotAdd] = [family.model(row, family.d_format.nan_word) for row in table]
+        models: list[FusedDotAdd] = [
+            family.model(row, NanRule((), family.d_format.nan_word)) for row in table
+        ]
         columns = tiny.Everything.of(models[0].input_formats, ALL).some(rng, 4000)
         a, b = (
             np.stack([columns[f"{s}{i}"] for i in range(family.k)], axis=1).astype(np.uint64) for s in "ab"

@@ -11,7 +11,6 @@ import pytest
 from tcsmt.identification.units import plan
 from tcsmt.identification.units.boxes import Exchange, model_box
 from tcsmt.identification.units.evaluate import predictions
-from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.hypotheses import HypothesisSet
 from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.plan import candidates, decision_tree, fixed_set
@@ -21,8 +20,7 @@ from tcsmt.identification.units.search import Outcome
 from tcsmt.identification.units.vectors import ordinary
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 
-FAMILY = Family.of((FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
-KIND = FusedHypotheses(FAMILY)
+FAMILY = FusedHypotheses.of((FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
 NEAR = candidates(FAMILY)
 ASKED = ordinary(FAMILY, np.random.default_rng(0), 12)
 
@@ -40,8 +38,8 @@ def exchanges(wrong: int | None = None) -> list[Exchange]:
 
 def outcome(verdict: str, rows: np.ndarray, **changes: object) -> Outcome:
     base = Outcome(
-        verdict=verdict, reason="", asked=(KIND,), model=FAMILY.model(rows[0]) if len(rows) else None,
-        left=HypothesisSet(((KIND, rows),)), rules=(None,), proofs=0, by_whom=(), unproved=(), catalogue=(),
+        verdict=verdict, reason="", asked=(FAMILY,), model=FAMILY.model(rows[0]) if len(rows) else None,
+        left=HypothesisSet(((FAMILY, rows),)), rules=(None,), proofs=0, by_whom=(), unproved=(), catalogue=(),
         exchanges=exchanges(), counts=[100, len(rows)], seconds=1.26,
     )  # fmt: skip
     return replace(base, **changes)

@@ -95,9 +95,9 @@ def test_samples_weigh_kinds_alike() -> None:
     """Of a kind with thousands of rows no more than twice as many are drawn as of one with few."""
     fused, ieee = kinds_like(EXACT)
     assert isinstance(fused, FusedHypotheses) and isinstance(ieee, IeeeHypotheses)
-    many = np.repeat(fused.family.first(0)[:1], 5000, axis=0)
+    many = np.repeat(fused.first(0)[:1], 5000, axis=0)
     many[:, 1] = np.arange(5000) % 30
-    few = np.repeat(ieee.family.first()[:1], 40, axis=0)
+    few = np.repeat(ieee.first()[:1], 40, axis=0)
 
     def drawn(count: int) -> list[int]:
         left = HypothesisSet(((fused, many), (ieee, few[:count])))

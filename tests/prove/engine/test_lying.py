@@ -178,7 +178,7 @@ def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
 
     def two(self: search.Identification, kinds: Sequence[Hypotheses]) -> None:
         kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
-        one, other = (kind.family.row(VOLTAS_MODEL.varied(zero_exponent=e)) for e in (-131, -126))
+        one, other = (kind.row(VOLTAS_MODEL.varied(zero_exponent=e)) for e in (-131, -126))
         self.exchanges = []
         self._left(HypothesisSet(((kind, np.array([one, other])),)))
 
