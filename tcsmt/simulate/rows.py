@@ -20,7 +20,10 @@ from tcsmt.simulate.compiled import compiled, kernel
 from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Batch", "Words", "are_nan", "prepare", "run_together", "run_words", "simulate", "words_of_row"]
+__all__ = [
+    "Batch", "Words", "are_nan", "joined_words", "prepare", "run_together", "run_words", "simulate",
+    "words_of_row",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Rows = TypeVar("Rows", bound="Batch")
@@ -58,6 +61,12 @@ class Batch:
 
 #: Operands of many rows, each part's dtype its format's ``unsigned``.
 Words: TypeAlias = Operands[Array, Array]
+
+
+def joined_words(parts: Sequence[Words]) -> Words:
+    """Return all rows, in order."""
+    named = [part.named for part in parts]
+    return Operands(**{name: np.concatenate([columns[name] for columns in named]) for name in named[0]})
 
 
 #: Fewer rows are not worth the wait for a compiler (measured: 0.1 s to 1 s, against 1 to 3 million

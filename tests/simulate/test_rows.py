@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
@@ -17,7 +17,7 @@ from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Op
 from tcsmt.simulate import rows as simulator_rows
 from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.forms.proved_forms import with_canonical_nan
-from tcsmt.simulate.rows import Batch, run_together, run_words, simulate
+from tcsmt.simulate.rows import Batch, joined_words, run_together, run_words, simulate
 from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.study.survey.vectors import edges, random_rows
 from tcsmt.support.errors import TcsmtError
@@ -332,3 +332,14 @@ def test_models_that_run_together_answer_as_each_alone(name: str, monkeypatch: p
     for model, own in zip(several, found, strict=True):
         assert own.dtype == run_words(model, words).dtype
         assert (own == run_words(model, words)).all()
+
+
+def test_words_are_joined_with_their_scales() -> None:
+    def words(rows: int) -> Operands[Any, Any]:
+        scale = np.full((rows, 1), 4)
+        return Operands(np.full((rows, 2), 1), np.full((rows, 2), 2), np.full(rows, 3), scale, scale)
+
+    found = joined_words([words(2), words(3)])
+    for part, whole in zip(words(5).parts, found.parts, strict=True):
+        assert (part == whole).all()
+    assert joined_words([replace(words(2), scale_a=None, scale_b=None)]).scale_b is None

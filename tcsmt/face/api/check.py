@@ -21,7 +21,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.description import ports_as_json, ports_lines
 from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.matrix_units.files.arrays import read_array
-from tcsmt.matrix_units.models import Model, Operands, Stage
+from tcsmt.matrix_units.models import Model, Stage
 from tcsmt.outside.hardware.vectors import as_dataset
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.outside.implementations.check import check as checked
@@ -31,6 +31,7 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.simulate.measured.datasets import find_datasets, objection
 from tcsmt.simulate.measured.row_files import read_results, read_rows
+from tcsmt.simulate.rows import joined_words
 from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support.checkpoint import AnswerLog
 from tcsmt.support.errors import Exit, TcsmtError, choose
@@ -433,14 +434,10 @@ def _of_file(row: Row, path: Path, progress: ProgressCallback, differs: Callable
         reason = _objection(dataset, row)
         if reason:
             raise TcsmtError(f"data set {dataset.name} {reason}")
-        spare = ((0, 0), (0, row.model.k - dataset.k))
-        operands = dataset.operands
-        padded = replace(operands, a=np.pad(operands.a, spare), b=np.pad(operands.b, spare))
-        parts.append((padded, dataset.d))
+        parts.append((dataset.with_lanes(row.model.k), dataset.d))
     if not parts:
         raise TcsmtError(f"{path} has no rows")
-    named = [inputs.named for inputs, _ in parts]
-    inputs = Operands(**{name: np.concatenate([part[name] for part in named]) for name in named[0]})
+    inputs = joined_words([inputs for inputs, _ in parts])
     examined = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
     if examined.first is not None:
         differs(difference(path.name, row, examined.first))

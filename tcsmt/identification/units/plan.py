@@ -21,14 +21,8 @@ from tcsmt.identification.units.vectors import Random, mixed, ordinary
 from tcsmt.support.elimination import best_split, entropies, numbered
 
 __all__ = [
-    "Candidates",
-    "PlanNode",
-    "Planned",
-    "candidates",
-    "catalogue_members",
-    "decision_tree",
-    "fixed_set",
-]
+    "Candidates", "PlanNode", "Planned", "candidates", "catalogue_members", "decision_tree", "fixed_set",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

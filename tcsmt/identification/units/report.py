@@ -21,16 +21,8 @@ from tcsmt.simulate.measured.datasets import DataSet
 from tcsmt.support.text import agreeing, counted
 
 __all__ = [
-    "as_data",
-    "as_text",
-    "best_data",
-    "best_lines",
-    "lines",
-    "nearest",
-    "set_data",
-    "summary",
-    "tree_data",
-]
+    "as_data", "as_text", "best_data", "best_lines", "lines", "nearest", "set_data", "summary", "tree_data",
+]  # fmt: skip
 
 #: Members that are shown with what excludes them, and rows that contradict.
 NEAREST, MISSES = 6, 10

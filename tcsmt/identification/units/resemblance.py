@@ -24,8 +24,8 @@ from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
-from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model, Operands
-from tcsmt.simulate.rows import Words, run_words
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IeeeParameters, IntegerDotAdd, Model
+from tcsmt.simulate.rows import Words, joined_words, run_words
 from tcsmt.support.elimination import surviving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
@@ -74,7 +74,7 @@ def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None
     rows, words = known_rows, answers
     if ask is not None:
         more = _asked(model, np.random.default_rng([seed, 2]))
-        rows = Operands(*(np.concatenate(pair) for pair in zip(rows.parts, more.parts, strict=True)))
+        rows = joined_words([rows, more])
         words = np.concatenate([words, ask(more)])
     # the asked rows first: they decide most
     order = np.roll(np.arange(len(words)), len(words) - len(answers))

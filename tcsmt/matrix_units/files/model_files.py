@@ -30,11 +30,8 @@ from tcsmt.support.reading import read_toml
 from tcsmt.support.text import one_line
 
 __all__ = [
-    "is_model_file",
-    "model_toml",
-    "read_model",
-    "row_of_model",
-]
+    "is_model_file", "model_toml", "read_model", "row_of_model",
+]  # fmt: skip
 
 
 def is_model_file(name: str) -> bool:

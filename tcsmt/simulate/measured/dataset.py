@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -97,6 +97,12 @@ class DataSet:
     def k(self) -> int:
         """Lanes that are given; the unit's others were zero."""
         return int(self.operands.a.shape[1])
+
+    def with_lanes(self, count: int) -> Words:
+        """Return the operands in so many lanes: those that are not given were +0 in the measurement."""
+        spare = ((0, 0), (0, count - self.k))
+        a, b = (np.pad(side, spare) for side in (self.operands.a, self.operands.b))
+        return replace(self.operands, a=a, b=b)
 
     def place(self, row: int) -> str:
         """Where a row (from 0) stands: the line of a text file, else the row's number."""

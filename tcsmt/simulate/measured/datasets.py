@@ -53,16 +53,9 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.reading import read_bytes, uncompressed
 
 __all__ = [
-    "DataSet",
-    "Formats",
-    "Mismatch",
-    "Replay",
-    "explaining_row",
-    "find_datasets",
-    "find_predictions",
-    "objection",
-    "replay",
-]
+    "DataSet", "Formats", "Mismatch", "Replay", "explaining_row", "find_datasets", "find_predictions",
+    "objection", "replay",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -128,12 +121,11 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     reason = objection(dataset, model)
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
-    spare = ((0, 0), (0, -dataset.k % model.k))
-    operands = dataset.operands
-    a, b, got = np.pad(operands.a, spare), np.pad(operands.b, spare), operands.c
-    for first in range(0, a.shape[1], model.k):
+    operands, padded = dataset.operands, dataset.with_lanes(-(-dataset.k // model.k) * model.k)
+    got = operands.c
+    for first in range(0, dataset.k, model.k):
         lanes = slice(first, first + model.k)
-        got = run_words(model, replace(operands, a=a[:, lanes], b=b[:, lanes], c=got))
+        got = run_words(model, replace(operands, a=padded.a[:, lanes], b=padded.b[:, lanes], c=got))
     wrong = np.flatnonzero(got != dataset.d)
     examples = tuple(
         Mismatch(

@@ -32,20 +32,9 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
-    "PAPER",
-    "accumulation",
-    "algorithm_of",
-    "bias",
-    "cancellation",
-    "conclusions",
-    "detected",
-    "families",
-    "flush",
-    "fp8_bits",
-    "plot_accumulation",
-    "plot_bias",
-    "representatives",
-]
+    "PAPER", "accumulation", "algorithm_of", "bias", "cancellation", "conclusions", "detected", "families",
+    "flush", "fp8_bits", "plot_accumulation", "plot_bias", "representatives",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

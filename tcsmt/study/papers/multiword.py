@@ -40,16 +40,9 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
-    "PANELS",
-    "conclusions",
-    "experiment_inputs",
-    "figure_seven",
-    "multiply",
-    "norm",
-    "plot",
-    "published",
+    "PANELS", "conclusions", "experiment_inputs", "figure_seven", "multiply", "norm", "plot", "published",
     "splitting",
-]
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -33,17 +33,9 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
-    "PAPER",
-    "PLOTTED",
-    "conclusions",
-    "last_bit",
-    "last_bit_conclusion",
-    "plot_splits",
-    "plots",
-    "residual_product",
-    "residual_product_conclusion",
-    "split_conclusions",
-]
+    "PAPER", "PLOTTED", "conclusions", "last_bit", "last_bit_conclusion", "plot_splits", "plots",
+    "residual_product", "residual_product_conclusion", "split_conclusions",
+]  # fmt: skip
 
 Record = Mapping[str, Any]
 

@@ -25,17 +25,9 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.results import Result
 
 __all__ = [
-    "Claim",
-    "Groups",
-    "Investigation",
-    "Report",
-    "all_terms_zero",
-    "cannot_become",
-    "concluded",
-    "ieee_like",
-    "on_instruction",
-    "one_block",
-]
+    "Claim", "Groups", "Investigation", "Report", "all_terms_zero", "cannot_become", "concluded",
+    "ieee_like", "on_instruction", "one_block",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ import numpy as np
 from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import CLast, Contiguous, ProductsThenC
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
@@ -29,7 +29,7 @@ from tcsmt.prove.statements.finding import witness_of
 from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, objection
 from tcsmt.simulate.measured.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.simulate.measured.unit_files import is_unit_file
-from tcsmt.simulate.rows import Words, run_together
+from tcsmt.simulate.rows import Words, joined_words, run_together
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle, settled, witnessed
 from tcsmt.study.survey.neighbours import neighbours, value_text
 from tcsmt.support.checkpoint import Checkpoint
@@ -41,18 +41,9 @@ from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 
 __all__ = [
-    "Audit",
-    "ClosingVectors",
-    "Hypothesis",
-    "UndistinguishedPair",
-    "Vectors",
-    "audit_of",
-    "closing",
-    "gaps",
-    "gaps_so_far",
-    "gathered",
-    "listed",
-]
+    "Audit", "ClosingVectors", "Hypothesis", "UndistinguishedPair", "Vectors", "audit_of", "closing",
+    "gaps", "gaps_so_far", "gathered", "listed",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -116,9 +107,8 @@ def _of_one_unit(path: Path, row: Row | None) -> list[DataSet]:
 
 def joined(parts: Sequence[Vectors]) -> Vectors:
     """Vectors after each other."""
-    named = [part.inputs.named for part in parts]
-    inputs = Operands(**{name: np.concatenate([columns[name] for columns in named]) for name in named[0]})
-    return Vectors(tuple(name for part in parts for name in part.names), inputs)
+    names = tuple(name for part in parts for name in part.names)
+    return Vectors(names, joined_words([part.inputs for part in parts]))
 
 
 def listed(row: Row, rows: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
@@ -163,9 +153,7 @@ def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Words]:
         row = chained or row
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
-    spare = ((0, 0), (0, row.model.k - dataset.k))
-    operands = dataset.operands
-    return row, replace(operands, a=np.pad(operands.a, spare), b=np.pad(operands.b, spare))
+    return row, dataset.with_lanes(row.model.k)
 
 
 def _chained(row: Row, k: int) -> Row | None:

@@ -89,3 +89,9 @@ def test_block_scales() -> None:
 def test_bad_rows(rows: Any, said: str) -> None:
     with pytest.raises(TcsmtError, match=said):
         words_of(placed("rows", rows), FORMATS)
+
+
+def test_other_lanes_are_zeros() -> None:
+    found = dataset(3, 2).with_lanes(4)
+    assert found.a.tolist() == found.b.tolist() == [[1, 1, 0, 0]] * 3
+    assert found.c.tolist() == [0] * 3 and found.a.dtype == np.uint16
