@@ -240,11 +240,11 @@ def test_nan_scales_make_nans() -> None:
 
 def test_scales_that_do_not_fit() -> None:
     ones, good = np.ones(8, np.float32), np.ones(2, np.float32)
-    with pytest.raises(TcsmtError, match="scale_b is missing: the unit takes 2 ue8m0 scales in each row"):
+    with pytest.raises(TcsmtError, match=r"scale_b is missing: .*2 ue8m0"):
         simulate(MXFP8, ones, ones, 0.0, good)
-    with pytest.raises(TcsmtError, match=r"scale_a has shape \(3,\): the unit takes 2 ue8m0"):
+    with pytest.raises(TcsmtError, match=r"scale_a has shape \(3,\): .*2 ue8m0"):
         simulate(MXFP8, ones, ones, 0.0, np.ones(3, np.float32), good)
-    with pytest.raises(TcsmtError, match="scale_a is given, but the unit has no block scales"):
+    with pytest.raises(TcsmtError, match=r"scale_a is given, .*no block scales"):
         simulate(HOPPER, np.ones(16), np.ones(16), 0.0, good, good)
     with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is not a valid ue8m0 value"):
         simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)

@@ -79,6 +79,6 @@ def test_no_folder_is_made_where_one_works(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     keep("one", b"content")
     assert kept("one") is None
-    with pytest.raises(TcsmtError, match="is not absolute; the environment variable TCSMT_CACHE names"):
+    with pytest.raises(TcsmtError, match=r"not absolute.*TCSMT_CACHE"):
         write("one", b"content")
     assert list(tmp_path.iterdir()) == []

@@ -99,7 +99,7 @@ def test_an_error_on_the_way_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, full)
-    with pytest.raises(TcsmtError, match=r"cannot write .*a\.txt: No space left on device"):
+    with pytest.raises(TcsmtError, match=r"a\.txt: No space left on device"):
         replace_text(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
@@ -110,9 +110,9 @@ def test_folders(tmp_path: Path) -> None:
     make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").write_text("")
-    with pytest.raises(TcsmtError, match=r"cannot make the folder .*file/c: Not a directory"):
+    with pytest.raises(TcsmtError, match=r"file/c: Not a directory"):
         make_folder(tmp_path / "file" / "c")
-    with pytest.raises(TcsmtError, match=r"cannot write .*none/x: No such file or directory"):
+    with pytest.raises(TcsmtError, match=r"none/x: No such file"):
         replace_text(tmp_path / "none" / "x", "")
 
 

@@ -20,7 +20,7 @@ def test_compressed_files(tmp_path: Path) -> None:
     path.write_bytes(b"{}")
     with pytest.raises(TcsmtError, match=r"a\.json\.xz is not compressed with xz"):
         read_bytes(path)
-    with pytest.raises(TcsmtError, match=r"cannot read .*none\.xz: No such file"):
+    with pytest.raises(TcsmtError, match=r"none\.xz: No such file"):
         read_bytes(tmp_path / "none.xz")
 
 
@@ -31,7 +31,7 @@ def test_files_are_read_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     packed.write_bytes(lzma.compress(bytes(1000)))
     for path in (plain, packed):
         assert len(read_bytes(path, 1000)) == len(read_bytes(path)) == 1000
-        with pytest.raises(TooLarge, match="more than the 999 bytes that are allowed"):
+        with pytest.raises(TooLarge, match=r"more than .*999 bytes"):
             read_bytes(path, 999)
     monkeypatch.setattr(reading, "_UNPACKED", 500)
     monkeypatch.setattr(reading, "_FOLD", 2)
@@ -114,7 +114,7 @@ def test_malformed_toml_is_refused_with_its_line(content: bytes, said: str, file
 
 
 def test_no_file(file: Path) -> None:
-    with pytest.raises(TcsmtError, match=r"cannot read .*mine\.toml: No such file"):
+    with pytest.raises(TcsmtError, match=r"mine\.toml: No such file"):
         read_toml(file)
 
 
@@ -151,7 +151,7 @@ def test_the_line_of_a_key_is_its_own(key: str, given: dict[str, object], line: 
 def test_a_text_is_one_line(value: object) -> None:
     file = TomlFile(Path("mine.toml"), ["k = 4", 'title = "?"'], {"title": value, "source": "a paper"})
     assert file.text("source") == "a paper"
-    with pytest.raises(TcsmtError, match=r"^mine\.toml:2: title = .*: must be one line of text$"):
+    with pytest.raises(TcsmtError, match=r"^mine\.toml:2: title = .*one line"):
         file.text("title")
 
 

@@ -70,14 +70,14 @@ def test_a_product_with_too_many_digits_is_refused() -> None:
     """Its columns would overflow: a wrong product, were it made."""
     x = var("x", 300)
     assert split([x * x], 16)
-    with pytest.raises(ValueError, match="product of 300 bits: too many for limbs of 8"):
+    with pytest.raises(ValueError, match=r"300 bits.* 8"):
         split([x * x], 8)
 
 
 def test_macros_are_expanded_before() -> None:
     x = var("x", 64)
     word = fma_words(FORMATS["f64"], x, x, x)
-    with pytest.raises(ValueError, match=r"fma\.f64: not defined on limbs of 32 bits"):
+    with pytest.raises(ValueError, match=r"fma\.f64: .*32 bits"):
         split([word], 32)
     ((low, high),) = fitted([word], lambda macro: False, 32)
     nodes = operands_first([low, high])

@@ -112,7 +112,7 @@ def test_conversions_of_binary16_are_what_llvm_makes(
 
 def test_unknown_features_are_refused(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", "no-such-thing")
-    with pytest.raises(TcsmtError, match="unknown feature in TCSMT_DISABLE_CPU_FEATURES 'no-such-thing'"):
+    with pytest.raises(TcsmtError, match=r"TCSMT_DISABLE_CPU_FEATURES.*'no-such-thing'"):
         jit.functions(TEXT, ["seven"])
 
 

@@ -56,5 +56,5 @@ def test_what_has_no_code_is_refused() -> None:
     x = var("x", 65)
     with pytest.raises(ValueError, match="a word of 65 bits: at most 64"):
         module([x], {"f": [x]})
-    with pytest.raises(ValueError, match="the variable y is not among the inputs"):
+    with pytest.raises(ValueError, match=r"variable y .*inputs"):
         module([var("x", 8)], {"f": [var("y", 8)]})

@@ -32,9 +32,9 @@ def test_packed_words_unpack_to_themselves(fmt: object) -> None:
 
 
 def test_words_that_do_not_fill_bytes_are_refused() -> None:
-    with pytest.raises(TcsmtError, match="3 words of e2m1 do not fill whole bytes"):
+    with pytest.raises(TcsmtError, match="3 words of e2m1"):
         pack(FP4, np.zeros(3, np.uint8))
-    with pytest.raises(TcsmtError, match="4 bytes do not hold a whole number of e3m2 words"):
+    with pytest.raises(TcsmtError, match=r"4 bytes .*e3m2"):
         unpack(FP6, np.zeros(4, np.uint8))
     with pytest.raises(TcsmtError, match="f16 has words of 16 bits"):
         pack(FORMATS["f16"], np.zeros(4, np.uint8))

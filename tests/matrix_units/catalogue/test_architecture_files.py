@@ -53,7 +53,7 @@ def test_columns_of_lists_are_lists_of_one_element_too() -> None:
 
 @pytest.mark.parametrize("line", ["one", "one two three"])
 def test_a_line_with_too_few_or_many_cells_is_refused(line: str) -> None:
-    with pytest.raises(TcsmtError, match="cells: must be 2, one for each of a b"):
+    with pytest.raises(TcsmtError, match=r"cells: .*2.* a b"):
         list(entries_of(f"a b\n{line}"))
 
 

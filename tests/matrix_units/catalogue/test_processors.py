@@ -46,5 +46,5 @@ def test_flags_are_kept_in_the_order_of_use(tmp_path: Path, monkeypatch: pytest.
     found = processors.this_processor("x86")
     assert found.features == ("amx_bf16", "avx512_bf16", "avx512_vnni")
     assert (found.architecture, found.about) == ("x86", "this processor, A : B")
-    with pytest.raises(TcsmtError, match=r"cannot tell what this CPU has: .*nowhere: No such file"):
+    with pytest.raises(TcsmtError, match=r"nowhere: No such file"):
         processors.facts(tmp_path / "nowhere")

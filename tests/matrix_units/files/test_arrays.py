@@ -36,7 +36,7 @@ def test_files_that_are_not_arrays_are_refused(content: bytes, tmp_path: Path) -
 
 
 def test_missing_files_and_structured_elements_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(TcsmtError, match=r"cannot read .*x\.npy: No such file or directory"):
+    with pytest.raises(TcsmtError, match=r"x\.npy: No such file"):
         read_array(tmp_path / "x.npy")
     np.save(tmp_path / "s.npy", np.zeros(2, [("x", np.int16), ("y", np.int8)]))
     np.save(tmp_path / "t.npy", np.zeros(2, [("x", np.int16), ("y", np.int16)]))
@@ -97,7 +97,7 @@ def test_other_structures_keep_their_names_to_themselves(tmp_path: Path) -> None
     """A field that is called as a format of another size, or as none, is no word of it."""
     for field in (("e5m2", "u2"), ("bf16", "u1"), ("f16", "u2"), ("x", "u1"), ("e5m2", "f4")):
         np.save(tmp_path / "x.npy", np.zeros(3, [field]))
-        with pytest.raises(TcsmtError, match=r"x\.npy has dtype .*: its elements must be numbers or words"):
+        with pytest.raises(TcsmtError, match=r"x\.npy has dtype .*numbers or words"):
             read_array(tmp_path / "x.npy")
 
 

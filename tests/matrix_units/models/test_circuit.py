@@ -229,7 +229,7 @@ def test_block_scales() -> None:
         Circuit(**given, k=2, scale_block=2, ports=("scale_b=both",))
     with pytest.raises(TcsmtError, match="scale_block = 3: must be a divisor of k = 2"):
         Circuit(**given, k=2, scale_block=3)
-    with pytest.raises(TcsmtError, match="scale_block = 2: must be 0 without scale_format"):
+    with pytest.raises(TcsmtError, match=r"scale_block = 2: .*0 .*scale_format"):
         Circuit(**word, k=2, btor2=SCALED, scale_block=2)
     with pytest.raises(TcsmtError, match="the unit has no block scales"):
         Circuit(**word, k=2, btor2=SCALED, ports=("scale_b=both",))
@@ -272,7 +272,7 @@ def test_cut_registers() -> None:
     assert evaluate([later.trace.output], {"a0": 7, "b0": 50, "c": 1}) == [(350 + 1) % 256]
     with pytest.raises(TcsmtError, match=r"sum depends on the input product .*give it a constant"):
         Circuit(**EIGHT, k=1, btor2=STAGES, cut=("product", "held", "sum"), ports=("c=held", "d=sum"))
-    with pytest.raises(TcsmtError, match=r"unknown register 'helt': did you mean held\?"):
+    with pytest.raises(TcsmtError, match=r"'helt': .*held"):
         Circuit(**EIGHT, k=1, btor2=STAGES, cut=("helt",), ports=("d=sum",))
 
 
@@ -283,7 +283,7 @@ def test_wires_are_terms_of_the_operands_by_name() -> None:
     for a, b in ((3, 5), (200, 7)):
         assert evaluate([wire], {"a0": a, "a1": 9, "b0": b, "b1": 1, "c": 2}) == [a * b % 256]
     assert model.wire("how").value == 1
-    with pytest.raises(UnknownName, match=r"unknown wire 'frist': did you mean first\?"):
+    with pytest.raises(UnknownName, match=r"'frist': .*first"):
         model.wire("frist")
 
 
@@ -303,7 +303,7 @@ def test_wires_keep_undriven_bits_and_initial_values_as_variables() -> None:
     ["m", "m=", "m=1_0", "m= 1", "m=1 ", "m=\n1", "m=+1", "m=--1", "m=0x", "m=007", "m=1e3"],
 )
 def test_constants_that_are_not_numbers(text: str) -> None:
-    with pytest.raises(TcsmtError, match="expected NAME=VALUE, VALUE a number such as 0x3c"):
+    with pytest.raises(TcsmtError, match="NAME=VALUE"):
         read_constants([text])
 
 

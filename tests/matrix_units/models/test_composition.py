@@ -117,7 +117,7 @@ class Steamer:
 
 
 def test_a_part_without_an_alternative_asks_for_what_it_needs() -> None:
-    with pytest.raises(TcsmtError, match="steam = None: must be other than None when weight = 1"):
+    with pytest.raises(TcsmtError, match=r"steam = None: .*weight = 1"):
         composed(Steamer, Table(weight=1))
 
 

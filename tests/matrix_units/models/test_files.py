@@ -50,7 +50,7 @@ def test_keys_beside_the_parameters_are_refused(key: str) -> None:
 def test_errors_name_file_and_line() -> None:
     with pytest.raises(TcsmtError, match=r"mine\.toml: kind is not given; kinds: fused-dot-add"):
         model_of(PATH, b"k = 4")
-    with pytest.raises(TcsmtError, match=r"mine\.toml:2: .*unknown kind of model 'fused'"):
+    with pytest.raises(TcsmtError, match=r"mine\.toml:2: .*kind of model 'fused'"):
         model_of(PATH, b"\nkind = 'fused'")
     with pytest.raises(TcsmtError, match="not UTF-8 text"):
         model_of(PATH, b"\xff")

@@ -59,7 +59,7 @@ uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }
     ],
 )
 def test_an_order_that_c_leaves_open(tmp_path: Path, body: str) -> None:
-    with pytest.raises(TcsmtError, match=r"f\.c:\d+: the result depends on an order of evaluation"):
+    with pytest.raises(TcsmtError, match=r"f\.c:\d+: .*order of evaluation"):
         read(G % body, tmp_path, function="f")
 
 

@@ -185,7 +185,7 @@ def test_floating_point_arithmetic_is_refused_at_once(tmp_path: Path) -> None:
     text = FP8.read_text().replace("product(a[i], b[i])", "(uint32_t)(decode(a[i]) * decode(b[i]))")
     file = tmp_path / "f.c"
     file.write_text(text)
-    with pytest.raises(TcsmtError, match=r"f\.c:\d+: fmul is not supported: only integer code is"):
+    with pytest.raises(TcsmtError, match=r"f\.c:\d+: fmul.*integer"):
         read_design(
             DesignFiles(
                 files=[file], function="dot", formats={"a": "u8", "b": "u8", "c": "u32", "d": "u32"}, k=4

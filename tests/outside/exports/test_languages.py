@@ -45,7 +45,7 @@ def test_block_scales_are_read_back(tmp_path: Path) -> None:
     lanes = [f"scale_a{lane}=scale_a[{(2 - lane) * width - 1}:{(1 - lane) * width}]" for lane in (0, 1)]
     exchanged = DesignFiles(files=[file], ports=lanes).like(row.model)
     assert isinstance(verdict(row.model, read_design(exchanged).model), Distinguished)
-    with pytest.raises(TcsmtError, match=r"format of 'scales'.*did you mean scale"):
+    with pytest.raises(TcsmtError, match=r"'scales'.* scale"):
         read_design(DesignFiles(files=[file], formats=formats | {"scales": "ue8m0"}))
 
 
@@ -137,5 +137,5 @@ def test_a_pipeline_is_systemverilog_s(language: str) -> None:
 
 
 def test_unknown_languages_are_refused() -> None:
-    with pytest.raises(TcsmtError, match="unknown language 'verilog': did you mean systemverilog"):
+    with pytest.raises(TcsmtError, match=r"'verilog'.* systemverilog"):
         exported(VOLTA, "verilog")

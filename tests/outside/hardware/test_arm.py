@@ -93,9 +93,9 @@ def test_missing_compilers_and_emulators_are_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     monkeypatch.setenv("TCSMT_AARCH64_CC", "no-such-compiler")
     given = ("probe", "arm/fmlal", "--vectors", rows, "--run", "--output", tmp_path / "out.json")
-    assert "TCSMT_AARCH64_CC = 'no-such-compiler' is not a program" in refused(*given)
+    assert "TCSMT_AARCH64_CC = 'no-such-compiler'" in refused(*given)
     monkeypatch.setenv("TCSMT_AARCH64_CC", sys.executable)  # some program
     monkeypatch.setenv("TCSMT_QEMU_AARCH64", "no-such-emulator")
-    assert "--run needs an emulator: TCSMT_QEMU_AARCH64 = 'no-such-emulator'" in refused(*given)
+    assert "TCSMT_QEMU_AARCH64 = 'no-such-emulator'" in refused(*given)
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     assert run.launcher(row_named("arm/fmlal")) == []

@@ -35,9 +35,7 @@ def test_units_without_a_program_are_named(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("a0,a1,b0,b1,c\n1,2,3,4,1\n")
     text = refused("probe", "riscv/rvbna.n2.f32.bf16.bf16", "--vectors", rows, "--emit", "c")
-    assert "cannot write a program for riscv/rvbna.n2.f32.bf16.bf16: only mma and wgmma" in text
+    assert "riscv/rvbna.n2.f32.bf16.bf16: only mma and wgmma" in text
     assert "vdpbf16ps, vpdp* and tdp* (x86)" in text
-    assert "needs a program in c: use --emit c, not cuda" in refused(
-        "probe", UNIT, "--vectors", rows, "--emit", "cuda"
-    )
+    assert "--emit c, not cuda" in refused("probe", UNIT, "--vectors", rows, "--emit", "cuda")
     assert "vdpbf16ps %2, %1, %0" in done("probe", UNIT, "--vectors", rows, "--emit", "c")

@@ -227,7 +227,7 @@ def test_parts_beyond_a_vector(expression: str, undefined: bool, tmp_path: Path)
     simulated_words = simulated(file.read_text() + module, ["bench"])
     assert any("x" in word for word in simulated_words) == undefined
     if undefined:
-        with pytest.raises(TcsmtError, match="depends on an undriven bit or a don't-care"):
+        with pytest.raises(TcsmtError, match="undriven bit or a don't-care"):
             read_design(given)
     else:
         found = run_words(read_design(given).model, Operands(a[:, None], b[:, None], c))
@@ -390,7 +390,7 @@ def test_cut_registers(tmp_path: Path) -> None:
     assert evaluate([read_design(cut).model.trace.output], values) == [300 % 256]
     product = replace(given, cut=["product"], ports=["d=product"])
     assert evaluate([read_design(product).model.trace.output], values) == [600 % 256]
-    with pytest.raises(TcsmtError, match=r"unknown register 'prod': did you mean product\?.* sum, "):
+    with pytest.raises(TcsmtError, match=r"'prod': .*product.* sum, "):
         read_design(replace(given, cut=["prod"]))
     with pytest.raises(TcsmtError, match="--cut NAME makes a register a port"):
         read_design(given)

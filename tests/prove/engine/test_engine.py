@@ -195,7 +195,7 @@ def test_an_empty_domain_is_never_equal() -> None:
     question = difference("", ("one", one), ("two", one.varied(fraction_bits=24)))
     nothing = one.trace.c.eq(1) & one.trace.c.eq(2)
     empty = replace(question, domain=nothing, goal=question.goal & nothing, domain_text="c = 1 and c = 2")
-    with pytest.raises(TcsmtError, match="the domain is empty: no input is c = 1 and c = 2"):
+    with pytest.raises(TcsmtError, match=r"empty.*c = 1.*c = 2"):
         decide(empty, Solving())
     same = replace(empty, sides=(question.sides[0], question.sides[0]))
     with pytest.raises(TcsmtError, match="the domain is empty"):

@@ -92,9 +92,9 @@ def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
 
 def test_units_that_cannot_be_chained_are_refused() -> None:
     """Other lengths, and results that are no c."""
-    with pytest.raises(TcsmtError, match="k = 6: for volta it must be a multiple of 4, up to 1024"):
+    with pytest.raises(TcsmtError, match=r"k = 6: .*volta.*multiple of 4.*1024"):
         chain("volta", row_named(VOLTA).model, 6)
-    with pytest.raises(TcsmtError, match="cannot be chained to k = 8: its c is f32, its result f16"):
+    with pytest.raises(TcsmtError, match=r"k = 8: .*c.* f32.* f16"):
         chain("mine", row_named(VOLTA).model.varied(d_format="f16"), 8)
 
 
@@ -144,7 +144,7 @@ def test_finite_numbers_of_a_format_without_special_values(left: str, right: str
 
 def test_units_without_common_inputs_are_refused() -> None:
     """Formats of which neither holds the other, results, and scales."""
-    with pytest.raises(TcsmtError, match="a_format is bf16 and f16, and neither holds the other's values"):
+    with pytest.raises(TcsmtError, match=r"a_format.* bf16.* f16"):
         shared(named("hopper/mma.m16n8k16.f32.bf16.bf16.f32"), named(HALF))
     with pytest.raises(TcsmtError, match="d_format is e8m7fn and f32"):
         shared(named("wormhole/mvmul.bf16.bf16.phase0"), named(BFLOAT), finite=True)

@@ -98,7 +98,7 @@ def test_a_program_that_was_kept_and_does_not_work(tmp_path: Path, monkeypatch: 
     with pytest.raises(TcsmtError, match=re.escape(f"; delete {kept}, and it is saved again")):
         certification._session(tmp_path)
     books[0].with_suffix(".cert").unlink()
-    with pytest.raises(TcsmtError, match="own book centaur/gl/gl is not there as a certified book"):
+    with pytest.raises(TcsmtError, match=r"centaur/gl/gl .*certified"):
         certification._session(tmp_path)
 
 

@@ -71,9 +71,7 @@ def test_it_ends(repeating: Path) -> None:
 
 def test_it_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(
-        TcsmtError, match="not installed: on Debian it is in the packages acl2, acl2-books and"
-    ):
+    with pytest.raises(TcsmtError, match=r"not installed.*Debian.* acl2, acl2-books"):
         prover_path()
 
 
@@ -177,9 +175,7 @@ def test_of_which_nothing_is_known(program: Path, text: str) -> None:
 def test_books_that_are_not_certified(program: Path, books: list[Path], tmp_path: Path) -> None:
     """As while they are installed: it is said, and nothing is kept; afterwards, it is made."""
     certificate = books[0].with_suffix(".cert").rename(tmp_path / "later")
-    with pytest.raises(
-        TcsmtError, match=r"own book centaur/gl/gl is not there as a certified.*acl2-books-certs"
-    ):
+    with pytest.raises(TcsmtError, match=r"centaur/gl/gl .*certified.*acl2-books-certs"):
         with_books(works)
     assert list((tmp_path / "cache").iterdir()) == []
     certificate.rename(books[0].with_suffix(".cert"))

@@ -374,7 +374,7 @@ def test_solvers_end_though_their_parent_was_killed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e7])
 def test_bad_timeouts(timeout: float) -> None:
-    with pytest.raises(TcsmtError, match=r"timeout = .*: must be over 0 and up to 1000000"):
+    with pytest.raises(TcsmtError, match=r"timeout = .*: .*over 0 .*1000000"):
         SolvingOptions(timeout=timeout)
 
 
@@ -391,7 +391,7 @@ def test_bad_memory(memory: int) -> None:
 
 
 def test_bad_solver() -> None:
-    with pytest.raises(TcsmtError, match=r"unknown solver 'bitwuzzla': did you mean bitwuzla\?"):
+    with pytest.raises(TcsmtError, match=r"'bitwuzzla': .*bitwuzla"):
         SolvingOptions("bitwuzzla")
 
 
