@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tcsmt.compose.kernels.model import unit_of_kernel
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
+from tcsmt.compose.written.programs import is_program, program_row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, resolve
 
@@ -19,6 +20,10 @@ def _kernel(text: str, like: Model | None) -> NamedSide:
     return NamedSide.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
 
 
+def _program(text: str, like: Model | None) -> NamedSide:
+    return NamedSide.of_row(program_row(text, lambda unit: resolve(unit).row), text)
+
+
 def _is_ieee(text: str) -> bool:
     return text.partition("/")[0] == ARCHITECTURE
 
@@ -30,4 +35,5 @@ def _ieee(text: str, like: Model | None) -> NamedSide:
 
 
 register_spelling(is_kernel, _kernel)
+register_spelling(is_program, _program)
 register_spelling(_is_ieee, _ieee)

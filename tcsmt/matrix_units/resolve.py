@@ -8,6 +8,7 @@ programs and recorded answers. Files of data, which this wing's neighbours read,
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -143,7 +144,7 @@ def whole_paths(text: str) -> str:
 
 def _leading_file(text: str) -> str:
     """Return the file with which a text begins, that of a kernel's unit too."""
-    return file_of(text) or file_of(text.partition("+")[0])
+    return file_of(text) or file_of(text.partition("+")[0]) or file_of(re.split("[,@]", text)[0])
 
 
 def file_of(text: str) -> str:

@@ -43,10 +43,10 @@ from tcsmt.analysis.bounds.steps import (
     require_same,
     steps_of,
 )
+from tcsmt.compose.programs.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.algorithm import Step as Instruction
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding

@@ -24,9 +24,9 @@ from functools import cached_property
 from itertools import product as pairs
 
 from tcsmt.analysis.error import ErrorGrid, magnitude, nearer
+from tcsmt.compose.programs.running_sum import PLAIN
 from tcsmt.compose.programs.split import Split
 from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.models import Kind, Stage

@@ -31,8 +31,8 @@ from tcsmt.analysis.tolerance.relative import relative_bound
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import CHAINED, promoted
+from tcsmt.compose.programs.running_sum import PLAIN
 from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.files.model_files import row_of_model

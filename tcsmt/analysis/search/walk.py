@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.analysis.error import value
+from tcsmt.compose.programs.running_sum import PLAIN
 from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.algorithm import Algorithm, Step
-from tcsmt.compose.recipes.running_sum import PLAIN
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Kind, Stage

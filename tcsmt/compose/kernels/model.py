@@ -10,25 +10,19 @@ from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.kernel import Kernel, kernel_named
 from tcsmt.compose.kernels.reduction import CHAINED, Reduction
 from tcsmt.compose.kernels.schedule import Schedule
-from tcsmt.compose.programs.on_terms import TermRules
-from tcsmt.compose.programs.operations import multiply_add
-from tcsmt.compose.programs.steps import read
-from tcsmt.language.terms import Term
+from tcsmt.compose.programs.model import UNKNOWN_NANS, ProgramModel
+from tcsmt.compose.programs.steps import UnitProgram
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
-from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
-from tcsmt.matrix_units.models.base import Call, Terms
+from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["KernelModel", "KernelTermRules", "kernel_row", "unit_of_kernel"]
+__all__ = ["KernelModel", "kernel_row", "unit_of_kernel"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelModel(Model):
+class KernelModel(ProgramModel):
     """One element of D by a kernel: k products of a row of A and a column of B, and c.
 
     unit: the instruction that chains are made of; the last one of a chain is filled up with zeros.
@@ -79,77 +73,20 @@ class KernelModel(Model):
             "k": self.k,
         }
 
-    def apply(self, operands: Terms) -> Trace:
-        """Return the kernel on input words, by calls of its unit and of additions where these are all it
-        does.
-        """
-        self.check_lengths(operands)
-        rules = KernelTermRules([], self.schedule.nans)
-        output = self._run(rules, operands)
-        calls = rules.calls if rules.by_calls else [Call(self, operands, output)]
-        return Trace(operands, tuple(rules.stages), output, tuple(calls))
-
-    def result(self, x: Terms, stages: list[Stage]) -> Term:
-        """Run the chains, add their sums up, end."""
-        return self._run(KernelTermRules(stages, self.schedule.nans), x)
-
-    @property
-    def knows_nans(self) -> bool:
-        """Return whether the unit or the kernel's rule has the last word on a NaN result."""
-        return self.schedule.knows_nans(self.k)
-
     @property
     def schedule(self) -> Schedule:
         """Its steps, which are those of matrix products."""
         return Schedule(self.unit, self.reduction, self.epilogue)
 
-    def _run(self, rules: KernelTermRules, x: Terms) -> Term:
-        program = self.schedule.program(self.k, c=self.has_c)
-        word: Term = read(program, rules, {"A": x.a, "B": x.b, "c": x.c})
-        if rules.stages[-1].term is not word:
-            rules.stages.append(Stage(None, Kind.RESULT, None, self.d_format, word))
-        return word
+    @property
+    def nans(self) -> NanWords:
+        """Return which words NaN results have outside of the unit."""
+        return self.schedule.nans
 
-
-class KernelTermRules(TermRules):
-    """The rules of a kernel's steps on terms: each operation outside is a stage, and a call where it can be.
-
-    calls: of models, by which a reader gets the result again; by_calls: whether there is nothing else to it.
-    """
-
-    def __init__(self, stages: list[Stage], nans: NanWords) -> None:
-        super().__init__(stages, nans)
-        self.sums = 0
-        self.calls: list[Call] = []
-        self.by_calls = True
-
-    def called(self, trace: Trace) -> Term:
-        """Return the result of an instruction, whose calls are noted."""
-        self.calls += trace.calls
-        return trace.output
-
-    def add(self, x: Term, y: Term, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
-        """Additions commute: in one order, so that reductions which only swap them are the same graph."""
-        if isinstance(fmt, Format):
-            x, y = sorted((x, y), key=lambda term: term.digest)
-        return super().add(x, y, fmt=fmt, shift=shift, rounding=rounding)
-
-    def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
-        """Return the word, which is a stage; a multiply-add is a call of a model of its own."""
-        self.sums += 1
-        self.stages.append(Stage(None, kind, self.sums, fmt, word, operation))
-        if not isinstance(operation, MultiplyAdd):
-            self.by_calls = False
-            return word
-        model = multiply_add(operation.format, operation.nan_word)
-        trace = model.apply(Operands((operation.x,), (operation.y,), operation.z))
-        self.by_calls &= trace.output is word
-        self.calls += trace.calls
-        return word
-
-
-#: What is said of a kernel where a NaN result stands for any NaN.
-UNKNOWN_NANS = "no source says which word a NaN result has that is computed outside of the unit"
+    @property
+    def program(self) -> UnitProgram:
+        """Return its steps."""
+        return self.schedule.program(self.k, c=self.has_c)
 
 
 def kernel_row(kernel: Kernel, k: int) -> Row:

@@ -91,8 +91,13 @@ class TermRules:
         """-x."""
         return x ^ const(1 << fmt.sign_bit, fmt.width)
 
-    def convert(self, x: Term, *, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Term:
-        """x in another format."""
+    def convert(
+        self, x: Term | Sequence[Term], *, source: Format, target: Format, rounding: Rounding, saturate: bool
+    ) -> Term | list[Term]:
+        """x in another format; of an operand, each of its numbers."""
+        if not isinstance(x, Term):
+            words = (rounded(source, target, word, rounding, saturate=saturate, nans=self.nans) for word in x)
+            return [operation.word() for operation in words]
         operation = rounded(source, target, x, rounding, saturate=saturate, nans=self.nans)
         return self.seen(Kind.CONVERTED, target, operation.word(), operation)
 

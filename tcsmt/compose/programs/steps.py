@@ -9,7 +9,7 @@ examples, is the page "Programs on a unit" (``docs/explanation/programs.md``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -98,6 +98,22 @@ class UnitProgram:
         return step if step.kind != "note" or step.takes[0] is None else self.origin(step.takes[0])
 
     @property
+    def needed(self) -> UnitProgram:
+        """Return the program without steps that the result does not hang on; inputs stay."""
+        wanted = {self.output}
+        for number in range(len(self.steps) - 1, -1, -1):
+            if self.steps[number].kind == "input":
+                wanted.add(number)
+            elif number in wanted:
+                wanted.update(at for at in self.steps[number].takes if at is not None)
+        after = {number: place for place, number in enumerate(sorted(wanted))}
+        steps = (
+            replace(step, takes=tuple(None if at is None else after[at] for at in step.takes))
+            for step in (self.steps[number] for number in after)
+        )
+        return UnitProgram(tuple(steps), after[self.output])
+
+    @property
     def chains(self) -> list[ProgramStep]:
         """Return the chains of instructions, in order."""
         return [step for step in self.steps if step.kind == "chain"]
@@ -165,8 +181,9 @@ class Builder:
             return x
         source, target = float_format(x.format), float_format(wanted)
         return self._step(
-            "convert", (x,), target, source=source, target=target, rounding=rounding, saturate=saturate
-        )
+            "convert", (x,), target, self.steps[x.number].axes,
+            source=source, target=target, rounding=rounding, saturate=saturate,
+        )  # fmt: skip
 
     def convert_randomly(
         self, x: Value, wanted: Format, random: Value, bits: int, *, saturate: bool

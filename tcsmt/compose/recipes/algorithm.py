@@ -12,9 +12,9 @@ import numpy as np
 
 from tcsmt.compose.programs.on_terms import TermRules
 from tcsmt.compose.programs.operations import scaled_sum
+from tcsmt.compose.programs.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
 from tcsmt.compose.programs.split import RNE, Split
 from tcsmt.compose.programs.steps import Builder, ProductRun, UnitProgram, read
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.formats import Format

@@ -23,12 +23,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tcsmt.compose.programs.running_sum import COMPENSATIONS
 from tcsmt.compose.programs.split import F32, Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.emulation.named import emulation_recipe, is_emulation
 from tcsmt.compose.recipes.files import is_recipe_file, read_recipe
 from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe, written_out
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row, sequences_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tcsmt.compose.programs.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.compose.programs.split import F32, Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import rounding_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model

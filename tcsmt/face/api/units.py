@@ -10,6 +10,8 @@ from textwrap import wrap
 from typing import Any, TypeAlias
 
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
+from tcsmt.compose.programs.model import ProgramModel
+from tcsmt.compose.written.programs import lines_of
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.citations import Citations, citations
@@ -36,7 +38,9 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class UnitSteps(Result):
-    """What a unit computes, for reading. lines: a Python function; names: what its names mean."""
+    """What a unit computes, for reading. lines: a Python function, or the text of a program; names: what the
+    function's names mean.
+    """
 
     unit: str
     lines: tuple[str, ...]
@@ -47,9 +51,9 @@ class UnitSteps(Result):
         return f"of {self.unit}: {len(self.lines)} lines"
 
     def _lines(self) -> Iterator[str]:
-        yield f"# {self.unit}, on finite numbers"
+        yield f"# {self.unit}{', on finite numbers' if self.names else ''}"
         yield from self.lines
-        yield "# where"
+        yield from ["# where"] if self.names else []
         for meaning in self.names:
             yield from wrap(meaning, 110, initial_indent="#   ", subsequent_indent="#     ")
 
@@ -171,7 +175,8 @@ class Unit(Result):
         return citations(self.row)
 
     def steps(self) -> UnitSteps:
-        """Return what the unit computes as a short Python function on exact numbers.
+        """Return what the unit computes as a short Python function on exact numbers; of a kernel or another
+        program, its steps as a text that reads back.
 
         Raises :class:`tcsmt.TcsmtError` for an implementation (a program, C, RTL), which has no parameters.
 
@@ -179,6 +184,8 @@ class Unit(Result):
         >>> tcsmt.unit("volta").steps().lines[-1]
         '    return c'
         """
+        if isinstance(self.model, ProgramModel):
+            return UnitSteps(self.name, tuple(lines_of(self.model.program)), ())
         lines = python_steps(self.model)
         return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))
 

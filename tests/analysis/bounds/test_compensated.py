@@ -12,9 +12,9 @@ import pytest
 
 from tcsmt.analysis.bounds.compensated import CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.compose.programs import running_sum
+from tcsmt.compose.programs.running_sum import COMPENSATIONS, RunningSum
 from tcsmt.compose.programs.steps import Builder, UnitProgram, read
-from tcsmt.compose.recipes import running_sum
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS, RunningSum
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding

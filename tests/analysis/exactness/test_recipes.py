@@ -13,9 +13,9 @@ from tcsmt.analysis.exactness.largest import exact
 from tcsmt.analysis.exactness.lattice import Inexact
 from tcsmt.analysis.exactness.recipes import AlgorithmSubject, word_lattices
 from tcsmt.analysis.exactness.search import Subject, counterexample
+from tcsmt.compose.programs.running_sum import COMPENSATIONS
 from tcsmt.compose.recipes.arrays import multiply
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS
 from tests.support.sums_of_integers import chain
 
 

@@ -22,9 +22,10 @@ from tcsmt.compose.kernels.elements import SampledElements, on_elements
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.model import KernelModel, KernelTermRules
+from tcsmt.compose.kernels.model import KernelModel
 from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.compose.kernels.units import ieee_rows
+from tcsmt.compose.programs.model import CalledTermRules
 from tcsmt.compose.programs.steps import read
 from tcsmt.face.api.units import side_of
 from tcsmt.language.run.arrays import Program
@@ -293,7 +294,7 @@ class Case:
         there = {name: name in terms for name in ("c", "bias", "random")}
         program = schedule.program(length, **there)
         assert program.result.format == schedule.d_format
-        found = read(program, KernelTermRules([], schedule.nans), {**terms, "A": a, "B": b})
+        found = read(program, CalledTermRules([], schedule.nans), {**terms, "A": a, "B": b})
         return Program([found]).run(columns)[0].reshape(M, N)
 
     def as_unit(self) -> KernelModel | None:

@@ -61,6 +61,14 @@ def test_a_value_may_be_the_result_wherever_it_stands() -> None:
     assert program.result.kind == "negate"
 
 
+def test_what_the_result_does_not_hang_on_is_left_out() -> None:
+    program, build = written()
+    wanted = build.note(build.convert(build.negate(F32, build.constant(F32, 5)), F16), Kind.RESULT)
+    needed = build.program(wanted).needed
+    assert [step.kind for step in needed.steps] == ["input", "input", "constant", "negate", "convert", "note"]
+    assert needed.result.takes == (3,) and program.needed.steps == program.steps
+
+
 def test_a_step_without_a_rule_is_refused_by_its_name() -> None:
     program, build = written()
     build.convert(build.constant(F32, 0), F16)

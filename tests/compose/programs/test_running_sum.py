@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
+from tcsmt.compose.programs.running_sum import COMPENSATIONS
 from tcsmt.compose.programs.split import F32, Split
 from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.compose.recipes.arrays import multiply, simulate
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.compose.recipes.running_sum import COMPENSATIONS
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tests.oracles.rationals import rounded
