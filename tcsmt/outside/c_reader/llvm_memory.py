@@ -74,6 +74,7 @@ class MemoryPlace:
         if self.index is not part.index:
             ahead = ahead + (const(0, 64) if self.index is None else self.index)
             ahead = ahead - (const(0, 64) if part.index is None else part.index)
+        # unsigned: an address before the part is very far behind it, and so outside as well
         return ~ahead.ult(part.size - size + 1) if part.size >= size else TRUE
 
     def offsets(self, size: int) -> Iterator[tuple[Term, int]]:
@@ -163,6 +164,7 @@ class Memory:
         self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
     ) -> Memory:
         """Return this memory where the bit is 1, else the other one."""
+        # what has ended on one way must not be used behind both: this refuses too much, never too little
         result = Memory(ended=self.ended | other.ended)
         for place in {**self.held, **other.held}:
             own, others = self.held.get(place, {}), other.held.get(place, {})
@@ -205,6 +207,7 @@ def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
     whole = cells.get(offset)
     if whole is not None and whole.size == size:
         return whole
+    # never written: some word, and ``written`` says that reading it means nothing
     if not _covers(cells, offset, size):
         return MemoryCell(const(0, 8 * size), size, FALSE)
     word, written = None, TRUE

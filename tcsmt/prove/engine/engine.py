@@ -175,6 +175,7 @@ class _Deciding:
     def refuse_an_empty_domain(self) -> None:
         """Refuse a domain without inputs: nothing differs there, and that says nothing."""
         question = self.question
+        # zeros are tried first: most domains hold them, and no solver is needed then
         if question.domain.value == 1 or _zeros_lie_in(question):
             return
         if self.proving.lemmas.prove(question.domain, self.proving.limit).holds:
@@ -191,6 +192,7 @@ class _Deciding:
         """Decide each case by itself, and last that none of them holds."""
         cases = self.question.cases
         proofs: list[Proof] = []
+        # the last case makes them exhaustive, whatever the question's own leave out
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
             proving = replace(self.proving, question=self.question.assuming(case), steps=[], derived=[])
             decision = replace(self, proving=proving).run()
@@ -232,6 +234,7 @@ class _Deciding:
         if self.stages is None:
             return None
         left, _ = self.question.sides
+        # what was merged is equal on the whole domain: this goal holds where the question's does
         self.rest = self.question.domain & left.trace.output.ne(self.stages.run(deep))
         return self.stages.witness
 

@@ -33,6 +33,7 @@ class Known:
         With these nodes free, so that terms of one kind need one lemma.
         """
         nodes = (*self.before, *_variable(free))
+        # facts about other words are left out, and the rest sorted: the lemma is the same in every block
         about = set(variables([cut(all_of([goal, *using]), nodes)]))
         facts = [fact for fact in conjuncts(self.facts) if about >= set(variables([cut(fact, nodes)]))]
         return (Close((*sorted(facts, key=lambda fact: fact.digest), *using), nodes),)
@@ -56,10 +57,12 @@ def same_steps(node: Term, left: Block, right: Block, grids: Grids, known: Known
     facts: list[Step] = [known.fact(~grids.otherwise, [~special])]
     for block in dict.fromkeys((high, low)):
         facts += _bounded(block, known)
+    # no other distance is possible: this is what makes the cases exhaustive
     outside = _only([~grids.otherwise, ~any_of(gaps)], left.result, right.result, high.top.term, low.top.term)
     cases = tuple(
         (gap, tuple(_Case(grids, distance, gap, known).steps())) for distance, gap in enumerate(gaps)
     )
+    # infinities and NaNs decide the result alone, so sums and exponents can be any words
     specials = known.refuted(differ, [special], *words)
     return Equal(node, left.result, (Cases(((special, specials),), (*facts, Cases(cases, outside))),))
 

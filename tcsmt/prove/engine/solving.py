@@ -162,9 +162,11 @@ class Solving:
             return self.proof("", goal, answer, answer.seconds)
         if answer.answer != "sat":
             return Unknown(reason=answer.reason, seconds=answer.seconds)
+        # a variable that the script has not cannot change the goal: any word of it will do
         values = {
             str(variable.data): answer.values.get(str(variable.data), 0) for variable in variables([goal])
         }
+        # nothing rests on the solver here: a model that the evaluator does not accept is no input
         if evaluate([goal], values) != [1]:
             reason = f"{answer.by} gave a model that does not replay"
             return Unknown(reason=reason, seconds=answer.seconds)
@@ -209,6 +211,7 @@ class Solving:
         """
         if answer.answer != "unsat":
             return answer
+        # an answer is bound to its text: one that went to another script would prove another goal
         if answer.script != digest(text):
             raise ValueError("an answer to another script")
         if not self.confirm:
@@ -220,6 +223,7 @@ class Solving:
                 self.confirming += second.seconds
                 if second.answer == "unsat":
                     return replace(answer, confirmed=second.by)
+                # both cannot be right: no verdict is safe, whichever of them errs
                 if second.answer == "sat":
                     raise Disagreement(f"solvers disagree: {answer.by} answers unsat, {second.by} sat")
                 doubts.append(second.reason)

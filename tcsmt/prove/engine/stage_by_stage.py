@@ -93,6 +93,7 @@ class StageByStage:
         proving, steps = self.proving, len(self.proving.steps)
         limit = proving.limit
         prefix = _prefix(ours[-1].block)
+        # results of earlier blocks are free but for what is known of them, so one lemma serves every block
         free = {word: var(f"chained {number}", word.width) for number, word in enumerate(self.multiples)}
         premise = all_of([proving.question.domain, *self.multiples.values()])
 
@@ -111,7 +112,7 @@ class StageByStage:
             return None if answer == "unknown" else answer == "sat"
 
         grids = same_result(left, right, premise, prove, satisfiable)
-        if grids is None:
+        if grids is None:  # the lemmas so far prove nothing without the one that failed
             del proving.steps[steps:]
             return False
         (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
@@ -148,6 +149,7 @@ class StageByStage:
                 using = (*self.facts, assuming, proving.question.domain if not freed else TRUE)
                 self.derived += _derived(left.term, right.term, theirs, paired, Close(using, tuple(freed)))
                 self.merged[right.term] = paired.replacement
+                # later stages are made of what the node has become, not of the node itself
                 if theirs is not right.term and theirs.value is None:
                     self.merged[theirs] = paired.replacement
                 if paired.fact is not TRUE:
@@ -187,6 +189,7 @@ class StageByStage:
     ) -> Proof | None:
         """Prove the last stages equal where all terms are zero, with every significand put to 0."""
         proving = self.proving
+        # sound where every term is zero: that a zero term has significand 0 was proved before
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
         free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
         follows = (Close((all_zero, ~wrong), free),)

@@ -70,6 +70,7 @@ def proved_form(model: Model) -> FloatForm | GroupForm | None:
     None.
     """
     form = float_form(model) or group_form(model)
+    # by both graphs: where the model or the form is another one now, the proof is about something else
     proved = form is not None and digests(model, form.result, form.guard) in _proved()
     return form if proved else None
 
@@ -119,6 +120,7 @@ def proved_block(model: Model) -> ProvedBlock | None:
     if isinstance(model.sum, CLast):
         whole = _with_last_addition(model, block, form)
         return None if whole is None else ProvedBlock(model, whole, tuple(range(model.k)), sums)
+    # terms are shared, so the same node is the same function: the chain needs no proof of its own
     if _chained(block, model, model.blocks) is not model.trace.output:
         return None
     return ProvedBlock(block, form, sum(sums, ()), sums)
@@ -173,7 +175,7 @@ def _with_last_addition(
     word, guard = zero, FALSE
     for lanes in model.blocks:
         word, own = substitute([form.result, form.guard], _of_block(block, model, lanes, word))
-        guard |= own
+        guard |= own  # where one block's form says nothing, nor does any that takes its result
     result, own = substitute([last.result, last.guard], {last.word: word, last.c: model.trace.c})
     return ComposedForm(result, guard | own)
 
