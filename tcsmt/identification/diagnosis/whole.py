@@ -39,15 +39,15 @@ def changed_result(sample: ResultSample) -> Iterator[Change]:
 def _addends(sample: ResultSample) -> Iterator[Change]:
     """C or the bias left out, added twice, or C times a number."""
     for text, term in sample.addends.items():
-        left_out, twice = ("c", "bias")[text != "C"], 2
-        for number, what in ((0, "left out"), (twice, "added twice")):
+        left_out, others = ("c", {}) if text == "C" else ("bias", {"bias": False})
+        for number, what in ((0, "left out"), (2, "added twice")):
             yield Change(
                 kind="addend",
                 what=f"{text} {what}",
                 cost=2 + number / 10,
                 expected=sample.exact + (number - 1) * term,
                 count=4,
-                ways=(Way(partial(_without, left_out), _without_bias if text != "C" else _as_it_is),)
+                ways=(Way(partial(_without, left_out), partial(_with_epilogue, others)),)
                 if number == 0
                 else (Way(partial(_twice, sample.recorded, left_out)),),
             )
@@ -184,10 +184,6 @@ def _simple(number: float, noise: float) -> float:
     return number
 
 
-def _as_it_is(kernel: Kernel) -> list[Kernel]:
-    return [kernel]
-
-
 def _without(name: str, inputs: SampledElements) -> SampledElements:
     return replace(inputs, c=None) if name == "c" else replace(inputs, bias=None)
 
@@ -198,10 +194,6 @@ def _twice(recorded: RecordedResult, name: str, inputs: SampledElements) -> Samp
     assert fmt is not None
     twice: dict[str, Any] = {name: add(fmt, words, words)}
     return replace(inputs, **twice)
-
-
-def _without_bias(kernel: Kernel) -> list[Kernel]:
-    return _with_epilogue({"bias": False}, kernel)
 
 
 def _with_epilogue(values: dict[str, Any], kernel: Kernel) -> list[Kernel]:

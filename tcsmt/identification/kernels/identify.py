@@ -198,7 +198,7 @@ def explain(
     """
     watch = watch or SearchControl()
     every = units_for(product.a_format, product.b_format) if units is None else of_one_function(units)
-    groups = [rows for rows in every if _takes_c(rows[0], product)]
+    groups = [rows for rows in every if product.c is None or rows[0].model.c_format == product.c_format]
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
     length = product.shape[2]
@@ -233,11 +233,6 @@ def explain(
 
 def _by_nearness(missed: NearMiss) -> tuple[int, float]:
     return missed.count, missed.far
-
-
-def _words(kernel: Kernel, product: Product) -> Array:
-    words: Array = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
-    return words
 
 
 def _regions(
@@ -356,14 +351,10 @@ def _against_all(kernel: Kernel, product: Product) -> NearMiss:
         missed = np.concatenate([product.missed(*pair) for pair in pairs])
         far = sum(product.far(*pair) * len(pair[1]) for pair in pairs) / len(places)
     else:
-        own = _words(kernel, product).reshape(-1)
+        own = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype).reshape(-1)
         missed, far = product.missed(own, places), product.far(own, places)
     shown = tuple((int(i), int(j)) for i, j in places[missed][:_ELEMENTS])
     return NearMiss(kernel, int(missed.sum()), product.d.size, shown, far)
-
-
-def _takes_c(row: Row, product: Product) -> bool:
-    return product.c is None or row.model.c_format == product.c_format
 
 
 def _columns(excluded: Sequence[int], count: int) -> list[int]:

@@ -90,7 +90,8 @@ def planned(
         proofs[pair], witness = _asked(*pair, length, solving)
         if witness is not None and len(search.inputs) < most:
             rows, columns = (
-                _row(witness, side, length, fmt) for side, fmt in zip("ab", formats, strict=True)
+                np.array([[witness[f"{side}{k}"] for k in range(length)]], unsigned(fmt))
+                for side, fmt in zip("ab", formats, strict=True)
             )
             search.take(rows, columns, most)
     together = [(first, second, proofs[first, second]) for first, second in search.together()]
@@ -160,11 +161,6 @@ def _words(fmt: AnyFormat, values: Array) -> Array:
     largest = float(fmt.largest_finite)
     clipped = np.clip(values, -largest, largest)
     return outside.converted(clipped.view(np.uint64), FORMATS["f64"], fmt, saturate=True)
-
-
-def _row(witness: Mapping[str, int], side: str, length: int, fmt: AnyFormat) -> Array:
-    """Return the words of one input's side."""
-    return np.array([[witness[f"{side}{k}"] for k in range(length)]], unsigned(fmt))
 
 
 def _asked(

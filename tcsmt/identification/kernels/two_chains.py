@@ -35,10 +35,11 @@ class TwoChains:
         first, second = (kernel.unit.model for kernel in self.kernels)
         alike = first.input_formats == second.input_formats
         left, right = self.first
-        return alike and np.array_equal(left.indices, right.indices) and self._same_start(left, right)
-
-    def _same_start(self, left: Link, right: Link) -> bool:
-        return int(left.operands.c[0]) == int(right.operands.c[0])
+        return bool(
+            alike
+            and np.array_equal(left.indices, right.indices)
+            and left.operands.c[0] == right.operands.c[0]
+        )
 
     @property
     def values(self) -> dict[str, int]:

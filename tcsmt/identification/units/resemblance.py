@@ -18,8 +18,7 @@ from tcsmt.identification.units.family import Family
 from tcsmt.identification.units.hypotheses import Hypotheses, Table, explaining
 from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
 from tcsmt.identification.units.ieee_questions import is_plain, plain
-from tcsmt.identification.units.integer_hypotheses import IntegerHypotheses
-from tcsmt.identification.units.kinds import FusedHypotheses, hypotheses_of, known
+from tcsmt.identification.units.kinds import FusedHypotheses, IntegerHypotheses, hypotheses_of, known
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, zero_words
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat

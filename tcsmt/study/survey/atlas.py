@@ -19,7 +19,7 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["Atlas", "Group", "groups", "run"]
+__all__ = ["Atlas", "Group", "groups", "run", "types_of"]
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,17 @@ class Group:
         return f"{self.types}, K = {self.k}"
 
 
+def types_of(model: Model) -> str:
+    """Return the names of the formats of D, A, B and C, with dots between them."""
+    return ".".join(f.name for f in (model.d_format, model.a_format, model.b_format, model.c_format))
+
+
 def groups(rows: Iterable[Row]) -> list[Group]:
     """Return the rows, by the words that they take and give; groups of one are there too."""
     table: dict[tuple[str, int], dict[Model, list[Row]]] = {}
     for row in rows:
         m = row.model
-        types = ".".join(f.name for f in (m.d_format, m.a_format, m.b_format, m.c_format))
+        types = types_of(m)
         if m.scale_format is not None:
             types += f".{m.scale_format.name}x{m.scales}"
         table.setdefault((types, m.k), {}).setdefault(m, []).append(row)

@@ -31,6 +31,7 @@ from tcsmt.prove.statements.domain_words import covers
 from tcsmt.prove.statements.finding import shown, witness_of
 from tcsmt.prove.statements.shared_inputs import chain
 from tcsmt.prove.statements.verdict import engine_digest
+from tcsmt.study.survey.atlas import types_of
 from tcsmt.study.survey.ladder import columns_in, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle
 from tcsmt.support.checkpoint import Checkpoint
@@ -121,16 +122,11 @@ def chained_groups(rows: Iterable[Row], types: Sequence[str], k: int | None = No
     """
     groups = []
     for wanted in types:
-        having = [row for row in rows if _types(row) == wanted]
+        having = [row for row in rows if types_of(row.model) == wanted]
         if not having:
             raise TcsmtError(f"no unit has the types {wanted}")
         groups.append(_group(wanted, having, k or lcm(*(row.model.k for row in having))))
     return groups
-
-
-def _types(row: Row) -> str:
-    m = row.model
-    return ".".join(f.name for f in (m.d_format, m.a_format, m.b_format, m.c_format))
 
 
 def _group(types: str, having: Sequence[Row], k: int) -> ChainedGroup:
@@ -278,7 +274,7 @@ def _group_json(atlas: ChainedAtlas, group: ChainedGroup, domains: Sequence[OnDo
         witness = smallest_witness(group, domains, first, second)
         if witness is not None:
             values, *words = witness
-            record["inputs"] = _inputs_json(group, values)
+            record["inputs"] = {n: shown(group.formats[n], word) for n, word in values.items() if word}
             results = zip((group.units[first], group.units[second]), words, strict=True)
             record["results"] = [
                 {"side": unit.name, **shown(unit.rows[0].model.d_format, word)} for unit, word in results
@@ -297,7 +293,12 @@ def _group_json(atlas: ChainedAtlas, group: ChainedGroup, domains: Sequence[OnDo
                 "domain": str(here.domain),
                 "equal": [members for members in _classes(here) if len(members) > 1],
                 "separating": [
-                    {"inputs": _words_json(group, values), "words": [hexadecimal(word) for word in words]}
+                    {
+                        "inputs": {
+                            name: group.formats[name].hex(word) for name, word in values.items() if word
+                        },
+                        "words": [hexadecimal(word) for word in words],
+                    }
                     for values, words in zip(here.inputs, here.words, strict=True)
                 ],
                 "proofs": [
@@ -316,14 +317,6 @@ def _classes(here: OnDomain) -> list[list[int]]:
     for number, root in enumerate(here.joined):
         table.setdefault(root, []).append(number)
     return list(table.values())
-
-
-def _words_json(group: ChainedGroup, values: Values) -> dict[str, str]:
-    return {name: group.formats[name].hex(word) for name, word in values.items() if word}
-
-
-def _inputs_json(group: ChainedGroup, values: Values) -> dict[str, dict[str, str]]:
-    return {name: shown(group.formats[name], word) for name, word in values.items() if word}
 
 
 # --- the run ------------------------------------------------------------------------------------
