@@ -14,6 +14,7 @@ import numpy as np
 from tcsmt.compose.programs.outside import add, converted, multiplied_and_added
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
 from tcsmt.identification.kernels.tree_order import levels
+from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
@@ -152,11 +153,9 @@ def random_words(
 
 
 def _random(fmt: Format, shape: tuple[int, int], spread: int, rng: np.random.Generator) -> Array:
-    exponent = rng.integers(-spread, spread + 1, shape) + fmt.bias
+    field = rng.integers(-spread, spread + 1, shape) + fmt.bias
     fraction = rng.integers(0, 1 << fmt.fraction_bits, shape)
-    sign = rng.integers(0, 2, shape)
-    stored = (exponent << fmt.fraction_bits | fraction) << fmt.ignored_low_bits
-    return (stored | sign << fmt.sign_bit).astype(unsigned(fmt))
+    return from_fields(fmt, rng.integers(0, 2, shape), field, fraction).astype(unsigned(fmt))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import Trace
@@ -88,9 +89,9 @@ def _put_special_words(
             ones = (1 << fmt.fraction_bits) - 1
             drawn = rng.integers(0, ones, count, dtype=np.uint64, endpoint=True)
             fraction = np.choose(rng.integers(0, 3, count), [np.zeros_like(drawn), drawn, drawn | 1])
-            top = np.uint64(((1 << fmt.exponent_bits) - 1) << fmt.fraction_bits)
-            sign = rng.integers(0, 2, count, dtype=np.uint64) << np.uint64(fmt.sign_bit) if fmt.signed else 0
-            words = (sign | ((top | fraction) << np.uint64(fmt.ignored_low_bits))).astype(columns[name].dtype)
+            top = np.full(count, (1 << fmt.exponent_bits) - 1)
+            sign = rng.integers(0, 2, count, dtype=np.uint64) if fmt.signed else np.zeros_like(drawn)
+            words = from_fields(fmt, sign, top, fraction).astype(columns[name].dtype)
             columns[name] = np.where(place == number, words, columns[name])
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import to_word
@@ -77,7 +79,8 @@ def _special(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Genera
     columns = {}
     for name, fmt in formats.items():
         words = _special_words(fmt)
-        usual = rng.choice([0, _one(fmt)], count).astype(np.uint64)
+        one = 1 if isinstance(fmt, IntegerFormat) else to_word(fmt, "1")
+        usual = rng.choice([0, one], count).astype(np.uint64)
         columns[name] = np.where(rng.random(count) < share, rng.choice(words, count), usual)
     return columns
 
@@ -88,21 +91,9 @@ def _special_words(fmt: AnyFormat) -> Array:
         return np.array([fmt.word_of_count(n) for n in (fmt.low, fmt.high, 0, 1)], np.uint64)
     fmt = float_format(fmt)
     ones, top = (1 << fmt.fraction_bits) - 1, (1 << fmt.exponent_bits) - 1
-    fields = {0, 1, fmt.bias, fmt.largest_finite_field, top}
-    low = fmt.ignored_low_bits
-    return np.array(
-        [
-            (sign << fmt.sign_bit if fmt.signed else 0) | (field << fmt.fraction_bits | fraction) << low
-            for sign in (0, 1)
-            for field in sorted(fields)
-            for fraction in sorted({0, 1 & ones, ones // 2 + 1 & ones, ones})
-        ],
-        np.uint64,
-    )
-
-
-def _one(fmt: AnyFormat) -> int:
-    return 1 if isinstance(fmt, IntegerFormat) else to_word(fmt, "1")
+    fields = sorted({0, 1, fmt.bias, fmt.largest_finite_field, top})
+    fractions = sorted({0, 1 & ones, ones // 2 + 1 & ones, ones})
+    return from_fields(fmt, *np.array([*product((0, 1), fields, fractions)], np.uint64).T)
 
 
 # --- Test vectors --------------------------------------------------------------------------------
