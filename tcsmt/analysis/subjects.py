@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.subject import EmulationSubject
-from tcsmt.analysis.exactness.recipes import AlgorithmSubject
+from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.search import Subject, UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
+from tcsmt.compose.programs.model import ProgramModel
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.matrix_units.catalogue import Row
@@ -20,7 +21,9 @@ def subject_named(chain: StepwiseProof, algorithm: str, row: Row) -> Subject:
     Raises :class:`.TcsmtError` for unknown names, and where the unit does not take the algorithm.
     """
     if not algorithm:
+        if isinstance(row.model, ProgramModel):
+            return ProgramSubject.of_model(chain, row.model)
         return UnitSubject(ExactUnit(chain, row.model))
     if is_emulation(algorithm):
         return EmulationSubject(chain, emulation_named(algorithm, row)[0])
-    return AlgorithmSubject(chain, algorithm_named(algorithm, row)[0])
+    return ProgramSubject.of_algorithm(chain, algorithm_named(algorithm, row)[0])

@@ -87,9 +87,9 @@ class _Kernel:
             self.without_negative_zero()
             program = Schedule(self.unit.unit, self.reduction).sums(self.k, c=True)
             words = (of_a,), (of_b,)
-            rules = LatticeRules(self.unit.chain, lambda low, high: self.unit)
+            rules = LatticeRules(self.unit.chain, lambda unit, low, high: self.unit)
             result = read(program, rules, {"A": words[0], "B": words[1], "c": {}})
-            rules.require_all(result, *words, self.k)
+            rules.require_all(result, self.k)
         except (Inexact, Unbounded) as why:
             return str(why)
         return ""

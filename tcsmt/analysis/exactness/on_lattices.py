@@ -38,16 +38,17 @@ Chains: TypeAlias = Mapping[int, Fraction]
 class LatticeRules:
     """The rules of each step on what its value is a sum of. C is zero.
 
-    proof: has the lemmas. unit_for: a unit whose operands have exponents from and to these. words_of:
-    where the words of an operand lie. Raises :class:`.Inexact` where a step is not proved to be exact.
+    proof: has the lemmas. unit_for: a unit whose operands have exponents from and to these. words_of: where
+    the words of an operand lie. Raises :class:`.Inexact` where a step is not proved to be exact.
     """
 
     proof: StepwiseProof
-    unit_for: Callable[[int, int], ExactUnit]
+    unit_for: Callable[[Model, int, int], ExactUnit]
     words_of: Callable[[Split, Words], Words] = lambda split, words: words
     scale: int = 0
     sums: list[Lattice] = field(default_factory=list)
     runs: list[Sequence[ProductRun]] = field(default_factory=list)
+    operands: dict[int, tuple[Words, Words]] = field(default_factory=dict)
 
     def split(self, x: Words, *, split: Split) -> Words:
         """Return where each word lies."""
@@ -59,9 +60,9 @@ class LatticeRules:
     ) -> Chains:
         """Return the exact sum. Of instructions that are alike, the last one's partial sum is the largest."""
         live = [x for x in (*a, *b) if not x.zero]
-        exact = self.unit_for(
-            min((x.last for x in live), default=0), max((x.leading for x in live), default=0)
-        )
+        low = min((x.last for x in live), default=0)
+        exact = self.unit_for(unit, low, max((x.leading for x in live), default=0))
+        self.operands[len(self.sums)] = a, b
         start = self.lattice(c or {})
         own, last = ZERO, dict[tuple[tuple[int, int], int], Lattice]()
         for run in runs:
@@ -104,9 +105,13 @@ class LatticeRules:
         return {number: -factor for number, factor in x.items()}
 
     def convert(
-        self, x: Chains, *, source: Format, target: Format, rounding: Rounding, saturate: bool
-    ) -> Chains:
-        """x, where the format has it."""
+        self, x: Chains | Words, *, source: Format, target: Format, rounding: Rounding, saturate: bool
+    ) -> Chains | Words:
+        """x, where the format has it; of an operand, each of its numbers."""
+        if isinstance(x, tuple):
+            for lattice in x:
+                require_held(target, lattice, "an operand")
+            return x
         self._require(target, x)
         return x
 
@@ -118,25 +123,22 @@ class LatticeRules:
         else:
             require_held(float_format(fmt), whole, "a sum outside the unit")
 
-    def require_all(self, result: Chains, a: Words, b: Words, length: int) -> None:
-        """Refuse a result that is not the sum of all products, each of them once.
-
-        a, b: where the words lie, as the unit takes them.
-        """
+    def require_all(self, result: Chains, length: int) -> None:
+        """Refuse a result that is not the sum of all products, each of them once. length: K."""
         counts: dict[tuple[int, int], np.ndarray[tuple[int], np.dtype[np.int64]]] = {}
+        live: set[tuple[int, int]] = {(0, 0)}
         for number, factor in result.items():
+            a, b = self.operands[number]
+            live |= {(i, j) for i, x in enumerate(a) for j, y in enumerate(b) if not (x.zero or y.zero)}
             for run in self.runs[number]:
                 i, j = words = run.words or (0, 0)
                 if factor != Fraction(1, 2 ** (self.scale * (i + j))):
                     raise Inexact(f"the product of words {i} and {j} is multiplied by {factor}")
                 found = counts.setdefault(words, np.zeros(length, np.int64))
                 np.add.at(found, np.asarray(run.indices), 1)
-        for i, x in enumerate(a):
-            for j, y in enumerate(b):
-                if x.zero or y.zero:
-                    continue
-                if (i, j) not in counts:
-                    raise Inexact(f"the product of words {i} and {j} is left out")
-                if (wrong := np.flatnonzero(counts[i, j] != 1)).size:
-                    at = int(wrong[0])
-                    raise Inexact(f"of words {i} and {j}, product {at} is added {counts[i, j][at]} times")
+        for i, j in sorted(live):
+            if (i, j) not in counts:
+                raise Inexact(f"the product of words {i} and {j} is left out")
+            if (wrong := np.flatnonzero(counts[i, j] != 1)).size:
+                at = int(wrong[0])
+                raise Inexact(f"of words {i} and {j}, product {at} is added {counts[i, j][at]} times")

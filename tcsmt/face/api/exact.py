@@ -13,6 +13,7 @@ from tcsmt.analysis.exactness.largest import exact as exact_of
 from tcsmt.analysis.exactness.lattice import missing_integer
 from tcsmt.analysis.exactness.search import Inputs
 from tcsmt.analysis.subjects import subject_named
+from tcsmt.compose.programs.model import ProgramModel
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.face.api.units import UnitLike, side_of
@@ -155,6 +156,8 @@ def exact(
         row = emulation_named(algorithm, where)[1]
     else:
         row = algorithm_named(algorithm, where)[1] if algorithm else side_of(unit).row
+    if options.certificate is not None and isinstance(row.model, ProgramModel):
+        raise TcsmtError("certificates of exact kernels and programs are not written")
     solving = Solving(options)
     chain = StepwiseProof(solving)
     asked = subject_named(chain, algorithm, row)

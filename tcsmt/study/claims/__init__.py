@@ -16,7 +16,7 @@ from typing import Any
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.largest import Exactness, exact
-from tcsmt.analysis.exactness.recipes import AlgorithmSubject
+from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.search import Subject, UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.recipes.named import algorithm_named
@@ -204,7 +204,7 @@ def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> 
     chain = StepwiseProof(solving)
     subject: Subject = UnitSubject(ExactUnit(chain, claim.row.model))
     if claim.algorithm:
-        subject = AlgorithmSubject(chain, algorithm_named(claim.algorithm, claim.row)[0])
+        subject = ProgramSubject.of_algorithm(chain, algorithm_named(claim.algorithm, claim.row)[0])
     result = exact(subject, chain, integers=limit)
     if result.k >= k:
         return Judgement(claim, "confirmed", f"proved: up to K = {result.k}", exactness=result)

@@ -33,11 +33,11 @@ def read_with(parts: list[tuple[Indices, int]], limit: int = 8, out: str = "") -
     if out:
         total = build.convert(total, FORMATS[out])
     proof = StepwiseProof(Solving())
-    rules = LatticeRules(proof, lambda low, high: ExactUnit(proof, UNIT))
+    rules = LatticeRules(proof, lambda unit, low, high: ExactUnit(proof, unit))
     words = (integers_up_to(F16, limit),)
     try:
         result = read(build.program(total), rules, {"A": words, "B": words})
-        rules.require_all(result, words, words, K)
+        rules.require_all(result, K)
     except Inexact as why:
         return str(why)
     return ""
@@ -70,7 +70,7 @@ def test_a_step_without_a_rule_is_refused() -> None:
     program = build.program(build.multiply_add(F32, x, x, x))
     proof = StepwiseProof(Solving())
     with pytest.raises(NoRule, match="multiply_add"):
-        read(program, LatticeRules(proof, lambda low, high: ExactUnit(proof, UNIT)), {"c": {}})
+        read(program, LatticeRules(proof, lambda unit, low, high: ExactUnit(proof, unit)), {"c": {}})
 
 
 def test_lattices_times_powers_of_two() -> None:
