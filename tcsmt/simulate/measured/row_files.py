@@ -14,6 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -68,8 +69,7 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: s
     Returns words: a, b of shape (rows, k), c of (rows,), scales of (rows, scales), unsigned integers of the
     formats' sizes. Raises :class:`.TcsmtError`, also for a file without rows.
     """
-    read = _READERS[choose("suffix of an input file", _suffix(path), _READERS)]
-    inputs = read(path, model, rounded, operand_rule(operands))
+    inputs = _format(path).inputs(path, model, rounded, operand_rule(operands))
     if not len(inputs.c):
         raise TcsmtError(f"{path} has no rows")
     return inputs
@@ -91,21 +91,16 @@ def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "
 
     inputs: words as :func:`read_rows` returns them. d: words of shape (rows,). name: of the unit.
     """
-    return _WRITERS[choose("suffix of an output file", suffix, _WRITERS)](model, inputs, d, name)
+    writers = {suffix: one.content for suffix, one in _FORMATS.items() if one.content is not None}
+    return writers[choose("suffix of an output file", suffix, writers)](model, inputs, d, name)
 
 
 def model_named_in(path: Path) -> str:
-    """Return the model that a file of :func:`write_rows`, but of JSON, says its results are of; empty: none.
+    """Return the model that a file of :func:`write_rows` says its results are of; empty: none.
 
-    Raises :class:`.TcsmtError`, also where a CSV file names several.
+    Raises :class:`.TcsmtError`, also where it names several.
     """
-    suffix = _suffix(path)
-    if suffix == ".npz":
-        names = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
-    elif suffix in word_files.SUFFIXES:
-        return word_files.named(_text(path))
-    else:
-        names = {row.get("model", "") for _, row in _csv_rows(path)[1]}
+    names = _format(path).units(path)
     if len(names) > 1:
         raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(names))}")
     return names.pop() if names else ""
@@ -117,24 +112,7 @@ def read_results(path: Path, model: Model) -> Array:
 
     Returns an array of shape (rows,) and of ``unsigned(model.d_format)``. Raises :class:`.TcsmtError`.
     """
-    fmt, suffix = model.d_format, _suffix(path)
-    if suffix == ".npz":
-        arrays = read_npz(path)
-        if "d" not in arrays:
-            raise TcsmtError(f"{path}: array d is missing")
-        array = arrays["d"]
-        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
-            array = array.view(unsigned(fmt))
-        return to_words(fmt, array, f"{path}: d")
-    if suffix in word_files.SUFFIXES:
-        rows = word_files.rows_of_text(str(path), suffix, _text(path), model)
-        if rows and len(rows[0][1]) == len(model.input_names):
-            raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
-        return np.array([row[-1] for _, row in rows], unsigned(fmt))
-    header, lines = _csv_rows(path)
-    if "d" not in header:
-        raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
-    return np.array([word_at(f"{path}:{line}: d", fmt, row["d"]) for line, row in lines], unsigned(fmt))
+    return _format(path).results(path, model)
 
 
 def line_of_row(path: Path, row: int) -> int:
@@ -306,6 +284,10 @@ def _suffix(path: Path) -> str:
     return uncompressed(path).suffix.lower()
 
 
+def _format(path: Path) -> _RowFormat:
+    return _FORMATS[choose("suffix of an input file", _suffix(path), _FORMATS)]
+
+
 def _text(path: Path, what: str = "") -> str:
     try:
         return read_bytes(path).decode("utf-8-sig")
@@ -347,6 +329,16 @@ def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Roundin
     return _inputs(model, [row(f"{path}: rows[{i}]", record) for i, record in enumerate(rows)])
 
 
+def _json_units(path: Path) -> set[str]:
+    data = read_json(path) if _suffix(path) == ".json" else None
+    name = data.get("model") if isinstance(data, dict) else None
+    return {name} if isinstance(name, str) else set()
+
+
+def _no_results(path: Path, model: Model) -> Array:
+    raise TcsmtError(f"{path}: results in JSON are read as a data set")
+
+
 def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     header, lines = _csv_rows(path)
     names, formats = model.input_names, model.input_formats
@@ -369,6 +361,17 @@ def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding
     return _inputs(model, [words(line, row) for line, row in lines])
 
 
+def _csv_units(path: Path) -> set[str]:
+    return {row.get("model", "") for _, row in _csv_rows(path)[1]}
+
+
+def _csv_results(path: Path, model: Model) -> Array:
+    fmt, (header, lines) = model.d_format, _csv_rows(path)
+    if "d" not in header:
+        raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
+    return np.array([word_at(f"{path}:{line}: d", fmt, row["d"]) for line, row in lines], unsigned(fmt))
+
+
 def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     formats = model.operand_formats.named
     arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
@@ -386,6 +389,20 @@ def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding
     }
     shapes |= {"a": (None, model.k), "c": (rows,)}
     return Operands(**{name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
+
+
+def _npz_units(path: Path) -> set[str]:
+    return {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+
+
+def _npz_results(path: Path, model: Model) -> Array:
+    fmt, arrays = model.d_format, read_npz(path)
+    if "d" not in arrays:
+        raise TcsmtError(f"{path}: array d is missing")
+    array = arrays["d"]
+    if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+        array = array.view(unsigned(fmt))
+    return to_words(fmt, array, f"{path}: d")
 
 
 def _texts(fmt: AnyFormat, words: Array) -> Any:
@@ -431,9 +448,23 @@ def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     return content.getvalue()
 
 
+def _word_rows(path: Path, model: Model) -> list[tuple[int, list[int]]]:
+    return word_files.rows_of_text(str(path), _suffix(path), _text(path), model)
+
+
 def _read_words(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
-    rows = word_files.rows_of_text(str(path), _suffix(path), _text(path), model)
-    return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
+    return _inputs(model, [words[: len(model.input_names)] for _, words in _word_rows(path, model)])
+
+
+def _word_units(path: Path) -> set[str]:
+    return {word_files.named(_text(path))}
+
+
+def _word_results(path: Path, model: Model) -> Array:
+    rows = _word_rows(path, model)
+    if rows and len(rows[0][1]) == len(model.input_names):
+        raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
+    return np.array([row[-1] for _, row in rows], unsigned(model.d_format))
 
 
 def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[..., bytes]:
@@ -444,18 +475,25 @@ def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[...,
     return written
 
 
-_READERS = {
-    ".json": _read_json,
-    ".jsonl": _read_json,
-    ".csv": _read_csv,
-    ".npz": _read_npz,
-    ".hex": _read_words,
-    ".mem": _read_words,
-}
-_WRITERS = {
-    ".json": _json,
-    ".csv": _csv,
-    ".npz": _npz,
-    ".hex": _words(word_files.as_hex),
-    ".mem": _words(word_files.as_readmemh),
+@dataclass(frozen=True)
+class _RowFormat:
+    """How files of a suffix hold rows.
+
+    inputs: the words of rows. units: the names of units that results are said to be of. results: the words of
+    D. content: what is written; None: such files are only read.
+    """
+
+    inputs: Callable[[Path, Model, Told | None, Rounding | None], Words]
+    units: Callable[[Path], set[str]]
+    results: Callable[[Path, Model], Array]
+    content: Callable[[Model, Words, Array, str], bytes] | None = None
+
+
+_FORMATS = {
+    ".json": _RowFormat(_read_json, _json_units, _no_results, _json),
+    ".jsonl": _RowFormat(_read_json, _json_units, _no_results),
+    ".csv": _RowFormat(_read_csv, _csv_units, _csv_results, _csv),
+    ".npz": _RowFormat(_read_npz, _npz_units, _npz_results, _npz),
+    ".hex": _RowFormat(_read_words, _word_units, _word_results, _words(word_files.as_hex)),
+    ".mem": _RowFormat(_read_words, _word_units, _word_results, _words(word_files.as_readmemh)),
 }

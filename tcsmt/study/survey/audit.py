@@ -130,13 +130,8 @@ def _is_data(path: Path) -> bool:
 
 
 def _named_in(path: Path) -> Row:
-    suffix = uncompressed(path).suffix.lower()
-    if suffix in (".json", ".jsonl"):
-        data = read_json(path) if suffix == ".json" else None
-        name = data.get("model") if isinstance(data, dict) else None
-    else:
-        name = model_named_in(path)
-    if not isinstance(name, str) or not name:
+    name = model_named_in(path)
+    if not name:
         raise TcsmtError(f"{path} does not say which unit its vectors are for: give --model")
     return resolve(name).row
 
