@@ -100,8 +100,8 @@ class MachineCode:
         source = None if block is None else FloatColumns.of(block)
         if block is None or source is None:
             return None
-        own = self if block.model == self._model else MachineCode(block.model)
-        return FloatColumnCode(source, block.model.k, block.lanes, lambda: own._columns_by_integers)
+        code = self if block.model == self._model else MachineCode(block.model)
+        return FloatColumnCode(source, block.model.k, block.lanes, lambda: code._columns_by_integers)
 
 
 class RowCode:
@@ -123,24 +123,24 @@ class RowCode:
         ]
         count = len(arrays[0])
         result = np.empty(count, dtype=self._output)
-        whole = count - count % self._width
-        share = -(-whole // threads_in_use()) if whole > _SHARE else max(whole, 1)
+        full = count - count % self._width
+        share = -(-full // threads_in_use()) if full > _SHARE else max(full, 1)
         share += -share % self._width
 
         def part(start: int) -> None:
-            rows = slice(start, min(start + share, whole))
+            rows = slice(start, min(start + share, full))
             self._run([array[rows] for array in arrays], result[rows])
 
-        in_threads(part, range(0, whole, share))
-        if whole < count:
+        in_threads(part, range(0, full, share))
+        if full < count:
             tail = np.empty(self._width, dtype=self._output)
             padded = []
             for array in arrays:
                 rest = np.zeros((self._width, *array.shape[1:]), dtype=array.dtype)
-                rest[: count - whole] = array[whole:]
+                rest[: count - full] = array[full:]
                 padded.append(rest)
             self._run(padded, tail)
-            result[whole:] = tail[: count - whole]
+            result[full:] = tail[: count - full]
         return result
 
     def _run(self, arrays: Sequence[Array], result: Array) -> None:

@@ -312,8 +312,8 @@ def _over_lanes(
     replaced: dict[Term, Term] = {}
     depth: dict[Term, int] = {}
     for node in operands_first(roots):
-        whole = node.op == "add" and node.width in (16, 32, 64)
-        if not (whole or node.op == "umax") or len(node.args) <= _FEW_LANES:
+        is_addition = node.op == "add" and node.width in (16, 32, 64)
+        if not (is_addition or node.op == "umax") or len(node.args) <= _FEW_LANES:
             continue
         args = _alike(substitute(node.args, replaced), sources)
         if args is not None:
@@ -332,9 +332,9 @@ def _alike(args: Sequence[Term], sources: Mapping[Term, _Prepared]) -> list[Term
     """
     by_lane: dict[int, Term] = {}
     for arg in args:
-        own = {sources[term].lane for term in operands_first([arg]) if term in sources}
-        if len(own) == 1:
-            by_lane[own.pop()] = arg
+        lanes = {sources[term].lane for term in operands_first([arg]) if term in sources}
+        if len(lanes) == 1:
+            by_lane[lanes.pop()] = arg
     ordered = sorted(by_lane)
     if len(ordered) != len(args) or len(set(np.diff(ordered))) != 1:
         return None

@@ -284,9 +284,9 @@ class AnswerLog(LockedFile):
             place = start + length
 
     def _key(self, question: bytes) -> bytes:
-        whole = self._about.copy()
-        whole.update(question)
-        return whole.digest()
+        state = self._about.copy()
+        state.update(question)
+        return state.digest()
 
     def get(self, question: bytes) -> bytes | None:
         """Return the answer, if there is one."""

@@ -58,8 +58,8 @@ class Conversation:
                 begun = time.monotonic()
                 events = ready.select(timeout)
                 if not events and time.monotonic() - begun >= timeout:
-                    told = f" ({len(answer)} of {wanted} bytes came)" if answer else ""
-                    raise ConversationEnded(f"{self.name}: no answer within {timeout:g} s{told}")
+                    progress = f" ({len(answer)} of {wanted} bytes came)" if answer else ""
+                    raise ConversationEnded(f"{self.name}: no answer within {timeout:g} s{progress}")
                 for key, _ in events:
                     if key.fileobj is child.stdout:
                         more = child.stdout.read(_CHUNK)

@@ -110,28 +110,28 @@ def cover(sets: Sequence[int]) -> Cover:
 
     Of equal sets the first is taken. The same sets give the same choice.
     """
-    whole = 0
+    all_elements = 0
     for members in sets:
-        whole |= members
+        all_elements |= members
     distinct: dict[int, int] = {}
     for number, members in enumerate(sets):
         distinct.setdefault(members, number)
     if len(distinct) > _MOST:
-        return Cover(sorted(_greedy(sets, list(distinct.values()), whole)), False)
+        return Cover(sorted(_greedy(sets, list(distinct.values()), all_elements)), False)
     useful = _maximal(distinct)
-    greedy = sorted(_greedy(sets, useful, whole))
+    greedy = sorted(_greedy(sets, useful, all_elements))
     if len(greedy) <= 1:
         return Cover(greedy, True)
-    best, sure = _minimum(sets, useful, whole, len(greedy))
+    best, sure = _minimum(sets, useful, all_elements, len(greedy))
     return Cover(sorted(best or greedy), sure)
 
 
 def decisive_first(sets: Sequence[int], chosen: Sequence[int]) -> list[int]:
     """Return the numbers of the chosen sets, of which none is covered by the others, in greedy order."""
-    whole = 0
+    all_elements = 0
     for number in chosen:
-        whole |= sets[number]
-    return _greedy(sets, chosen, whole)
+        all_elements |= sets[number]
+    return _greedy(sets, chosen, all_elements)
 
 
 def _maximal(distinct: Mapping[int, int]) -> list[int]:

@@ -31,15 +31,15 @@ def digest_of_sources(*rooms: str) -> str:
     Of the text: a changed comment gives another digest, and what rests on it is computed again.
     """
     package = Path(__file__).parents[1]
-    made = blake2b(digest_size=16)
+    state = blake2b(digest_size=16)
     for room in rooms:
         found = (path for path in (package / room).rglob("*") if path.suffix in _SUFFIXES)
         files = sorted(found) or [package / f"{room}.py"]
         for file in files:
             content = file.read_bytes()
             name = file.relative_to(package).as_posix()
-            made.update(f"{name} {len(content)}\n".encode() + content)
-    return made.hexdigest()
+            state.update(f"{name} {len(content)}\n".encode() + content)
+    return state.hexdigest()
 
 
 #: The package that this module is of.
@@ -59,8 +59,8 @@ def fingerprint(function: Any) -> str | None:
     None where something is not known: an object that is no plain function, one that holds other objects than
     plain values, functions and modules, or files that cannot be read.
     """
-    digest, whole = _digest(function)
-    return digest if whole else None
+    digest, is_complete = _digest(function)
+    return digest if is_complete else None
 
 
 def fingerprint_so_far(function: Any) -> str:
@@ -81,27 +81,27 @@ def fingerprint_of_command(command: str) -> str:
         words = shlex.split(command)
     except ValueError as error:
         raise TcsmtError(f"--command {command}: {error}") from None
-    made = hashlib.sha256()
+    state = hashlib.sha256()
     for number, word in enumerate(words):
         path = Path(shutil.which(word) or word) if number == 0 else Path(word)
-        made.update(f"{word}\0".encode(errors="surrogateescape"))
+        state.update(f"{word}\0".encode(errors="surrogateescape"))
         try:
             with path.open("rb") as file:
-                made.update(hashlib.file_digest(file, "sha256").digest())
+                state.update(hashlib.file_digest(file, "sha256").digest())
         except (OSError, ValueError):  # an option, say
             continue
-    return made.hexdigest()
+    return state.hexdigest()
 
 
 def _digest(function: Any) -> tuple[str, bool]:
     """Return a digest of the marks that are known, and whether these are all."""
-    made = hashlib.sha256(f"{sys.version} {_tree_state(_PACKAGE)}".encode())
+    state = hashlib.sha256(f"{sys.version} {_tree_state(_PACKAGE)}".encode())
     try:
         for mark in _marks(function, set()):
-            made.update(mark + b"\0")
+            state.update(mark + b"\0")
     except (_Unknown, AttributeError, KeyError, OSError, SyntaxError, ValueError):
-        return made.hexdigest(), False
-    return made.hexdigest(), True
+        return state.hexdigest(), False
+    return state.hexdigest(), True
 
 
 def _marks(function: Any, seen: set[int]) -> Iterator[bytes]:
@@ -184,8 +184,8 @@ def _imported(name: str, path: Path, content: bytes) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
-            whole = resolve_name(base, package) if node.level else base
-            names |= {whole, *(f"{whole}.{alias.name}" for alias in node.names)}
+            module = resolve_name(base, package) if node.level else base
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return names | {each.rsplit(".", count)[0] for each in names for count in range(1, each.count(".") + 1)}
 
 

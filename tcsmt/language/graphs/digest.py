@@ -29,12 +29,12 @@ def digest_of_graph(*roots: Term) -> str:
 
 def digest_of_texts(texts: Iterable[str]) -> str:
     """Return the digest of texts, in this order, such as digests of the parts of something larger."""
-    made = blake2b(digest_size=_SIZE)
+    state = blake2b(digest_size=_SIZE)
     for text in texts:
         content = text.encode()
-        made.update(b"%d:" % len(content))
-        made.update(content)
-    return made.hexdigest()
+        state.update(b"%d:" % len(content))
+        state.update(content)
+    return state.hexdigest()
 
 
 def _of(root: Term) -> bytes:

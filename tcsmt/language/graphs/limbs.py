@@ -36,8 +36,8 @@ def fitted(roots: Sequence[Term], native: Callable[[str], bool], limb: int = LIM
     """Return the limbs of each root, in a graph without wider words and without macros that are not
     native.
     """
-    kept = expand(roots, lambda name: native(name) or name.startswith(_LEADING))
-    limbs = split(kept, limb)
+    expanded = expand(roots, lambda name: native(name) or name.startswith(_LEADING))
+    limbs = split(expanded, limb)
     if all(native(f"{start}{limb}") for start in _LEADING):
         return limbs  # no macro is left that is not native
     flat = iter(expand([part for root in limbs for part in root], native))
@@ -82,8 +82,8 @@ class _Splitter:
 
     def widths(self, width: int) -> list[int]:
         """Return the widths of the limbs of a word."""
-        whole, rest = divmod(width, self.limb)
-        return [self.limb] * whole + ([rest] if rest else [])
+        full, rest = divmod(width, self.limb)
+        return [self.limb] * full + ([rest] if rest else [])
 
     def zeros(self, width: int) -> Limbs:
         """Return the word 0."""
@@ -163,9 +163,9 @@ class _Splitter:
                     columns[place + 1].append(product[self.limb - 1 : half].zext(self.limb))
         result, carry = [], const(0, self.limb)
         for column in columns:
-            whole = total(carry, *column)
-            result.append(whole[half - 1 : 0])
-            carry = whole[self.limb - 1 : half].zext(self.limb)
+            column_sum = total(carry, *column)
+            result.append(column_sum[half - 1 : 0])
+            carry = column_sum[self.limb - 1 : half].zext(self.limb)
         return self.slice(self.cut(result), node.width - 1, 0)
 
     def eq(self, node: Term, args: Sequence[Limbs]) -> Limbs:
@@ -332,9 +332,9 @@ def _sum(x: Limbs, y: Limbs, carry: Term) -> Limbs:
     result: Limbs = []
     for a, b in zip(x, y, strict=True):
         half = a + b
-        whole = half + carry.zext(a.width)
-        carry = half.ult(a) | whole.ult(half)
-        result.append(whole)
+        column_sum = half + carry.zext(a.width)
+        carry = half.ult(a) | column_sum.ult(half)
+        result.append(column_sum)
     return result
 
 

@@ -203,8 +203,8 @@ class _Values:
 def read_btor2(text: str, file: str) -> Btor2File:
     """Return the nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
     lines = _Lines()
-    for number, whole in enumerate(text.splitlines(), 1):
-        words, source = _split(whole)
+    for number, line_text in enumerate(text.splitlines(), 1):
+        words, source = _split(line_text)
         if not words:
             continue
         try:
@@ -215,7 +215,7 @@ def read_btor2(text: str, file: str) -> Btor2File:
         except (ValueError, IndexError, KeyError) as why:
             if isinstance(why, TcsmtError):
                 raise
-            raise TcsmtError(f"{file}:{number}: not BTOR2: {whole.strip()[:60]!r}") from None
+            raise TcsmtError(f"{file}:{number}: not BTOR2: {line_text.strip()[:60]!r}") from None
     if not lines.nodes:
         raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
     named: dict[str, Btor2Line] = {}

@@ -24,8 +24,8 @@ def joined(high: Term, low: Term) -> Term:
     if high.op == first.op == "extract" and high.args == first.args:
         (top, start), (end, last) = _bounds(high), _bounds(first)
         if start == end + 1:
-            whole = high.args[0][top:last]
-            return whole if rest is None else whole.concat(rest)
+            extract = high.args[0][top:last]
+            return extract if rest is None else extract.concat(rest)
     return high.concat(low)
 
 
@@ -34,9 +34,9 @@ def summed(left: Term, right: Term, *, alone: tuple[bool, bool]) -> Term:
 
     alone: whether each of the two is used here alone.
     """
-    whole = left + right  # which sees that they are of one width
+    result = left + right  # which sees that they are of one width
     if left.value is not None or right.value is not None:
-        return whole
+        return result
     words = zip((left, right), alone, strict=True)
     return total(*(part for word, once in words for part in (apart("add", word) if once else (word,))))
 

@@ -86,7 +86,10 @@ class Program:
         """
         if self.floats:
             check_floats()
-        columns = [(own.place, own.column(np.asarray(values[own.name]))) for own in self.inputs]
+        columns = [
+            (input_words.place, input_words.column(np.asarray(values[input_words.name])))
+            for input_words in self.inputs
+        ]
         rows = len(next(iter(values.values()))) if values else 1
         results = [np.empty(rows, storage(width)) for _, width in self.roots]
         for start in range(0, rows, block):
@@ -223,11 +226,11 @@ def _extract(node: Term) -> Operation:
     inner = node.args[0].width
     source, target = _dtype(inner), _dtype(node.width)
     places, ones = source.type(low), source.type((1 << node.width) - 1)
-    whole, cast = high == inner - 1, _cast(source, target)
+    to_the_top, cast = high == inner - 1, _cast(source, target)
 
     def run(x: Any) -> Any:
         result = x >> places if low else x
-        return cast(result if whole else result & ones)
+        return cast(result if to_the_top else result & ones)
 
     return run
 

@@ -170,11 +170,11 @@ class LlvmWords:
         check_floats()
         count = points.shape[1]
         groups = -(-count // _GROUP)
-        whole = np.zeros((points.shape[0], groups * _GROUP), dtype=np.uint32)
-        whole[:, :count] = points
+        sums_of_groups = np.zeros((points.shape[0], groups * _GROUP), dtype=np.uint32)
+        sums_of_groups[:, :count] = points
         words = np.zeros(groups * _GROUP, dtype=np.uint64)
         if groups:
-            self._native(groups, groups * _GROUP, whole.ctypes.data, words.ctypes.data)
+            self._native(groups, groups * _GROUP, sums_of_groups.ctypes.data, words.ctypes.data)
         return words[:count]
 
     def _text(self, root: Term, outer: Sequence[Term]) -> str:

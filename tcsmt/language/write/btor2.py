@@ -41,15 +41,15 @@ class Btor2:
         """Write an input of that name, whose bits are those of the variables, the first one the lowest."""
         width = sum(term.width for term in terms)
         sort = self.sort(width)
-        whole = self.line("input", sort, name=name)
+        port = self.line("input", sort, name=name)
         low = 0
         for term in terms:
             if len(terms) == 1:
-                self.number[term] = whole
+                self.number[term] = port
             else:
                 bits = (low + term.width - 1, low)
                 self.number[term] = self.line(
-                    "slice", self.sort(term.width), whole, *bits, name=str(term.data)
+                    "slice", self.sort(term.width), port, *bits, name=str(term.data)
                 )
             low += term.width
 

@@ -176,23 +176,25 @@ class C99:
         return made, uses
 
     def _how(self, node: Term, form: str) -> _Made:
-        made = _HOW[node.op](self, node, form)
-        if form in (LOW, made.form) or node.width == container(node.width):
-            return made
+        form_made = _HOW[node.op](self, node, form)
+        if form in (LOW, form_made.form) or node.width == container(node.width):
+            return form_made
         bits, width = container(node.width), node.width
 
         def trimmed(parts: Sequence[str]) -> str:
-            return f"({made.write(parts)} & {literal(_ones(width), bits)})"
+            return f"({form_made.write(parts)} & {literal(_ones(width), bits)})"
 
         def extended(parts: Sequence[str]) -> str:
             sign = literal(1 << (width - 1), bits)
-            word = made.write(parts) if made.form == WORD else trimmed(parts)
+            word = form_made.write(parts) if form_made.form == WORD else trimmed(parts)
             return f"(({word} ^ {sign}) - {sign})"
 
         _, high = self._bounds.unsigned(node)
         if form == NUMBER and high < 1 << (width - 1):  # the sign bit is 0
-            return replace(made, write=made.write if made.form == WORD else trimmed, form=NUMBER)
-        return replace(made, write=trimmed if form == WORD else extended, form=form)
+            return replace(
+                form_made, write=form_made.write if form_made.form == WORD else trimmed, form=NUMBER
+            )
+        return replace(form_made, write=trimmed if form == WORD else extended, form=form)
 
     def most(self, node: Term) -> int:
         """Return the largest unsigned value."""

@@ -236,11 +236,11 @@ class Emitter:
                 f"  {word} = phi {self.type(size)} [zeroinitializer, %{before}], [{after}, {name}]"
             )
         for place in range(turn):
-            own = operands_first([args[place] for _, args in reductions], registers)
-            for variable in own:
+            in_loop = operands_first([args[place] for _, args in reductions], registers)
+            for variable in in_loop:
                 if variable.op == "var" and variable not in self.register:
                     self.register[variable] = read(variable, f"{name}.i")
-            self.run(own)
+            self.run(in_loop)
             for number, (op, args) in enumerate(reductions):
                 together = partial(self.call, "umax") if op == "umax" else partial(self.binary, op)
                 words[number] = together(bits[number], words[number], self.register[args[place]])

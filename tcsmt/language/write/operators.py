@@ -28,8 +28,8 @@ def bare(expression: str) -> str:
     for place, letter in enumerate(expression):
         level += (letter == "(") - (letter == ")")
         if not level:
-            whole = letter == ")" and place == len(expression) - 1 and expression[0] == "("
-            return expression[1:-1] if whole else expression
+            around_all = letter == ")" and place == len(expression) - 1 and expression[0] == "("
+            return expression[1:-1] if around_all else expression
     return expression
 
 

@@ -152,30 +152,30 @@ class _Program:
         it.
         """
         levels: dict[Term, int] = {}
-        own: dict[Term, int] = {}
+        locals_of: dict[Term, int] = {}
         for place, node in enumerate(self._nodes):
             level = 1 + max((levels[_held(arg)] for arg in node.args), default=0)
             if node.op != "const" and (self._left[node] > 1 or node in self._results or level > _DEPTH):
-                own[node] = place // self._most
+                locals_of[node] = place // self._most
                 level = 0
             levels[node] = level
-        return own
+        return locals_of
 
     def _kept(self) -> set[Term]:
         """Return the nodes that a later function reads."""
-        kept: set[Term] = set()
+        in_locals: set[Term] = set()
         home = dict(self._own)
         for node in reversed(self._nodes):
             for arg in map(_held, node.args):
                 if arg not in self._own:
                     home[arg] = home[node]
                 elif home[node] != home[arg] and arg.op != "var":
-                    kept.add(arg)
-        return kept
+                    in_locals.add(arg)
+        return in_locals
 
     def functions(self) -> list[bytes]:
         """Return their entries in a module."""
-        kept = self._kept()
+        in_locals = self._kept()
         result: list[bytes] = []
         number = 0
         for node, home in self._own.items():
@@ -183,7 +183,7 @@ class _Program:
                 result.append(self._finished())
                 number = home
             slots = list(self._results.get(node, []))
-            if node in kept:
+            if node in in_locals:
                 slots.append(self.end)
                 self._slot_of[node] = self.end
                 self.end += 1

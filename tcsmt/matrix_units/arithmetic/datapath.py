@@ -292,15 +292,15 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
     # a number far below its exponent has no bit on the grid, and no term is so narrow
     kept_width = max(1, x.integer_bits + fraction_bits)
     if sticky:
-        kept, half, rest = shift_right(significand, amount)
-        word = kept[kept_width - 1 : 0].concat(half | rest).zext(kept_width + 2)
+        shifted, half, rest = shift_right(significand, amount)
+        word = shifted[kept_width - 1 : 0].concat(half | rest).zext(kept_width + 2)
         fraction_bits += 1
     elif rounding.truncates:
         word = (significand >> amount)[kept_width - 1 : 0].zext(kept_width + 1)
     else:
-        kept, half, rest = shift_right(significand, amount)
-        word = kept[kept_width - 1 : 0].zext(kept_width + 2)
-        word = word + rounding.away(x.sign, kept[0], half, rest).zext(word.width)
+        shifted, half, rest = shift_right(significand, amount)
+        word = shifted[kept_width - 1 : 0].zext(kept_width + 2)
+        word = word + rounding.away(x.sign, shifted[0], half, rest).zext(word.width)
     return Fixed(x.sign.ite(-word, word), top, fraction_bits, source=x)
 
 
@@ -348,9 +348,9 @@ def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
         missing = short.ult(gap).ite(gap - short, 0)
         size = max(size, missing.width)
         clear = umax(clear.zext(size), missing.zext(size))
-    wide = max(width, clear.width)
-    amount = clear.zext(wide)
-    cleared = (x.word.sext(wide) >> amount) << amount
+    common = max(width, clear.width)
+    amount = clear.zext(common)
+    cleared = (x.word.sext(common) >> amount) << amount
     return replace(x, word=cleared[width - 1 : 0])
 
 

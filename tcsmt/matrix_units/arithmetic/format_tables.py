@@ -58,12 +58,12 @@ def format_of_table(name: str, table: Mapping[str, Any]) -> AnyFormat:
     missing = [key for key, member in members.items() if key not in values and member.default is MISSING]
     if missing:
         raise TcsmtError(f"{name} lacks {', '.join(missing)}")
-    made: AnyFormat = kinds[0](name=name, **values)
-    if made.width > _RANGES["bits"][1]:
-        raise TcsmtError(f"{name} has {made.width} bits: at most {_RANGES['bits'][1]} are possible")
-    if isinstance(made, Format):
-        _check_specials(made)
-    return made
+    result: AnyFormat = kinds[0](name=name, **values)
+    if result.width > _RANGES["bits"][1]:
+        raise TcsmtError(f"{name} has {result.width} bits: at most {_RANGES['bits'][1]} are possible")
+    if isinstance(result, Format):
+        _check_specials(result)
+    return result
 
 
 def _checked(key: str, value: object) -> Any:

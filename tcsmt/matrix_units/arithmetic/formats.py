@@ -88,8 +88,8 @@ class Format(AnyFormat):
     def largest_finite_field(self) -> int:
         """Return the largest exponent field that holds a finite number."""
         top = (1 << self.exponent_bits) - 1
-        whole = self.specials is Specials.IEEE or not self.has_subnormals
-        return top - 1 if whole and self.specials is not Specials.NONE else top
+        reserved = self.specials is Specials.IEEE or not self.has_subnormals
+        return top - 1 if reserved and self.specials is not Specials.NONE else top
 
     @property
     def largest_finite_word(self) -> int:

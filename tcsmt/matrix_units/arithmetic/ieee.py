@@ -269,5 +269,5 @@ def _wide_sum(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
     # two's complement: one for every complemented word, counted first
     count = len(terms).bit_length()
     negative = total(*(t.sign.zext(count) for t in terms))
-    whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
-    return dp.condense(dp.sign_and_magnitude(whole), fmt.fraction_bits + 3)
+    exact = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
+    return dp.condense(dp.sign_and_magnitude(exact), fmt.fraction_bits + 3)

@@ -134,9 +134,9 @@ def integers_from(low: int, high: int, fraction_bits: int = 0) -> IntegerFormat:
 
 def decimal_text(value: Fraction) -> str:
     """Return a dyadic value in decimal digits, exact."""
-    whole, rest = divmod(abs(value), 1)
+    integer, rest = divmod(abs(value), 1)
     digits = rest.denominator.bit_length() - 1
-    decimal = f"{whole}.{int(rest * 10**digits):0{digits}d}" if rest else str(whole)
+    decimal = f"{integer}.{int(rest * 10**digits):0{digits}d}" if rest else str(integer)
     return f"-{decimal}" if value < 0 else decimal
 
 

@@ -110,13 +110,13 @@ class NanRule:
 
 def quieted(x: Operand, fmt: Format) -> Term:
     """Return a NaN as a quiet NaN of a format: its sign and the upper bits of its payload."""
-    own = x.format
-    low, bits = own.ignored_low_bits, own.fraction_bits
+    fmt_of_operand = x.format
+    low, bits = fmt_of_operand.ignored_low_bits, fmt_of_operand.fraction_bits
     payload = x.word[low + bits - 1 : low]
     room = fmt.fraction_bits
     payload = payload.concat(const(0, room - bits)) if room > bits else payload[bits - 1 : bits - room]
     payload = payload | 1 << (room - 1)
-    sign = x.word[own.sign_bit]
+    sign = x.word[fmt_of_operand.sign_bit]
     word = sign.concat(const((1 << fmt.exponent_bits) - 1, fmt.exponent_bits)).concat(payload)
     return word.concat(const(0, fmt.ignored_low_bits)) if fmt.ignored_low_bits else word
 

@@ -62,8 +62,8 @@ def _sum_is_nan(fmt: Format, x: Term, y: Term) -> Term:
 def _to_integer(x: Term) -> Term:
     number = dp.decode(_WIDE, x)
     places = number.exponent.within(0, _WIDE.e_max)[4:0]
-    wide = number.significand.zext(_WIDE.fraction_bits + _BITS) << places.zext(_WIDE.fraction_bits + _BITS)
-    size = wide[wide.width - 1 : _WIDE.fraction_bits]
+    shifted = number.significand.zext(_WIDE.fraction_bits + _BITS) << places.zext(_WIDE.fraction_bits + _BITS)
+    size = shifted[shifted.width - 1 : _WIDE.fraction_bits]
     size = _below(number.exponent, 0).ite(0, size)
     return _too_large(x).ite(const(1 << (_BITS - 1), _BITS), number.sign.ite(-size, size))
 
@@ -133,9 +133,9 @@ def half_word(word: Term, fmt: Format) -> Term | None:
     if not _in_half(fmt) or fmt.e_min - fmt.fraction_bits < _HALF.e_min:
         return None
     # the number with binary16's bias: its fields lie where binary32's do
-    wide = _times(_as_half(word, fmt), 2 * _HALF.bias - fmt.bias - _WIDE.bias)
+    scaled = _times(_as_half(word, fmt), 2 * _HALF.bias - fmt.bias - _WIDE.bias)
     lost = _WIDE.fraction_bits - _HALF.fraction_bits
-    return wide[_WIDE.width - 1].concat(wide[lost + _HALF.width - 2 : lost])
+    return scaled[_WIDE.width - 1].concat(scaled[lost + _HALF.width - 2 : lost])
 
 
 def _in_half(fmt: Format) -> bool:

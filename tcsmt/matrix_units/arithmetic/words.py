@@ -78,8 +78,8 @@ def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
     if fmt.name in _ML_DTYPES:
         import ml_dtypes
 
-        own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
-        return own
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        return dtype
     return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
 
 
@@ -193,10 +193,10 @@ def _rounded(
     What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
     """
     words = array.view(unsigned(source))
-    own = array.dtype == dtype_of(fmt)
-    if own and not fmt.ignored_bits:
+    is_native = array.dtype == dtype_of(fmt)
+    if is_native and not fmt.ignored_bits:
         return words
-    as_is = (words & words.dtype.type(fmt.ignored_bits)) == 0 if own else np.zeros(words.shape, bool)
+    as_is = (words & words.dtype.type(fmt.ignored_bits)) == 0 if is_native else np.zeros(words.shape, bool)
     if as_is.all():
         return words
     result = converted(words, source, fmt, rounding or ROUNDINGS["RNE"])

@@ -126,13 +126,13 @@ def _that_it_has(processor: Processor, of_architecture: Sequence[Row]) -> list[R
         row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None)
         for row in of_architecture
     }
-    own = [row for row in of_architecture if places[row.name] is not None]
-    if not own:
+    present = [row for row in of_architecture if places[row.name] is not None]
+    if not present:
         features = ", ".join(name for name in INSTRUCTIONS if any(map(_of_feature(name), of_architecture)))
         raise TcsmtError(
             f"{processor.about} has none of the dot products of the catalogue, which need one of: {features}"
         )
-    return sorted(own, key=lambda row: (places[row.name], "@" in row.instruction))
+    return sorted(present, key=lambda row: (places[row.name], "@" in row.instruction))
 
 
 def stands_for(name: str) -> str:

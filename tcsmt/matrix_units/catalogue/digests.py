@@ -102,11 +102,11 @@ def _words(model: Model) -> list[Any]:
 
 
 def _variants(model: Model) -> Iterator[Variant]:
-    own = _values(model)
+    values = _values(model)
     for row in _rows():
         if type(row.model) is type(model):
             theirs = _values(row.model)
-            changed = {name: value for name, value in own.items() if theirs[name] != value}
+            changed = {name: value for name, value in values.items() if theirs[name] != value}
             if len(changed) <= _CHANGED:
                 yield Variant(row, changed)
 

@@ -215,8 +215,8 @@ def _index() -> dict[str, str]:
 
 def _processor(name: str) -> Processor | None:
     plain = re.sub(r"\((r|tm|c)\)|@.*", " ", name.lower())
-    kept = [word for word in plain.split() if not _OF_PROCESSORS.fullmatch(word)]
-    compact = re.sub(r"[\s_-]", "", "".join(kept))
+    words = [word for word in plain.split() if not _OF_PROCESSORS.fullmatch(word)]
+    compact = re.sub(r"[\s_-]", "", "".join(words))
     for known_as, processor in PROCESSORS.items():
         if compact == known_as.replace(" ", ""):
             return processor

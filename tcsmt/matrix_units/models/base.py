@@ -170,8 +170,10 @@ class Model(Parameters, ABC):
 
     def varied(self, **changes: Any) -> Self:
         """Return the model with parameters changed. Raises :class:`.TcsmtError` if they contradict others."""
-        own = self.parameters
-        return self.of(**{f.name: getattr(own, f.name) for f in fields(own) if f.init} | changes)
+        parameters = self.parameters
+        return self.of(
+            **{f.name: getattr(parameters, f.name) for f in fields(parameters) if f.init} | changes
+        )
 
     @abstractmethod
     def validate(self) -> None:

@@ -125,8 +125,10 @@ class Circuit(Model):
             object.__setattr__(self, name, tuple(value))
         self.check("cycles", 0 <= self.cycles <= _MOST_CYCLES, f"from 0 to {_MOST_CYCLES}")
         block, scaled = self.scale_block, self.scale_format is not None
-        whole = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
-        self.check("scale_block", whole, f"a divisor of k = {self.k}" if scaled else "0 without scale_format")
+        divides = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
+        self.check(
+            "scale_block", divides, f"a divisor of k = {self.k}" if scaled else "0 without scale_format"
+        )
         width = self._output.width
         self.check("d_format", width == self.d_format.width, f"of {width} bits, as the output is")
 
@@ -160,8 +162,8 @@ class Circuit(Model):
     @cached_property
     def _output(self) -> Term:
         """Return the result, in terms of the input variables."""
-        whole, port, free = self._free_output
-        output = self._undriven_as_said(whole, free)
+        word, port, free = self._free_output
+        output = self._undriven_as_said(word, free)
         bits = _undriven(free)
         allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
         others = [v for v in variables([output]) if v not in allowed]
@@ -201,8 +203,8 @@ class Circuit(Model):
         _known("output", port, design.outputs)
         high, low = port.range_in(design.width_of(port.name))
         _fits(port, high - low + 1, width, f"the result is {self.d_format.name}")
-        whole, free = design.after(design.outputs[port.name], self.cycles, self._given)
-        return whole[high:low], port, free
+        word, free = design.after(design.outputs[port.name], self.cycles, self._given)
+        return word[high:low], port, free
 
     def _depends(
         self,
@@ -242,8 +244,8 @@ class Circuit(Model):
     def _cycles_hint(self, port: Port) -> str:
         """Return how many cycles would do."""
         for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
-            whole, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
-            if all(free[v][0].op != "state" for v in variables([whole]) if v in free):
+            word, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
+            if all(free[v][0].op != "state" for v in variables([word]) if v in free):
                 return f"cycles = {cycles} would do"
         return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
 
@@ -259,14 +261,14 @@ class Circuit(Model):
         found: dict[str, str] = {}
         for port in self._ports:
             if port.operand == "d":
-                whole = self.design.width_of(port.name)
+                width = self.design.width_of(port.name)
             else:
-                whole = self.design.inputs[port.name].width
+                width = self.design.inputs[port.name].width
             names, fmt = self._lanes_of(port)
-            _, low = port.range_in(whole)
+            _, low = port.range_in(width)
             for place, name in enumerate(names):
                 first = low + place * fmt.width
-                found[name] = _bits_said(port, first + fmt.width - 1, first, whole)
+                found[name] = _bits_said(port, first + fmt.width - 1, first, width)
         return found
 
     @cached_property

@@ -166,8 +166,10 @@ def _reason(kind: Any, part: Any, name: str, table: Parameters) -> str:
 
 
 def _has_place(kind: Any, name: str) -> bool:
-    own = (place == name or any(_has_place(each, name) for each in kinds) for place, kinds in _parts(kind))
-    return name in kind.when or any(own)
+    has_own = (
+        place == name or any(_has_place(each, name) for each in kinds) for place, kinds in _parts(kind)
+    )
+    return name in kind.when or any(has_own)
 
 
 def _text(names: Iterable[str], table: Parameters) -> str:

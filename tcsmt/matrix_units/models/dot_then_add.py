@@ -123,12 +123,12 @@ class DotThenAdd(Model):
             aligned = [dp.realign(s, top, self.fraction_bits, self.realignment) for s in sums]
             dot = dp.accumulate(aligned, max(s.word.width for s in aligned) + len(sums).bit_length())
             seen(Kind.SUM_OF_GROUPS, dot, dot.word)
-        whole = self._with_c(dot, addend)
-        seen(Kind.SUM, whole, whole.word)
+        total = self._with_c(dot, addend)
+        seen(Kind.SUM, total, total.word)
         if self.normalised_fraction_bits is not None:
-            whole = dp.round_down_normalised(whole, self.normalised_fraction_bits, self.d_format.e_min)
-            seen(Kind.ROUNDED_DOWN, whole, whole.word)
-        rounded = dp.sign_and_magnitude(whole)
+            total = dp.round_down_normalised(total, self.normalised_fraction_bits, self.d_format.e_min)
+            seen(Kind.ROUNDED_DOWN, total, total.word)
+        rounded = dp.sign_and_magnitude(total)
         magnitude = dp.round_to(self.d_format, rounded, self.rounding)
         infinite, infinity_sign, nan = dp.special_cases([*products, addend])
         nan_word = self.d_format.nan_word or 0
@@ -150,5 +150,5 @@ class DotThenAdd(Model):
             near = distance.ule(self.c_reach) if self.c_reach >> distance.width == 0 else None
             added = added if near is None else replace(added, word=near.ite(added.word, 0))
         shifted = dp.realign(dot, top, self.dot_fraction_bits, self.realignment)
-        wide = dp.realign(added, top, self.dot_fraction_bits, self.realignment)
-        return dp.accumulate([shifted, wide], 1 + max(shifted.word.width, wide.word.width))
+        realigned = dp.realign(added, top, self.dot_fraction_bits, self.realignment)
+        return dp.accumulate([shifted, realigned], 1 + max(shifted.word.width, realigned.word.width))

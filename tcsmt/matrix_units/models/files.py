@@ -101,8 +101,8 @@ class ModelTable(TomlFile):
         start = next((number for number, line in enumerate(self.lines) if header.match(line)), None)
         if start is None:
             return self.at(FORMATS)
-        own = enumerate(self.lines[start + 1 :], start + 2)
-        inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), own)
+        lines_below = enumerate(self.lines[start + 1 :], start + 2)
+        inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), lines_below)
         named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
         numbers = (number for number, line in inside if named is not None and named.match(line))
         return f"{self.path}:{next(numbers, start + 1)}"

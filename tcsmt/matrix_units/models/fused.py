@@ -127,8 +127,8 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
         terms, shared = self.sum.terms, self.lanes.n_fma
         if isinstance(terms, (ScaledGroups, ScaledProducts)):
             block = terms.scale_block
-            whole = 1 <= block <= self.k and self.k % block == 0
-            self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
+            divides = 1 <= block <= self.k and self.k % block == 0
+            self.check("scale_block", divides, f"a divisor of k = {self.k} when the unit has scales")
             shared = min(shared, block)
             for name, kind, usual in (("order", Ordered, None), ("interleave", Interleaved, 0)):
                 self.check(name, not isinstance(self.lanes, kind), f"{usual} when the unit has scales")
@@ -216,9 +216,9 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
         """Return a sum register's integer bits below its carry bits: two where products and c are usual."""
         if isinstance(self.sum, OneByOne):
             return 2
-        (*_, whole) = self.varied(carry_bits=None).trace.of(Kind.SUM)
-        assert isinstance(whole.value, Fixed)
-        return whole.value.word.width - 1 - whole.value.fraction_bits - self.enough_carry_bits
+        (*_, total) = self.varied(carry_bits=None).trace.of(Kind.SUM)
+        assert isinstance(total.value, Fixed)
+        return total.value.word.width - 1 - total.value.fraction_bits - self.enough_carry_bits
 
     @property
     def nan_word(self) -> int:
@@ -235,8 +235,8 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
     @property
     def factor_formats(self) -> tuple[Format, Format]:
         """Return the formats of what is multiplied, a's side and b's."""
-        wide = self.factors.operand_format
-        return wide or self.a_format, wide or self.b_format
+        operand_format = self.factors.operand_format
+        return operand_format or self.a_format, operand_format or self.b_format
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""

@@ -229,9 +229,9 @@ class _Block:
         terms = self.total.terms
         if not isinstance(terms, ScaledGroups) or terms.group_dropped_below is None:
             return aligned
-        whole = self.register([*aligned, c], len(groups), integer_bits)
+        total = self.register([*aligned, c], len(groups), integer_bits)
         entering = [self.entering(x) for x in groups]
-        return without_small(aligned, groups, entering, whole, terms.group_dropped_below, self.d_format)
+        return without_small(aligned, groups, entering, total, terms.group_dropped_below, self.d_format)
 
 
 def _base(terms: Sequence[Number]) -> int:
@@ -287,9 +287,9 @@ def _on_one_grid(total: OneGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
 
 def _dropped(total: OneGrid, aligned: Fixed, c: Number, top: Exponent, above: int) -> Fixed:
     """Return c aligned, or nothing of it where it is smaller than a unit that is large enough to drop it."""
-    whole = dp.align(c, top, total.fraction_bits, _TRUNCATE)
+    aligned_c = dp.align(c, top, total.fraction_bits, _TRUNCATE)
     drops = signed_word(above).slt(signed(top.plus(-total.fraction_bits)))
-    return replace(aligned, word=(drops & whole.word.eq(0)).ite(0, aligned.word))
+    return replace(aligned, word=(drops & aligned_c.word.eq(0)).ite(0, aligned.word))
 
 
 def _on_complemented_grid(total: ComplementedGrid, x: _Block) -> Fixed:
@@ -309,9 +309,9 @@ def _complemented(x: Fixed, opposite: Term) -> Fixed:
     change its sign, and the one that two's complement adds is missing.
     """
     assert isinstance(x.source, Number)
-    wide = x.word.sext(x.word.width + 1)
-    unit = x.source.sign.ite(const(-1, wide.width), const(1, wide.width))
-    return replace(x, word=opposite.ite(wide + unit, wide))
+    extended = x.word.sext(x.word.width + 1)
+    unit = x.source.sign.ite(const(-1, extended.width), const(1, extended.width))
+    return replace(x, word=opposite.ite(extended + unit, extended))
 
 
 def _on_led_grid(total: LedGrid, x: _Block, groups: Sequence[Number]) -> Fixed:
@@ -350,11 +350,11 @@ def _inner_groups(
 
 def _products_then_c(x: _Block) -> Fixed:
     """Sum products exactly on their own grid; align that sum and c once more."""
-    own = x.largest(x.lanes)
-    aligned = [x.aligned(product, own) for product in x.lanes]
+    top_of_products = x.largest(x.lanes)
+    aligned = [x.aligned(product, top_of_products) for product in x.lanes]
     enough = len(x.lanes).bit_length()
     total = dp.as_number(dp.accumulate(aligned, 3 + aligned[0].fraction_bits + enough))
-    top = dp.largest([own, x.entering(x.c)], own.low)
+    top = dp.largest([top_of_products, x.entering(x.c)], top_of_products.low)
     return x.register([x.aligned(total, top), x.aligned(x.c, top)], len(x.lanes))
 
 
@@ -381,17 +381,17 @@ def block_result(
     flush: whether subnormal results become zero. negative_zero: whether there is a -0. nan_word: of a NaN.
     """
     tininess = final.subnormals.tininess if isinstance(final.subnormals, FlushedSubnormals) else "result"
-    wide = final.precision.rounded_format or fmt
+    rounded = final.precision.rounded_format or fmt
     magnitude = dp.round_to(
-        wide, x.value, final.rounding,
+        rounded, x.value, final.rounding,
         fraction_bits=final.precision.round_fraction_bits, overflow=final.overflow, flush=flush,
         tininess=tininess,
     )  # fmt: skip
     sign = x.value.sign
     if isinstance(final.subnormals, MisplacedSubnormals):
-        small, word = dp.misplaced(wide, x.value)
-        magnitude = small.ite(word[wide.sign_bit - 1 : 0], magnitude)
-        sign = sign | small & word[wide.sign_bit]
+        small, word = dp.misplaced(rounded, x.value)
+        magnitude = small.ite(word[rounded.sign_bit - 1 : 0], magnitude)
+        sign = sign | small & word[rounded.sign_bit]
     sign = negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
-    magnitude = magnitude[wide.width - 2 : wide.width - fmt.width]
+    magnitude = magnitude[rounded.width - 2 : rounded.width - fmt.width]
     return dp.encode(fmt, sign, magnitude, x.infinite, x.infinity_sign, x.nan, nan_word)

@@ -136,12 +136,12 @@ class GroupedDotAdd(Model):
         seen(Kind.LARGEST_EXPONENT, top, top.term)
         aligned = [self._aligned(c, top, self.c_alignment)]
         aligned += [self._aligned(s, top, self.group_alignment) for s in sums]
-        whole = dp.accumulate(aligned, max(s.word.width for s in aligned) + len(aligned).bit_length())
-        seen(Kind.SUM, whole, whole.word)
+        total = dp.accumulate(aligned, max(s.word.width for s in aligned) + len(aligned).bit_length())
+        seen(Kind.SUM, total, total.word)
         if self.minus_one_shift is not None:
-            whole = _minus_one_as(whole, self.minus_one_shift)
-            seen(Kind.COUNTED_SUM, whole, whole.word)
-        return self._rounded(whole, stages)
+            total = _minus_one_as(total, self.minus_one_shift)
+            seen(Kind.COUNTED_SUM, total, total.word)
+        return self._rounded(total, stages)
 
     def _group(self, products: Sequence[Number]) -> tuple[Fixed, Term]:
         """Return the sum on the group's grid, and whether it is left out: it is zero then.

@@ -107,9 +107,9 @@ def _saturated(d: IntegerFormat, wrapped: Term, exact: Term, fmt: IntegerFormat)
     if d.holds(fmt):
         return wrapped
     width = max(fmt.bits, d.bits + 1)  # so that both ends of the result's format are numbers of it
-    wide = exact.sext(width)
+    extended = exact.sext(width)
     low, high = (const(end % (1 << width), width) for end in (d.low, d.high))
-    below, above = wide.slt(low), high.slt(wide)
+    below, above = extended.slt(low), high.slt(extended)
     return (below | above).ite(below.ite(const(d.word_of_count(d.low), d.bits), d.high), wrapped)
 
 

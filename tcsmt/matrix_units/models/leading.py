@@ -102,11 +102,11 @@ def without_small(
     """
     largest = signed(dp.largest(entering, min(e.low for e in entering)))
     subnormal = _reaches(whole, fmt.e_min - fmt.fraction_bits) & ~_reaches(whole, fmt.e_min)
-    kept = []
+    remaining = []
     for x, group in zip(aligned, groups, strict=True):
         drops = subnormal & signed(group.exponent).slt(largest) & ~_reaches(x, below)
-        kept.append(replace(x, word=drops.ite(0, x.word)))
-    return kept
+        remaining.append(replace(x, word=drops.ite(0, x.word)))
+    return remaining
 
 
 def _reaches(x: Fixed, exponent: int) -> Term:

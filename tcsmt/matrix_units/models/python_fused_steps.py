@@ -140,9 +140,9 @@ def _entering(m: FusedParameters, x: str) -> str:
 
 def _entering_c(m: FusedParameters, c: str) -> str:
     sign = "-" if m.c_exponent_offset < 0 else "+"
-    own = f"{c}.exp {sign} {abs(m.c_exponent_offset)}" if m.c_exponent_offset else f"{c}.exp"
+    exponent = f"{c}.exp {sign} {abs(m.c_exponent_offset)}" if m.c_exponent_offset else f"{c}.exp"
     fields = m.zero_c == "fields" or m.zero_exponent is None
-    return own if fields else f"{own} if {c} else {m.zero_exponent}"
+    return exponent if fields else f"{exponent} if {c} else {m.zero_exponent}"
 
 
 def _why_zero(m: FusedParameters) -> str:

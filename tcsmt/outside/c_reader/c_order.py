@@ -112,14 +112,14 @@ class _Checking:
 
         What a parameter leads to stays by that name, as long as the parameter leads to the same object.
         """
-        own = self.own[function.name]
+        variables = self.own[function.name]
         moved = {place.base for place in seen.writes if not place.behind} | self.shared
         kept = set(_parameters(function)) - moved
 
         def outside(places: _Places) -> _Places:
             behind = {place.whole if place.base in kept else _MEMORY for place in places if place.behind}
             return frozenset(
-                behind | {place for place in places if not place.behind and place.base not in own}
+                behind | {place for place in places if not place.behind and place.base not in variables}
             )
 
         return _Effects(outside(seen.reads), outside(seen.writes))
@@ -130,9 +130,11 @@ class _Checking:
             return self.value(node).settled
         effects = _together(map(self.statement, node.inner))
         if node.kind == "VarDecl" and node.inner and node.inner[-1].is_expression:
-            own = _Place(str(node.data["id"]), False, (), node.name)
+            label = _Place(str(node.data["id"]), False, (), node.name)
             self._apart(
-                _Effects(writes=frozenset((own,))), _Effects(writes=self.value(node.inner[-1]).pending), node
+                _Effects(writes=frozenset((label,))),
+                _Effects(writes=self.value(node.inner[-1]).pending),
+                node,
             )
         return effects
 

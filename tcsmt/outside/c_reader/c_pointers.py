@@ -142,12 +142,12 @@ def _check_restrict(tree: CTree, function: CNode) -> None:
     if not restricted:
         return
     inside = [part for part in parameters if _leads_to_pointer(tree, part)]
-    own = {str(part.data.get("id")) for part in function.walk()}
+    declared_here = {str(part.data.get("id")) for part in function.walk()}
     shared = [
         node
         for node in function.walk()
         if node.declared.get("kind") == "VarDecl"
-        and str(node.declared.get("id")) not in own
+        and str(node.declared.get("id")) not in declared_here
         and _holds_pointer(tree, node.type)
     ]
     if inside or shared:
@@ -168,10 +168,10 @@ def _check_objects(function: CNode) -> None:
         _plain(part) for node in function.walk() if node.kind == "ArraySubscriptExpr" for part in node.inner
     }
     for node in function.walk():
-        made = (node.cast == "ArrayToPointerDecay" and node not in indexed) or (
+        decays = (node.cast == "ArrayToPointerDecay" and node not in indexed) or (
             node.kind == "UnaryOperator" and node.opcode == "&"
         )
-        if not made:
+        if not decays:
             continue
         inner = _plain(node.inner[0])
         while (

@@ -253,8 +253,8 @@ class _Narrowing:
                 return core.concat(const(0, places)).zext(width)
             return _resized(word, width) << places
         by = _core(amount)
-        wide = max(width, by.width)
-        return _bits(self._low(node.args[0], width).zext(wide) << by.zext(wide), width - 1, 0)
+        common = max(width, by.width)
+        return _bits(self._low(node.args[0], width).zext(common) << by.zext(common), width - 1, 0)
 
     def _lshr(self, node: Term, width: int) -> Term:
         word, amount = self.new[node.args[0]], self.new[node.args[1]]
@@ -309,10 +309,10 @@ class _Narrowing:
         left, right = (_core(self.new[arg]) for arg in node.args)
         if right.value is not None and right.value >> left.width:
             return TRUE
-        wide = max(left.width, right.width)
-        left, right = left.zext(wide), right.zext(wide)
+        common = max(left.width, right.width)
+        left, right = left.zext(common), right.zext(common)
         left, right = self._widened(left), self._widened(right)
-        sign = const(1 << (wide - 1), wide)
+        sign = const(1 << (common - 1), common)
         flipped = [arg for arg in (left, right) if arg.op == "xor" and sign in arg.args]
         if flipped and all(arg in flipped or arg.value is not None for arg in (left, right)):
             return (left ^ sign if left.value is not None else _other(left, sign)).slt(
@@ -323,10 +323,10 @@ class _Narrowing:
     def _slt(self, node: Term, width: int) -> Term:
         left, right = (self.new[arg] for arg in node.args)
         if max(_core(left).width, _core(right).width) < left.width:
-            wide = max(_core(left).width, _core(right).width)
-            return _bits(left, wide - 1, 0).ult(_bits(right, wide - 1, 0))
-        wide = max(_number_width(left), _number_width(right))
-        return _bits(left, wide - 1, 0).slt(_bits(right, wide - 1, 0))
+            common = max(_core(left).width, _core(right).width)
+            return _bits(left, common - 1, 0).ult(_bits(right, common - 1, 0))
+        common = max(_number_width(left), _number_width(right))
+        return _bits(left, common - 1, 0).slt(_bits(right, common - 1, 0))
 
     def _concat(self, node: Term, width: int) -> Term:
         high, low = node.args
@@ -515,15 +515,15 @@ def _amount(amount: Term, width: int) -> Term:
 def _shifted(word: Term, amount: Term) -> Term:
     """Return the word, shifted to the right by an amount of any width."""
     by = _amount(amount, word.width)
-    wide = max(word.width, by.width)
-    return word.zext(wide) >> by.zext(wide)
+    width_of_both = max(word.width, by.width)
+    return word.zext(width_of_both) >> by.zext(width_of_both)
 
 
 def _shifted_signed(word: Term, amount: Term) -> Term:
     narrow = _bits(word, _number_width(word) - 1, 0)
     by = _amount(amount, narrow.width - 1)
-    wide = max(narrow.width, by.width)
-    return narrow.sext(wide).ashr(by.zext(wide))
+    width_of_both = max(narrow.width, by.width)
+    return narrow.sext(width_of_both).ashr(by.zext(width_of_both))
 
 
 def _resized(word: Term, width: int) -> Term:
@@ -553,14 +553,18 @@ def _within(bit: Term, words: Sequence[Term]) -> Term | None:
         low.append(amount.args[0].ite(*(_bits(arg, places - 1, 0) for arg in amount.args[1:])))
     if by not in map(_core, low):
         return None
-    wide = max(word.width, amount.width)
-    moved = word.zext(wide) << amount.zext(wide) if then.op == "shl" else word.zext(wide) >> amount.zext(wide)
+    common = max(word.width, amount.width)
+    moved = (
+        word.zext(common) << amount.zext(common)
+        if then.op == "shl"
+        else word.zext(common) >> amount.zext(common)
+    )
     return _resized(_bits(moved, min(moved.width, then.width) - 1, 0), words[0].width)
 
 
 def _same_width(left: Term, right: Term) -> tuple[Term, Term]:
     """Return two words that are to be compared, without what both are extended by."""
-    wide = max(_core(left).width, _core(right).width)
-    if wide == left.width:
-        wide = max(_number_width(left), _number_width(right))
-    return _bits(left, wide - 1, 0), _bits(right, wide - 1, 0)
+    common = max(_core(left).width, _core(right).width)
+    if common == left.width:
+        common = max(_number_width(left), _number_width(right))
+    return _bits(left, common - 1, 0), _bits(right, common - 1, 0)

@@ -132,14 +132,14 @@ class Execution:
         frame = _Frame(function, _order(function), _meeting_points(function), depth)
         first = next(iter(function.blocks))
         start = _State(first, memory, dict(zip(names, arguments, strict=True)))
-        own = Object("", 0).number
+        first_number = Object("", 0).number
         end = self._region(frame, {first: (TRUE, start)}, path, _END)
         self._ended.update(frame.variables)
         if end is None:
             if path is TRUE:
                 raise TcsmtError(f"{function.source}: {function.name} never returns")
             return const(0, function.type.width) if isinstance(function.type, Int) else None, memory
-        end.memory.forget(own)
+        end.memory.forget(first_number)
         return end.returned, end.memory
 
     # ways
@@ -280,7 +280,7 @@ class Execution:
             for name, value in then.values.items()
             if name in otherwise.values
         }
-        kept = {name: value for name, value in values.items() if value is not None}
+        common = {name: value for name, value in values.items() if value is not None}
         returned = then.returned
         if returned is not None and otherwise.returned is not None:
             returned = self._either(bit, returned, otherwise.returned, at)
@@ -288,7 +288,7 @@ class Execution:
             memory = then.memory.merged(bit, otherwise.memory, cells)
         except ValueError as why:
             raise TcsmtError(f"{at.source}: {why} is not supported") from None
-        return _State(then.block, memory, kept, returned)
+        return _State(then.block, memory, common, returned)
 
     def _either_or_nothing(self, bit: Term, then: Value, otherwise: Value) -> Value | None:
         """Choose a value; None for addresses of different objects: an error only where they are used."""
@@ -441,8 +441,8 @@ class Execution:
     ) -> None:
         if isinstance(value, tuple):
             assert isinstance(kind, (Struct, Array))
-            for (offset, part), own in zip(_parts_of(kind), value, strict=True):
-                self._stored(state, _moved_by(place, offset), part, own, op, path)
+            for (offset, part), part_value in zip(_parts_of(kind), value, strict=True):
+                self._stored(state, _moved_by(place, offset), part, part_value, op, path)
             return
         if isinstance(value, Term):
             value = value.zext(8 * kind.size)
@@ -515,10 +515,10 @@ class Execution:
         return self._either(bit, then, otherwise, op)
 
     def _extracted(self, state: _State, op: Instruction, path: Term) -> Value:
-        whole = self._value(state, op.operands[0], op.type)
-        if not isinstance(whole, tuple):
+        aggregate = self._value(state, op.operands[0], op.type)
+        if not isinstance(aggregate, tuple):
             raise ValueError("not supported")
-        return whole[op.numbers[0]]
+        return aggregate[op.numbers[0]]
 
     # calls
 
@@ -681,7 +681,7 @@ class Execution:
             variable = self.module.variables.get(name)
             if variable is None:
                 raise TcsmtError(f"{name}: its definition is not in this file, or not supported")
-            own = self._globals[name] = Object(name, variable.type.size, variable.constant)
+            variable_object = self._globals[name] = Object(name, variable.type.size, variable.constant)
             if variable.constant and variable.value is not None:
                 empty = _State("", Memory(), {})
                 for offset, kind, value in _flat(variable.type, variable.value, 0):
@@ -689,7 +689,7 @@ class Execution:
                     if isinstance(word, Term):
                         word = word.zext(8 * kind.size)
                     assert isinstance(word, (Term, MemoryPlace))
-                    self._constants.store(own, offset, MemoryCell(word, kind.size))
+                    self._constants.store(variable_object, offset, MemoryCell(word, kind.size))
         return self._globals[name]
 
 

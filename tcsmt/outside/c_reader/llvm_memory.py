@@ -204,9 +204,9 @@ def _spans(own: dict[int, MemoryCell], others: dict[int, MemoryCell]) -> Iterato
 
 def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
     """Return what lies there, put together. Raises ValueError for a part of an address."""
-    whole = cells.get(offset)
-    if whole is not None and whole.size == size:
-        return whole
+    cell = cells.get(offset)
+    if cell is not None and cell.size == size:
+        return cell
     # never written: some word, and ``written`` says that reading it means nothing
     if not _covers(cells, offset, size):
         return MemoryCell(const(0, 8 * size), size, FALSE)

@@ -78,8 +78,8 @@ def _too_wide(x: Term, y: Term, *, signed: bool) -> Term:
     width = x.width
     if not signed:
         return (x.zext(2 * width) * y.zext(2 * width))[2 * width - 1 : width].ne(0)
-    whole = x.sext(2 * width) * y.sext(2 * width)
-    return whole.ne(whole[width - 1 : 0].sext(2 * width))
+    product = x.sext(2 * width) * y.sext(2 * width)
+    return product.ne(product[width - 1 : 0].sext(2 * width))
 
 
 def _shifted(x: Term, y: Term, value: Term, back: Term | None) -> OperationResult:
@@ -214,8 +214,10 @@ def _funnel(left: bool) -> Callable[[Sequence[Term]], OperationResult]:
         if width & (width - 1):
             raise NotSupported(f"a rotation of {width} bits is not supported")
         by = (amount & (width - 1)).zext(2 * width)
-        whole = high.concat(low)
-        return OperationResult((whole << by)[2 * width - 1 : width] if left else (whole >> by)[width - 1 : 0])
+        joined_words = high.concat(low)
+        return OperationResult(
+            (joined_words << by)[2 * width - 1 : width] if left else (joined_words >> by)[width - 1 : 0]
+        )
 
     return shift
 

@@ -97,10 +97,10 @@ class _File:
                 if words.peek() == "...":
                     raise ValueError("a variable number of arguments is not supported")
                 kind = self.read.type(words)
-                said = words.attributes()
-                if "sret" not in said and {"dereferenceable", "nonnull"} & {*said}:
+                attributes = words.attributes()
+                if "sret" not in attributes and {"dereferenceable", "nonnull"} & {*attributes}:
                     raise ValueError("a parameter with [static N], or that is not null, is not supported")
-                restricted = "noalias" in said
+                restricted = "noalias" in attributes
                 parameters.append((plain(words.take()), kind))
                 alone |= {parameters[-1][0]} if restricted else set()
                 words.skip(",")
@@ -125,13 +125,13 @@ class _File:
 
     def _pointees(self, head: str) -> dict[str, int]:
         """Return how many bytes parameters point to, by the debug information of their function."""
-        own = re.search(r"!dbg (!\d+)", head)
+        found = re.search(r"!dbg (!\d+)", head)
         pointees = {}
-        for text in self.metadata.values() if own else ():
+        for text in self.metadata.values() if found else ():
             variable = re.match(
                 r'!DILocalVariable\(name: "([^"]*)", arg: \d+, scope: (!\d+),.*\btype: (!\d+)', text
             )
-            if variable and own and variable[2] == own[1]:
+            if variable and found and variable[2] == found[1]:
                 kind = self._derived(variable[3], ("DW_TAG_pointer_type",))
                 if kind.startswith("!DIDerivedType(tag: DW_TAG_pointer_type"):
                     base = re.search(r"\bbaseType: (!\d+)", kind)

@@ -35,13 +35,13 @@ class Design:
     @classmethod
     def of(cls, row: Row, name: str | None = None) -> Design:
         """Return the design, named after the row. Raises :class:`.TcsmtError` for an impossible name."""
-        made = identifier(f"tcsmt {row.name}".replace("@", " at ")) if name is None else name
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", made):
+        chosen = identifier(f"tcsmt {row.name}".replace("@", " at ")) if name is None else name
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", chosen):
             raise TcsmtError(
-                f"name {made!r}: must be letters, digits and underscores, the first one a letter, such as "
-                f"{identifier(made) if made else 'unit'}"
+                f"name {chosen!r}: must be letters, digits and underscores, the first one a letter, such as "
+                f"{identifier(chosen) if chosen else 'unit'}"
             )
-        return cls(row, made)
+        return cls(row, chosen)
 
     @property
     def model(self) -> Model:

@@ -99,7 +99,7 @@ def statement_theorem(statement: Statement, about: Iterable[str]) -> str:
     conditions = asserted(statement)
     lines, texts = bindings([term for _, term in conditions], StageNames(statement))
     named = [f"let {name} : BitVec 1 := {text}" for (name, _), text in zip(conditions, texts, strict=True)]
-    whole = " &&& ".join(name for name, _ in conditions)
+    conjunction = " &&& ".join(name for name, _ in conditions)
     inputs = statement.widths
     formals = " ".join(f"({name} : BitVec {width})" for name, width in inputs.items())
     return "\n".join(
@@ -113,7 +113,7 @@ def statement_theorem(statement: Statement, about: Iterable[str]) -> str:
             "",
             f"def conditions {formals} : BitVec 1 :=",
             *(f"  {line}" for line in (*lines, *named)),
-            f"  {whole}",
+            f"  {conjunction}",
             "",
             f"theorem no_input {formals} :",
             f"    conditions {' '.join(inputs)} = 0#1 := by",

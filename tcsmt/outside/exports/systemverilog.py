@@ -20,28 +20,28 @@ def systemverilog(design: Design, *, pipeline: bool = False) -> str:
     :func:`latency` clock edges, and a row can be given at each of them. There is no reset: nothing but
     the inputs decides the outputs.
     """
-    made = _body(design, pipeline)
+    text = _body(design, pipeline)
     lines = design.comment(lambda line: f"// {line}")
     if pipeline:
-        lines.append(f"// latency: {made.latency} clock edges, one row at each")
+        lines.append(f"// latency: {text.latency} clock edges, one row at each")
     lines += ["", "// Words have bits that nothing depends on.", "/* verilator lint_off UNUSEDSIGNAL */"]
     ports = ["input  logic clk"] if pipeline else []
     ports += [f"input  logic {type_of(operand)}{operand.name}" for operand in design.inputs]
     ports.append(f"output logic {range_of(design.root.width)}d")
     lines.append(f"module {design.name} (")
     lines += [f"  {port}{',' if port is not ports[-1] else ''}" for port in ports]
-    lines += [");", *_indented(made.functions)]
+    lines += [");", *_indented(text.functions)]
     for operand in design.inputs:
         if operand.name != "c":
             width = operand.format.width
             for place, term in enumerate(operand.terms):
                 lines.append(f"  wire {range_of(width)}{term.data} = {operand.name}[{place}];")
-    if made.registers:
-        lines += _indented(made.registers)
-    lines += _indented(made.nets)
-    if made.transfers:
-        lines += ["  always_ff @(posedge clk) begin", *(f"    {line}" for line in made.transfers), "  end"]
-    (result,) = made.outputs
+    if text.registers:
+        lines += _indented(text.registers)
+    lines += _indented(text.nets)
+    if text.transfers:
+        lines += ["  always_ff @(posedge clk) begin", *(f"    {line}" for line in text.transfers), "  end"]
+    (result,) = text.outputs
     lines += [f"  assign d = {result};", "endmodule", ""]
     return "\n".join(lines)
 

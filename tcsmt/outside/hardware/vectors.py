@@ -93,11 +93,11 @@ def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
         return []
     fmt, rows = row.model.d_format, []
     for number, row_json in enumerate(rows_of_json(path)):
-        told = row_json.get("predictions", {})
+        predictions = row_json.get("predictions", {})
         where = f"{path}: rows[{number}].predictions"
-        if not isinstance(told, dict):
+        if not isinstance(predictions, dict):
             raise TcsmtError(f"{where} is not an object")
-        words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in told.items()}
+        words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in predictions.items()}
         rows.append((str(row_json.get("asks", row_json.get("why", ""))), words))
     return rows
 

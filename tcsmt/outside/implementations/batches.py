@@ -79,9 +79,9 @@ class Batches:
             raise
         words = np.frombuffer(data, result).astype(result.newbyteorder("="))
         if fmt.width < 8 * result.itemsize:
-            wide = np.flatnonzero(words >> words.dtype.type(fmt.width))
-            if wide.size:
-                word = int(words[wide[0]])
+            too_wide = np.flatnonzero(words >> words.dtype.type(fmt.width))
+            if too_wide.size:
+                word = int(words[too_wide[0]])
                 raise BoxFailed(
                     f"--command {self._command[0]}: {word:#x}: a word of {fmt.name} has {fmt.width} bits"
                 )

@@ -177,7 +177,7 @@ def recorded(
     wrong = np.flatnonzero(wrong_answers(model, answers, expected))
     few = inputs.map(lambda words: words[:_RECORDED])
     vectors = Vectors(tuple(f"row {n}" for n in range(len(few.c))), few)
-    made = audit_of(row, vectors, progress)
+    audit = audit_of(row, vectors, progress)
     first = None
     if wrong.size:
         tried = []
@@ -186,7 +186,7 @@ def recorded(
             tried.append((cost(model.input_formats, values), place, values))
         _, place, values = min(tried, key=lambda entry: entry[:2])
         first = ShortMismatch(values, int(expected[place]), int(answers[place]))
-    return Examination(row, len(answers), len(wrong), made, None, answers[:_RECORDED], first)
+    return Examination(row, len(answers), len(wrong), audit, None, answers[:_RECORDED], first)
 
 
 def _changed(

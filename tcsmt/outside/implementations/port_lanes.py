@@ -76,12 +76,12 @@ class DeclaredPorts:
         path, name = port.path, _name(port.path, self.widths)
         if not name or name not in self.types or self.types[name].width != self.widths[name]:
             return None
-        whole = PortPart(self.types[name], 0, name)
-        if port.bits is not None and port.name == name and ":" in path and _is_flat(whole.type):
-            high, low = port.range_in(whole.type.width)
+        part = PortPart(self.types[name], 0, name)
+        if port.bits is not None and port.name == name and ":" in path and _is_flat(part.type):
+            high, low = port.range_in(part.type.width)
             return PortPart(VerilogArray(high, low, VerilogBits(1), True), low, f"{name}[{high}:{low}]")
         try:
-            return whole.selected(path[len(name) :])
+            return part.selected(path[len(name) :])
         except TcsmtError as why:
             raise TcsmtError(f"port {port.text!r}: {why}") from None
 

@@ -39,8 +39,8 @@ def require_parameters(tree: VerilogTree, given: Mapping[str, str]) -> None:
     for name, text in given.items():
         if name not in taken:
             raise UnknownName("parameter", name, taken)
-        number, kept = _number(text), _number(taken[name])
-        if None not in (number, kept) and number != kept:
+        number, taken_number = _number(text), _number(taken[name])
+        if None not in (number, taken_number) and number != taken_number:
             raise TcsmtError(
                 f"parameter {name}={text:.80}: its type does not have this value: {taken[name]:.80}"
             )

@@ -217,8 +217,8 @@ class VerilogBlocks:
         for routine in self.routines(node):
             if kind and routine.get("subroutineKind") != kind:
                 continue
-            own = {address(part) for part in parts(routine) if "addr" in part}
-            yield from (use for use in self._uses(routine.get("body")) if use.variable not in own)
+            variables = {address(part) for part in parts(routine) if "addr" in part}
+            yield from (use for use in self._uses(routine.get("body")) if use.variable not in variables)
 
     def routines(self, node: VerilogNode) -> list[VerilogNode]:
         """Return the functions and tasks that are called."""

@@ -20,23 +20,23 @@ _UNSIGNED = re.compile(r"(logic|reg|bit)(\[|$)")
 def choice_fault(node: VerilogNode, tree: VerilogTree) -> str:
     """Say what a case or an if claims that may not hold at all inputs; empty where there is no such claim."""
     attributes = {str(part.get("name")) for part in node.get("attributes", ())}
-    said = str(node.get("check", "None"))
-    words = [_CHECKS[said]] if said in _CHECKS else []
+    claim = str(node.get("check", "None"))
+    words = [_CHECKS[claim]] if claim in _CHECKS else []
     words += sorted(attributes & {"full_case", "parallel_case"})
-    distinct = said in ("Unique", "Unique0") or "parallel_case" in attributes
-    covered = said in ("Unique", "Priority") or "full_case" in attributes
+    distinct = claim in ("Unique", "Unique0") or "parallel_case" in attributes
+    covered = claim in ("Unique", "Priority") or "full_case" in attributes
     is_case = node["kind"] == "Case"
     if not words or (not distinct and _has_default(node)):
         return ""
     what = f"{' '.join(words)} {'case' if is_case else 'if'}"
-    labels, whole = _labels(node) if is_case else _tests(node)
+    labels, is_complete = _labels(node) if is_case else _tests(node)
     if labels is None:
         return f"{what}: whether its conditions exclude each other is not known"
     if distinct and any(_meet(x, y) for n, x in enumerate(labels) for y in labels[:n]):
         return f"{what}: its conditions overlap"
     width = _width(node["expr"] if is_case else node["conditions"][0]["expr"]["left"], tree)
     reached = [label[-width:] for label in labels if not label[:-width].strip("0-")]
-    if covered and not whole and not _covers(reached, width):
+    if covered and not is_complete and not _covers(reached, width):
         return f"{what}: no condition may hold"
     return ""
 

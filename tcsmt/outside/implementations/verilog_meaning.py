@@ -170,8 +170,8 @@ class _Checking:
             raise self.error(block, "nothing starts this block: use always_comb")
 
     def _check_assignment(self, block: VerilogBlock) -> None:
-        own = {use.variable for use in block.uses}
-        hidden = self._signals(iter({use.variable for use in block.in_functions})) - own
+        used = {use.variable for use in block.uses}
+        hidden = self._signals(iter({use.variable for use in block.in_functions})) - used
         if hidden:
             names = self.names([*hidden])
             what = f"a function in an assignment uses {names}, which starts nothing: make it an argument"

@@ -216,7 +216,7 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
     joined, drivers = connections(module), combinational_drivers(module)
     for name, start in blocks.items():
         last = module.cell(ys.IdString(name))
-        own = {key(bit) for bit in last.getPort(ys.IdString("\\Y")).bits()}
+        output_bits = {key(bit) for bit in last.getPort(ys.IdString("\\Y")).bits()}
         seen, waiting = {name}, [last]
         while waiting:
             cell = waiting.pop()
@@ -228,7 +228,7 @@ def hold_previous(module: Any, blocks: dict[str, str]) -> None:
                     bit = written
                     while bit.is_wire() and key(bit) in joined:
                         bit = joined[key(bit)]
-                    before = bit.is_wire() and key(bit) in own
+                    before = bit.is_wire() and key(bit) in output_bits
                     read.append(latch(module, bit, place(cell) or start) if before else written)
                     driver = drivers.get(key(bit)) if is_unnamed(bit) else None
                     if driver is not None and driver.name.str() not in seen:

@@ -202,11 +202,11 @@ def _inputs(statement: Statement) -> str:
 
 def _formats(models: Iterable[Model]) -> Iterator[str]:
     """Yield the formats whose names do not say what they are."""
-    own: dict[AnyFormat, None] = {}
+    own_formats: dict[AnyFormat, None] = {}
     for model in models:
         values = [getattr(model.parameters, parameter.name) for parameter in fields(model.table())]
-        own |= dict.fromkeys(v for v in values if isinstance(v, AnyFormat) and not is_known(v))
-    for fmt in own:
+        own_formats |= dict.fromkeys(v for v in values if isinstance(v, AnyFormat) and not is_known(v))
+    for fmt in own_formats:
         yield f"{fmt.name}: {', '.join(f'{key} = {value}' for key, value in table_of_format(fmt).items())}"
 
 
@@ -265,8 +265,8 @@ def _in_full(model: Model) -> str:
 
 def _differing(model: Model, reference: Model) -> str:
     """Return what differs from the first model, which is of the same kind."""
-    own = _values(model)
-    changed = {name: value for name, value in own.items() if getattr(reference.parameters, name) != value}
+    values = _values(model)
+    changed = {name: value for name, value in values.items() if getattr(reference.parameters, name) != value}
     return f"as model 1, but {_listed(changed)}" if changed else "as model 1"
 
 

@@ -169,8 +169,8 @@ class _Case:
         """
         (coarse,) = substitute([x.word], self.high.at(self.top))
         (fine,) = substitute([y.word], self.low.at(self.below))
-        wide = max(coarse.width, fine.width)
-        differ = (coarse.sext(wide) << self.distance).ne(fine.sext(wide))
+        width = max(coarse.width, fine.width)
+        differ = (coarse.sext(width) << self.distance).ne(fine.sext(width))
         lying = below(x, self.top) & below(y, self.below)
         return self.given & lying & (lost(coarse, self.distance) | differ)
 

@@ -134,9 +134,9 @@ def clear(unit: Exponent, last_bit: int) -> Term:
 
 def cut_off(word: Term, count: Term) -> Term:
     """Return the word with so many low bits zero."""
-    wide = word.zext(max(word.width, count.width))
-    distance = count.zext(wide.width)
-    return ((wide >> distance) << distance)[word.width - 1 : 0]
+    extended = word.zext(max(word.width, count.width))
+    distance = count.zext(extended.width)
+    return ((extended >> distance) << distance)[word.width - 1 : 0]
 
 
 def below(x: Fixed, top: Exponent) -> Term:

@@ -62,7 +62,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
     """Return words of each input, by name: arrays (count,) of :func:`.storage`'s dtype for its width."""
     lanes = [name for name in formats if name[1:].isdigit()]
     k = len(lanes) // 2 or 1
-    kept = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
+    nonzero = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
     shift = rng.integers(0, k, count) * rng.integers(0, 2, count)  # where they start
     centre = rng.random(count)  # of exponents, in their range
     centre[rng.random(count) < 0.5] = 0.5
@@ -86,7 +86,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
                 words = np.where(alike, first, words)
             else:
                 columns[f"{name[0]}first"] = words
-            words = np.where((lane - shift) % k < kept, words, 0)
+            words = np.where((lane - shift) % k < nonzero, words, 0)
         elif name == "c":
             words = np.where(rng.random(count) < 0.25, 0, words)
         columns[name] = words
@@ -162,9 +162,9 @@ def cancelling(
         return _columns(formats, [])
     k = len([name for name in formats if name[0] == "a" and name[1:].isdigit()])
     size = k // blocks
-    own = rng.integers(0, blocks, count)
-    first = own * size + rng.integers(0, max(size, 1), count)
-    second = own * size + (first + rng.integers(1, max(size, 2), count)) % max(size, 1)
+    chosen_block = rng.integers(0, blocks, count)
+    first = chosen_block * size + rng.integers(0, max(size, 1), count)
+    second = chosen_block * size + (first + rng.integers(1, max(size, 2), count)) % max(size, 1)
     factors = {side: rng.integers(1, 1 << formats[f"{side}0"].width, count) for side in "ab"}
     share = rng.choice([0.05, 0.25, 1], count)
     alone = rng.random(count) < 0.5
@@ -183,13 +183,13 @@ def cancelling(
                 low + rng.integers(-4, 8, count),
             ]
             top = np.choose(where, tops).astype(np.int64)
-            field = np.where(own == int(name[2:]), top, top - rng.integers(8, 24, count))
+            field = np.where(chosen_block == int(name[2:]), top, top - rng.integers(8, 24, count))
             fraction = rng.integers(0, 1 << fmt.fraction_bits, count)
             words = np.clip(field, 0, large) << fmt.fraction_bits | fraction
         elif name[0] in "ab" and name[1:].isdigit():
             lane = int(name[1:])
             others = rng.integers(0, 1 << fmt.width, count)
-            words = np.where((lane // max(size, 1) == own) | (rng.random(count) > share), 0, others)
+            words = np.where((lane // max(size, 1) == chosen_block) | (rng.random(count) > share), 0, others)
             turned = factors["b"] ^ 1 << (fmt.width - 1)
             words = np.where(lane == first, np.where(alone, 0, factors[name[0]]), words)
             words = np.where(lane == second, turned if name[0] == "b" else factors["a"], words)

@@ -151,11 +151,11 @@ class CandidateEqualities:
             return
         zeros, seen = mine.zeros, set()
         for sign, words in (("", mine.unsigned), ("-", mine.signed)):
-            for candidate, own in self.by_value.get((sign, _key(words >> zeros)), [])[:_MOST]:
-                if candidate.width == node.width and own == zeros:
+            for candidate, its_zeros in self.by_value.get((sign, _key(words >> zeros)), [])[:_MOST]:
+                if candidate.width == node.width and its_zeros == zeros:
                     equal = candidate
                 else:
-                    word = candidate[candidate.width - 1 : own]
+                    word = candidate[candidate.width - 1 : its_zeros]
                     equal = _shifted(_sized(word, node.width - zeros, signed=bool(sign)), zeros)
                 if equal not in seen:
                     seen.add(equal)
@@ -238,17 +238,17 @@ class PartialSums:
         if core.op != "add":
             return None
         addends = Counter(_addends(core))
-        for whole in self.by_addend.get(next(iter(addends)), ()):
-            if addends <= Counter(map(_core, whole.args)):
-                own = {_core(arg): arg for arg in whole.args}
-                parts = [own.get(part, part) for part in map(_core, node.args)]
+        for sum_word in self.by_addend.get(next(iter(addends)), ()):
+            if addends <= Counter(map(_core, sum_word.args)):
+                core_args = {_core(arg): arg for arg in sum_word.args}
+                parts = [core_args.get(part, part) for part in map(_core, node.args)]
                 word = (
                     total(*parts)
-                    if node is core and {part.width for part in parts} == {whole.width}
+                    if node is core and {part.width for part in parts} == {sum_word.width}
                     else core
                 )
-                if word.width == whole.width:
-                    signed = any(arg.op == "sext" for arg in whole.args)
+                if word.width == sum_word.width:
+                    signed = any(arg.op == "sext" for arg in sum_word.args)
                     return _sized(word, node.width, signed=signed)
         return None
 

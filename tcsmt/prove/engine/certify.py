@@ -268,8 +268,8 @@ class Certificates:
         digest = hashlib.sha256(json.dumps(statement).encode()).hexdigest()[:8]
         path = self.folder / "statements" / f"{words}-{digest}.json"
         make_folder(path.parent)
-        whole = {"certificate": FORMAT, "tcsmt": __version__, **record, "lemmas": list(lemmas)}
-        replace_bytes(path, json.dumps(whole).encode(), "a certificate")
+        content = {"certificate": FORMAT, "tcsmt": __version__, **record, "lemmas": list(lemmas)}
+        replace_bytes(path, json.dumps(content).encode(), "a certificate")
         return self._noted(Certified(title, path, len(lemmas)))
 
     def failed(self, title: str, why: str) -> Certified:

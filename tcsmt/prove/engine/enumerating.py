@@ -245,9 +245,9 @@ class Enumeration:
         """Return for which words of variables the domain can hold, by what it says of them and of the
         innermost word alone.
         """
-        own = set(columns) | {self.inner}
+        given = set(columns) | {self.inner}
         parts = self._domain.args if self._domain.op == "and" else (self._domain,)
-        condition = all_of(part for part in parts if set(variables([part])) <= own)
+        condition = all_of(part for part in parts if set(variables([part])) <= given)
         size = 1 << self.inner.width if self.inner in variables([condition]) else 1
         if condition.value == 1 or count * size > 1 << _WIDEST:
             return np.ones(count, dtype=bool)
@@ -261,17 +261,17 @@ class Enumeration:
         need.
         """
         nodes = operands_first(self.roots)
-        own, outside = set(together), set()
-        seen: dict[Term, None] = dict.fromkeys(root for root in self.roots if root in own)
+        inside, outside = set(together), set()
+        seen: dict[Term, None] = dict.fromkeys(root for root in self.roots if root in inside)
         for node in nodes:
             if node.op == "var":
-                outside.update({node} - own)
+                outside.update({node} - inside)
             elif any(arg in outside for arg in node.args):
                 outside.add(node)
-                seen.update(dict.fromkeys(arg for arg in node.args if arg in own))
-            elif any(arg in own for arg in node.args):
-                own.add(node)
-        seen.update(dict.fromkeys(root for root in self.roots if root in own))
+                seen.update(dict.fromkeys(arg for arg in node.args if arg in inside))
+            elif any(arg in inside for arg in node.args):
+                inside.add(node)
+        seen.update(dict.fromkeys(root for root in self.roots if root in inside))
         return list(seen)
 
 
@@ -303,10 +303,10 @@ class _Kernels:
     @cached_property
     def key(self) -> LlvmWords:
         """Return a point's sort: its truth values, the first one in the lowest bit."""
-        whole = self.bits[0]
+        sort = self.bits[0]
         for bit in self.bits[1:]:
-            whole = bit.concat(whole)
-        return LlvmWords(whole, self.outer)
+            sort = bit.concat(sort)
+        return LlvmWords(sort, self.outer)
 
     def holding(self, points: Array) -> int | None:
         """Return the first point, in some order, with a row at which the goal holds. Raises InternalError."""

@@ -72,14 +72,14 @@ def multiple_steps(block: Block, last_bit: int, known: Known) -> Step:
     top, special = block.top, block.special
     zeros = clear(top.plus(-block.sum.fraction_bits), last_bit)
     multiples = [cut_off(x.word, zeros).eq(x.word) for x in block.aligned]
-    whole = cut_off(block.sum.word, zeros).eq(block.sum.word)
+    sum_is_multiple = cut_off(block.sum.word, zeros).eq(block.sum.word)
     says = multiple_of(block.format, block.result, last_bit)
     steps: list[Step] = [known.fact(inside(top, top), [~special]), *_bounded(block, known)]
     for x, multiple in zip(block.aligned, multiples, strict=True):
         steps.append(known.fact(multiple, [below(x, top), inside(top, top)], top.term))
-    steps.append(Fact(whole, _only(multiples, *(x.word for x in block.aligned), zeros)))
+    steps.append(Fact(sum_is_multiple, _only(multiples, *(x.word for x in block.aligned), zeros)))
     words = (block.sum.word, top.term)
-    last = known.refuted(~says, [whole, inside(top, top), *_plain(block)], *words)
+    last = known.refuted(~says, [sum_is_multiple, inside(top, top), *_plain(block)], *words)
     specials = known.refuted(~says, [special], *words)
     return Fact(says, (Cases(((special, specials),), (*steps, *last)),))
 
@@ -169,8 +169,8 @@ class _Case:
         it.
         """
         coarse, fine = x.word, self.now(y.word)
-        wide = max(coarse.width, fine.width)
-        differ = (coarse.sext(wide) << self.distance).ne(fine.sext(wide))
+        width = max(coarse.width, fine.width)
+        differ = (coarse.sext(width) << self.distance).ne(fine.sext(width))
         return lost(coarse, self.distance) | differ
 
     def _narrow(self) -> tuple[Term, ...]:

@@ -65,12 +65,17 @@ class LimbWords:
         wider = [node for node in nodes if node.width > limb]
         if limb not in _MACHINES or not wider or any(node.op == "var" for node in wider):
             return None
-        made = _InLimbs(limb, dict(zip(nodes, split(nodes, limb), strict=True)))
+        in_limbs = _InLimbs(limb, dict(zip(nodes, split(nodes, limb), strict=True)))
         for node in nodes:
-            made.add(node)
-        (root,) = made.parts[wide]
+            in_limbs.add(node)
+        (root,) = in_limbs.parts[wide]
         return cls(
-            root, ((made.limbs, made.stepwise[wide]), (made.sums, made.factored[wide]), (made.factors, wide))
+            root,
+            (
+                (in_limbs.limbs, in_limbs.stepwise[wide]),
+                (in_limbs.sums, in_limbs.factored[wide]),
+                (in_limbs.factors, wide),
+            ),
         )
 
     def widened(self, node: Term, proving: Proving) -> bool:
@@ -147,8 +152,8 @@ class _InLimbs:
             words = [self._product(node, args, factored)]
         self.stepwise[node] = words[-1]
         if any(word.width > self.limb for word in (node, *args)):
-            for word, own in zip(words, of_each, strict=True):
-                for part, bits in zip(own, _cut(word, own), strict=True):
+            for word, limbs_of_word in zip(words, of_each, strict=True):
+                for part, bits in zip(limbs_of_word, _cut(word, limbs_of_word), strict=True):
                     self._is(part, bits)
         self.seen.update(self.parts[node])
 
@@ -164,25 +169,25 @@ class _InLimbs:
         """Return a product as the sum of its digits' products, each of which is a limb."""
         half, width = self.limb // 2, node.width
         places = [(low, min(low + half, width) - 1) for low in range(0, width, half)]
-        own = [digits(self.parts[arg], self.limb) for arg in node.args]
+        digits_of = [digits(self.parts[arg], self.limb) for arg in node.args]
         narrow = [[arg[high:low].zext(self.limb) for low, high in places] for arg in args]
-        wide = [[arg[high:low].zext(width) for low, high in places] for arg in factored]
+        widened = [[arg[high:low].zext(width) for low, high in places] for arg in factored]
         addends = []
         for i, j in product(range(len(places)), repeat=2):
             if i + j >= len(places):
                 continue
             digit = narrow[0][i] * narrow[1][j]
             if digit.value is None:
-                self._is(own[0][i] * own[1][j], digit)
-                self._sum(digit.zext(width), _Known.of(wide[0][i] * wide[1][j]))
+                self._is(digits_of[0][i] * digits_of[1][j], digit)
+                self._sum(digit.zext(width), _Known.of(widened[0][i] * widened[1][j]))
             addends.append(digit.zext(width) << half * (i + j))
-        sides = [total(*(word << half * i for i, word in enumerate(words))) for words in wide]
+        sides = [total(*(word << half * i for i, word in enumerate(words))) for words in widened]
         for side, arg in zip(sides, factored, strict=True):
             if side.value is None:
                 self.factors[side] = [_Known.of(arg)]
         self.factored[node] = sides[0] * sides[1]
         whole = total(const(0, width), *addends)
-        free = dict.fromkeys(word for words in wide for word in words if word.value is None)
+        free = dict.fromkeys(word for words in widened for word in words if word.value is None)
         self._sum(whole, _Known(self.factored[node], tuple(free)))
         return whole
 

@@ -97,15 +97,15 @@ def trimmed(lines: Iterable[str], count: int) -> list[str]:
         if number in wanted:
             needed[number] = [int(word) for word in parts_of[number][1].split()[:-1]]
             wanted.update(needed[number])
-    kept = [number for number in parts_of if number in needed]
-    names = {number: count + place for place, number in enumerate(kept, 1)}
+    numbers = [number for number in parts_of if number in needed]
+    names = {number: count + place for place, number in enumerate(numbers, 1)}
     derived = sorted(parts_of)
     for hint in wanted - parts_of.keys():
         names[hint] = hint - bisect_left(derived, hint)
         if not 1 <= names[hint] <= count:
             raise NotRefuted(f"CaDiCaL: a refutation with the hint {hint}, which names no clause")
     text = []
-    for number in kept:
+    for number in numbers:
         hints = " ".join(str(names[hint]) for hint in needed[number])
         text.append(f"{names[number]}{parts_of[number][0]} 0 {hints} 0")
     return text
@@ -134,16 +134,16 @@ def _telling(clause: Clause, hints: Iterable[int], clause_of: Mapping[int, Claus
     """Return the hints without those whose clause is true already, and those after the clause that is
     false.
     """
-    false, kept = set(clause), []
+    false, hints_kept = set(clause), []
     for hint in hints:
         open_literals = [literal for literal in clause_of.get(hint, ()) if literal not in false]
         if any(-literal in false for literal in open_literals):
             continue
-        kept.append(hint)
+        hints_kept.append(hint)
         if not open_literals:
             break
         false.add(-open_literals[0])
-    return kept
+    return hints_kept
 
 
 def available() -> bool:

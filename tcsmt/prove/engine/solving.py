@@ -85,8 +85,8 @@ class Dump:
             ("category", '"crafted"'),
             ("status", answer),
         ]
-        asked = f"; SHA-256 of the script as tcsmt asks it: {digest(script(goal))}\n"
-        replace_text(path, asked + script(goal, labels=self.labels, info=info))
+        digest_line = f"; SHA-256 of the script as tcsmt asks it: {digest(script(goal))}\n"
+        replace_text(path, digest_line + script(goal, labels=self.labels, info=info))
         return path
 
 

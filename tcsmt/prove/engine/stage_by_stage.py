@@ -231,8 +231,8 @@ def _dumped(
     if dump is None:
         return nullcontext()
     values = zip(substitute([left.term, theirs], freed), ("left", "right"), (left, right), strict=True)
-    own = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
-    return dump.where(freed, f"; stage: {left.name}", own)
+    names = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
+    return dump.where(freed, f"; stage: {left.name}", names)
 
 
 def _derived(ours: Term, node: Term, theirs: Term, paired: _Pair, refuted: Close) -> list[Step]:
@@ -270,12 +270,12 @@ def _paired(left: Stage, right: Stage, theirs: Term) -> _Pair | None:
             back = back[width - 1 : 0] if back.width >= width else back.zext(width)
             return _Pair(x.within(low, high).ne(moved), back)
         case (Fixed() as x, Fixed() as y) if x.fraction_bits == y.fraction_bits:
-            wide = max(ours.width, theirs.width)
-            differ = ours.sext(wide).ne(theirs.sext(wide))
+            common = max(ours.width, theirs.width)
+            differ = ours.sext(common).ne(theirs.sext(common))
             if ours.width <= theirs.width:
                 return _Pair(differ, ours.sext(theirs.width))
             narrow = ours[theirs.width - 1 : 0]
-            return _Pair(differ, narrow, narrow.sext(wide).eq(ours))
+            return _Pair(differ, narrow, narrow.sext(common).eq(ours))
         case (Number() as x, Number() as y) if (
             ours.width == theirs.width and x.fraction_bits == y.fraction_bits
         ):

@@ -181,10 +181,10 @@ class Sweeping:
         question = self.proving.question
         drawn = rows(question.formats, _ROWS, np.random.default_rng(17))
         (inside,) = values_of([question.domain], drawn).values()
-        kept = np.flatnonzero(inside.unsigned)
-        if not kept.size:
-            kept = np.arange(_ROWS)
-        return {name: words[kept] for name, words in drawn.items()}
+        places = np.flatnonzero(inside.unsigned)
+        if not places.size:
+            places = np.arange(_ROWS)
+        return {name: words[places] for name, words in drawn.items()}
 
     def _stepwise(self, node: Term, theirs: Term, limit: float) -> Term:
         """Return the word as operations of the first graph on two words, as far as that is proved."""

@@ -199,10 +199,10 @@ def _rescalings(
 def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield changes that make one product like another one, or every product."""
     different = {tuple(values[name] for name in pair): pair for pair in reversed(pairs)}
-    for kept in reversed(different.values()):
+    for factor in reversed(different.values()):
         for other in pairs:
-            yield {new: values[old] for new, old in zip(other, kept, strict=True)}
-        yield {new: values[old] for pair in pairs for new, old in zip(pair, kept, strict=True)}
+            yield {new: values[old] for new, old in zip(other, factor, strict=True)}
+        yield {new: values[old] for pair in pairs for new, old in zip(pair, factor, strict=True)}
 
 
 def _rescaled(

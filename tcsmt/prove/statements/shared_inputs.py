@@ -78,8 +78,8 @@ def chain(name: str, model: Model, k: int) -> Chain:
         longer = model.varied(k=k, **_blocks(model))
     except TcsmtError:  # an order of lanes, for example, is that of one instruction
         return Chain(model, k, model, exact=False)
-    whole = longer.trace
-    return Chain(model, k, longer, exact=_repeated(model, whole.operands).output is whole.output)
+    trace = longer.trace
+    return Chain(model, k, longer, exact=_repeated(model, trace.operands).output is trace.output)
 
 
 def _blocks(model: Model) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def _repeated(model: Model, x: Terms) -> Trace:
     before = 0
     for number in range(len(x.a) // model.k):
         lanes = slice(number * model.k, (number + 1) * model.k)
-        own = slice(number * scales, (number + 1) * scales)
-        scale_a, scale_b = (side and side[own] for side in (x.scale_a, x.scale_b))
+        scale_slice = slice(number * scales, (number + 1) * scales)
+        scale_a, scale_b = (side and side[scale_slice] for side in (x.scale_a, x.scale_b))
         part = model.apply(Operands(x.a[lanes], x.b[lanes], c, scale_a, scale_b))
         blocks = [stage.block if isinstance(stage.block, int) else 0 for stage in part.stages]
         stages += [replace(s, block=before + block) for s, block in zip(part.stages, blocks, strict=True)]
@@ -190,8 +190,8 @@ def words_given_to(
     if own.keys() != values.keys():
         return None
     words = {name: _converted(word, formats[name], own[name]) for name, word in values.items()}
-    alone, whole = evaluate([side.model.trace.output], words), evaluate([side.trace.output], values)
-    return words if alone == whole else None
+    alone, in_question = evaluate([side.model.trace.output], words), evaluate([side.trace.output], values)
+    return words if alone == in_question else None
 
 
 def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:

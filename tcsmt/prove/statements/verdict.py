@@ -195,16 +195,18 @@ def sure(record: Mapping[str, Any]) -> bool:
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
     """Join proofs, each with what it proves; confirmed where every one is that has a script."""
     proofs = [proof for _, proof in parts]
-    asked = [proof for proof in proofs if proof.scripts]
-    first = (asked or proofs)[0]
-    several = len({proof.by for proof in asked}) > 1
+    with_scripts = [proof for proof in proofs if proof.scripts]
+    first = (with_scripts or proofs)[0]
+    several = len({proof.by for proof in with_scripts}) > 1
     return Equivalent(
         stage="; ".join(dict.fromkeys(what for what, _ in parts)),
-        scripts=tuple(dict.fromkeys(text for proof in asked for text in proof.scripts)),
-        solver=_listed(proof.by for proof in asked) if several else first.solver,
+        scripts=tuple(dict.fromkeys(text for proof in with_scripts for text in proof.scripts)),
+        solver=_listed(proof.by for proof in with_scripts) if several else first.solver,
         version="" if several else first.version,
         seconds=seconds,
-        confirmed=_listed(p.confirmed for p in asked) if all(p.confirmed for p in asked) else "",
+        confirmed=_listed(p.confirmed for p in with_scripts)
+        if all(p.confirmed for p in with_scripts)
+        else "",
     )
 
 

@@ -257,8 +257,8 @@ class _FormSteps:
         field = field[_DOUBLE.exponent_bits - 1 : 0].zext(_DOUBLE.width) << _DOUBLE.fraction_bits
         unit, half = field + (1 << INTEGER), 1 << (INTEGER - 1)
         aligned = tuple(native.add_double(native.to_double(term), unit) for term in terms)
-        whole = total(*aligned)
-        count = (whole + half) & const((1 << INTEGER) - 1, _DOUBLE.width)
+        total_word = total(*aligned)
+        count = (total_word + half) & const((1 << INTEGER) - 1, _DOUBLE.width)
         number = native.add_double(field + half + count, unit ^ (1 << _DOUBLE.sign_bit))
         word = native.to_single(number if self.format == WIDE else odd_last_bit(number))
         if self.format != WIDE:  # rounded once: what binary32 has lost, its last bit says
@@ -271,7 +271,7 @@ class _FormSteps:
         if self.model.overflow != "ieee":  # a sum that is too large is no infinity
             unsure |= ~is_finite(word, self.format)
         step = ExactStep(
-            tuple(products), addend, sizes, places, aligned, whole, number, signs, word, unsure,
+            tuple(products), addend, sizes, places, aligned, total_word, number, signs, word, unsure,
         )  # fmt: skip
         self.done.append(step)
         return word

@@ -151,9 +151,9 @@ def _is_power(scale: Format) -> bool:
 def _is_narrow(fmt: Format) -> bool:
     """Return whether sums of a form can be rounded to a format: binary32's layout, with fewer bits."""
     usual = fmt.specials is Specials.IEEE and fmt.bias == (1 << (fmt.exponent_bits - 1)) - 1
-    whole = fmt.signed and not fmt.ignored_low_bits and not fmt.ignored_high_bits
+    is_plain = fmt.signed and not fmt.ignored_low_bits and not fmt.ignored_high_bits
     fewer = fmt.fraction_bits < _SHORT and fmt.exponent_bits < WIDE.exponent_bits
-    return usual and whole and fewer
+    return usual and is_plain and fewer
 
 
 @dataclass(frozen=True)
@@ -221,16 +221,20 @@ def _form(model: FusedDotAdd, numbers: _Numbers) -> FloatForm:
         totals.append(totals[-1] + group)
         losses.append(_lost(totals[-1], totals[-2], group))
     aligned_c = on_grid(c, scale)
-    whole = totals[-1] + aligned_c
+    exact_sum = totals[-1] + aligned_c
     grid = ProductGrid(tuple(lanes), largest_product, top, scale, n.bias, n.least, n.floor, numbers.limit)
     guard, overflow = grid.unsure, None
     if not numbers.exact:
-        losses.append(_lost(whole, totals[-1], aligned_c))
-        overflow = _size(whole)
+        losses.append(_lost(exact_sum, totals[-1], aligned_c))
+        overflow = _size(exact_sum)
         for loss in losses:
             overflow |= loss
         guard |= overflow[WIDTH - 1]
-    number = native.from_integer(whole) if numbers.exact else (_with_sticky if narrow else _truncated)(whole)
+    number = (
+        native.from_integer(exact_sum)
+        if numbers.exact
+        else (_with_sticky if narrow else _truncated)(exact_sum)
+    )
     number = native.multiply(number, (top - n.fraction_bits - n.bias) << FRACTION)
     counted = _narrowed(number, model.d_format) if narrow else _cut(number, numbers.rounded)
     c_alone = widen(words.c, model.c_format, model.d_format)
@@ -244,7 +248,7 @@ def _form(model: FusedDotAdd, numbers: _Numbers) -> FloatForm:
         groups=tuple(groups),
         totals=tuple(totals),
         aligned_c=aligned_c,
-        sum=whole,
+        sum=exact_sum,
         losses=tuple(losses),
         overflow=overflow,
         counted=counted,

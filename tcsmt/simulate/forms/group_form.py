@@ -73,11 +73,13 @@ def group_form(model: Model) -> GroupForm | None:
     products = [_integer(a, x) * _integer(b, y) for x, y in zip(words.a, words.b, strict=True)]
     groups = []
     for number, stage in enumerate(words.of(Kind.GROUP_SUM)):
-        own = tuple(products[number * size : (number + 1) * size])
+        members = tuple(products[number * size : (number + 1) * size])
         value = stage.value
         if not isinstance(value, Number) or value.sign.op != "extract":
             return None
-        groups.append(GroupOfForm(own, total(*own), umax(*own).eq(0), value.sign.args[0], value.zero))
+        groups.append(
+            GroupOfForm(members, total(*members), umax(*members).eq(0), value.sign.args[0], value.zero)
+        )
     values = {term: word for group in groups for term, word in group.values.items()}
     (result,) = substitute([words.output], values)
     return GroupForm(tuple(groups), most, result)
@@ -85,8 +87,8 @@ def group_form(model: Model) -> GroupForm | None:
 
 def _is_integer(fmt: Format) -> bool:
     """Return whether every word is a number with a sign, subnormal ones at the lower end."""
-    whole = fmt.signed and fmt.has_subnormals and not fmt.ignored_bits
-    return whole and fmt.specials is Specials.NONE
+    is_plain = fmt.signed and fmt.has_subnormals and not fmt.ignored_bits
+    return is_plain and fmt.specials is Specials.NONE
 
 
 def _largest(fmt: Format) -> int:

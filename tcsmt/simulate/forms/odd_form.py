@@ -118,15 +118,15 @@ class _FormSteps:
         if isinstance(y, LaneOfSum):
             raise TypeError("a tree begins with its products")
         lanes = tuple(self._lanes[word] for word in (x, y) if word in self._lanes)
-        whole = native.add_double(native.to_double(x), native.to_double(y))
-        word = native.to_single(odd_last_bit(whole))
+        exact = native.add_double(native.to_double(x), native.to_double(y))
+        word = native.to_single(odd_last_bit(exact))
         unsure, sizes, places = ~is_usual(word), None, None
         if lanes:
             sizes, places = umax(*(lane.size for lane in lanes)), umax(*(lane.place for lane in lanes))
             unsure |= self.numbers.unsure(sizes, places)
         else:
             unsure |= ~(is_usual(x) & is_usual(y) & are_near(x, y))
-        self.done.append(OddStep(lanes, sizes, places, (x, y), whole, word, unsure))
+        self.done.append(OddStep(lanes, sizes, places, (x, y), exact, word, unsure))
         return word
 
     def exact(self, products: Sequence[LaneOfSum], c: Term | None, place: BlockPlace) -> Term:

@@ -118,8 +118,8 @@ def proved_block(model: Model) -> ProvedBlock | None:
         return None
     sums = tuple(map(tuple, model.blocks))
     if isinstance(model.sum, CLast):
-        whole = _with_last_addition(model, block, form)
-        return None if whole is None else ProvedBlock(model, whole, tuple(range(model.k)), sums)
+        composed = _with_last_addition(model, block, form)
+        return None if composed is None else ProvedBlock(model, composed, tuple(range(model.k)), sums)
     # terms are shared, so the same node is the same function: the chain needs no proof of its own
     if _chained(block, model, model.blocks) is not model.trace.output:
         return None
@@ -190,10 +190,10 @@ def _chained(block: Model, model: Model, blocks: Sequence[Sequence[int]], start:
 
 def _of_block(block: Model, model: Model, lanes: Sequence[int], c: Term) -> dict[Term, Term]:
     """Return the inputs of a block, which has some of a model's lanes."""
-    own, words = block.trace, model.trace
-    values = {own.c: c}
+    block_words, words = block.trace, model.trace
+    values = {block_words.c: c}
     for number, lane in enumerate(lanes):
-        values |= {own.a[number]: words.a[lane], own.b[number]: words.b[lane]}
+        values |= {block_words.a[number]: words.a[lane], block_words.b[number]: words.b[lane]}
     return values
 
 

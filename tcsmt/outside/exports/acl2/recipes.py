@@ -62,8 +62,8 @@ class RecipeFunctions:
 
     def events(self) -> list[BookEvent]:
         """Return the functions, in order."""
-        wide = self.algorithm.wide.width
-        x, y = var("x", wide), var("y", wide)
+        width = self.algorithm.wide.width
+        x, y = var("x", width), var("y", width)
         made = [
             self._of_terms(f"word-{number}", [x], word)
             for number, word in enumerate(self.algorithm.split.apply(x))

@@ -32,8 +32,8 @@ def bitwuzla(text: str, names: Sequence[str], steps: int) -> Reply:
     parser.parse(text, True, False)
     solver = parser.bitwuzla()
     if steps:
-        asked = itertools.count(1)
-        solver.configure_terminator(lambda: next(asked) > steps)
+        checks = itertools.count(1)
+        solver.configure_terminator(lambda: next(checks) > steps)
     start = time.process_time()
     answer = str(solver.check_sat()).lower()
     seconds = time.process_time() - start
