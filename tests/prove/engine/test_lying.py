@@ -151,7 +151,7 @@ def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
         decide(question, Solving(SolvingOptions(confirm=True))).verdict,
     ):
         assert isinstance(found, Unknown)
-        assert found.reason == "bitwuzla 9.9.*not replay"
+        assert "bitwuzla 9.9" in found.reason and "not replay" in found.reason
 
 
 # --- every command that proves ------------------------------------------------------------------
