@@ -113,7 +113,7 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
         return self.k if n_fma is None else n_fma
 
     @property
-    def by_words(self) -> bool:
+    def is_native(self) -> bool:
         """Return whether every operation is a multiply-add of words of one format, to nearest; one NaN."""
         fmt, total = self.sum_format, self.sum
         uniform = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt
@@ -145,7 +145,7 @@ class IeeeDotAdd(ComposedModel[IeeeParameters]):
         """
         c_last = isinstance(self.sum, ExactSums) and not self.sum.c_first
         payloads = self.nan is not None and bool(self.nan.cases)
-        return self.by_words or c_last or self.results.flush_outputs or payloads
+        return self.is_native or c_last or self.results.flush_outputs or payloads
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _TermSteps:
     def _read(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
         """Return what a word of an operand is read as."""
         model = self.model
-        if model.by_words:
+        if model.is_native:
             word = ieee.flush(word, fmt, keep_sign=not model.reading.flush_to_positive) if flush else word
             return _operand(model.sum_format, ieee.widen(word, fmt, model.sum_format))
         number = dp.decode(fmt, word, flush=const(flush, 1))
@@ -204,7 +204,7 @@ class _TermSteps:
 
     def _rounded(self, rounds: RoundedProducts, x: _Product) -> Operation:
         fmt = rounds.product_format
-        if self.model.by_words:
+        if self.model.is_native:
             return MultiplyAdd.product(fmt, x.x.word, x.y.word, flush=self.model.results.flush_outputs)
         return RoundedSum(terms=(x.number,), format=fmt, rounding=rounds.product_rounding, **self.ends)
 
@@ -219,7 +219,7 @@ class _TermSteps:
 
     def add(self, x: Operand, y: Operand | _Product, place: BlockPlace) -> Operand:
         fmt, rule = self.model.sum_format, self.model.nan
-        if self.model.by_words:
+        if self.model.is_native:
             flush = self.model.results.flush_outputs
             if isinstance(y, _Product):
                 fused = MultiplyAdd(format=fmt, x=y.x.word, y=y.y.word, z=x.word, flush=flush)
@@ -265,7 +265,7 @@ class _TermSteps:
         block, kind, lane = place
         if isinstance(operation, MultiplyAdd) and self.model.nan is not None:
             operation = replace(operation, nan_word=self.model.nan.otherwise)
-        if self.model.by_words:  # lanes and sums with c are numbered through all blocks
+        if self.model.is_native:  # lanes and sums with c are numbered through all blocks
             number, block = block or 0, None
             if kind is Kind.SUM_WITH_C:
                 lane = number + 1

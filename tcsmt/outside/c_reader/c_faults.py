@@ -93,10 +93,10 @@ def _verdict(group: Sequence[Fault], options: SolvingOptions, clock: ReadingTime
     """
     happens = any_of(fault.happens for fault in group)
     for goal in _freed(happens):
-        verdict = _solving(replace(options, timeout=_SHORT), clock).settled(goal)
+        verdict = _solving(replace(options, timeout=_SHORT), clock).verdict_on(goal)
         if isinstance(verdict, Equivalent):
             return verdict
-    return _solving(options, clock).settled(happens)
+    return _solving(options, clock).verdict_on(happens)
 
 
 def _solving(options: SolvingOptions, clock: ReadingTime) -> Solving:

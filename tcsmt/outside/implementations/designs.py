@@ -224,7 +224,7 @@ def _settled(seconds: float, /, **parameters: Any) -> Circuit:
     except UndrivenBits:
         model = Circuit(**parameters, undriven="zero")
         differ = model.with_undriven_free.ne(model.trace.output)
-        verdict = Solving(SolvingOptions(timeout=seconds, confirm=True)).settled(differ)
+        verdict = Solving(SolvingOptions(timeout=seconds, confirm=True)).verdict_on(differ)
         if not isinstance(verdict, Equivalent):
             raise
         return model

@@ -166,7 +166,7 @@ def _input(
     for values in (plain, *tries):
         if holds(values):
             return values, ""
-    verdict = solving.settled(goal)
+    verdict = solving.verdict_on(goal)
     if isinstance(verdict, Equivalent):
         return None, verdict.by_whom
     if isinstance(verdict, Distinguished) and holds(values := {**plain, **verdict.values}):

@@ -150,7 +150,7 @@ class Solving:
             self.dump.write(goal, answer.answer, path)
         return answer
 
-    def settled(self, goal: Term) -> Verdict:
+    def verdict_on(self, goal: Term) -> Verdict:
         """Return the verdict on "is there an input at which the term is 1?"."""
         return self.judged(goal, self.ask(goal))
 

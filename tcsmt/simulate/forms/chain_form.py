@@ -55,7 +55,11 @@ def chain_form(model: Model) -> ChainForm | None:
     """Return the form of a model, or None where it is no chain of such operations, or one that processors
     have.
     """
-    if not isinstance(model, IeeeDotAdd) or model.by_words or not isinstance(model.sum, (FusedChain, Chains)):
+    if (
+        not isinstance(model, IeeeDotAdd)
+        or model.is_native
+        or not isinstance(model.sum, (FusedChain, Chains))
+    ):
         return None
     formats = model.c_format, model.sum_format, model.d_format
     narrow = all(_WIDE.holds(fmt) for fmt in (model.a_format, model.b_format))

@@ -210,7 +210,7 @@ def simulation(model: Model) -> dict[str, str]:
             "form": "processor",
             "reason": "proved to give the same words but for NaNs, which follow a rule",
         }
-    if isinstance(model, IeeeDotAdd) and model.by_words:
+    if isinstance(model, IeeeDotAdd) and model.is_native:
         return {"form": "processor", "reason": "each operation is one of IEEE 754"}
     return {"form": "integers", "reason": _why_not(model) or "no form of it is proved"}
 
@@ -253,7 +253,7 @@ def single_step(model: Model) -> tuple[IeeeDotAdd, IeeeDotAdd] | None:
     """
     if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
         return None
-    if not model.varied(nan=None).by_words:
+    if not model.varied(nan=None).is_native:
         return None
     step = model.varied(k=1, order=None)
     return step, step.varied(nan=None)

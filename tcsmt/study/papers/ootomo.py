@@ -361,7 +361,7 @@ def residual_product(settings: SolvingOptions) -> Iterator[dict[str, Any]]:
     y = decode(F32, word)
     added = ieee.fma_words(F32, const(0, F32.width), power(-22), word)
     solving = Solving(settings)
-    outside = solving.settled(added.ne(word) & ~y.nan & ~y.zero)
+    outside = solving.verdict_on(added.ne(word) & ~y.nan & ~y.zero)
     lemma = "y + 0·2^-22 is y, for every number but zero"
     yield {"lemma": lemma, **answer_json(outside, "refuted", "proved")}
     for name in ("ootomo-halfhalf", "ootomo-tf32tf32"):
@@ -374,7 +374,7 @@ def residual_product(settings: SolvingOptions) -> Iterator[dict[str, Any]]:
                 for a, b in zip(t.a, t.b, strict=True)
             ]
             (output,) = substitute([t.output], {t.c: const(0, unit.c_format.width)})
-            verdict = solving.settled(all_of(zeros) & output.ne(0))
+            verdict = solving.verdict_on(all_of(zeros) & output.ne(0))
             x = np.full((1, 1), 1 + 2.0**-11, np.float32)
             without, with_it = (
                 float(multiply(recipe_named(n).on(unit, unit.k), x, x)[0, 0]) for n in (name, f"{name}-4")

@@ -130,7 +130,7 @@ def ieee_models() -> Iterator[tuple[str, IeeeDotAdd]]:
             same = dict.fromkeys(("a_format", "b_format", "c_format", "d_format", "sum_format"), fmt)
             products = {"product_format": fmt} if method == "pairwise" else {}
             model = IeeeDotAdd.of(**same, **products, method=method, n_fma=n_fma, k=4, **FLUSHED[flush])
-            assert model.by_words
+            assert model.is_native
             yield f"words {fmt} {method} {n_fma} {flush}", model
     narrow = {"a_format": "bf16", "b_format": "f16", "c_format": "f32", "d_format": "f32"}
     yield (

@@ -127,16 +127,16 @@ def test_a_second_solver_that_disagrees_confirms_nothing(liars: Liars) -> None:
 def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
     """An input that replays, what the model leaves out being 0; a proof; or neither."""
     x, y = var("x", 8), var("y", 8)
-    met = Solving().settled(x.eq(7) & y.ult(3))
+    met = Solving().verdict_on(x.eq(7) & y.ult(3))
     assert isinstance(met, Distinguished)
     assert met.values["x"] == 7
     assert met.values["y"] < 3
-    proof = Solving(SolvingOptions(confirm=True)).settled(x.ult(x & 3))
+    proof = Solving(SolvingOptions(confirm=True)).verdict_on(x.ult(x & 3))
     assert isinstance(proof, Equivalent)
     assert proof.sure
-    assert isinstance(Solving().settled(FALSE), Equivalent)
+    assert isinstance(Solving().verdict_on(FALSE), Equivalent)
     liars.install(bitwuzla="sat", z3="sat", cvc5="sat")
-    unknown = Solving().settled(x.ult(x & 3))
+    unknown = Solving().verdict_on(x.ult(x & 3))
     assert isinstance(unknown, Unknown)
     assert "gave a model that does not replay" in unknown.reason
 
@@ -150,12 +150,12 @@ def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     liars.install(bitwuzla="unsat", z3="nothing", cvc5="nothing")
     goal, wrong = var("x", 8).ult(var("x", 8) & 3), var("x", 8).ult(var("y", 8) & 3)
-    assert isinstance(Solving(SolvingOptions("bitwuzla", confirm=True)).settled(goal), Unknown)
+    assert isinstance(Solving(SolvingOptions("bitwuzla", confirm=True)).verdict_on(goal), Unknown)
     for _ in range(2):
-        proof = with_certificates(tmp_path).settled(goal)
+        proof = with_certificates(tmp_path).verdict_on(goal)
         assert isinstance(proof, Equivalent)
         assert proof.confirmed == "a refutation by CaDiCaL, which was checked"
-    refused = with_certificates(tmp_path).settled(wrong)
+    refused = with_certificates(tmp_path).verdict_on(wrong)
     assert isinstance(refused, Unknown)
     assert refused.reason == "solvers disagree: bitwuzla 9.9 answers unsat; CaDiCaL: sat"
     planted = Certificates(tmp_path / "planted")
@@ -164,7 +164,7 @@ def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path
         text = getattr(lemma_of(wrong), suffix, "") or (tmp_path / "planted" / "lemmas" / f"{name}.lrat.xz")
         packed = text.read_bytes() if isinstance(text, Path) else lzma.compress(text.encode())
         (tmp_path / "planted" / "lemmas" / f"{other}.{suffix}.xz").write_bytes(packed)
-    believed = with_certificates(tmp_path / "planted").settled(wrong)
+    believed = with_certificates(tmp_path / "planted").verdict_on(wrong)
     assert isinstance(believed, Unknown)
     assert "not confirmed" in believed.reason
 

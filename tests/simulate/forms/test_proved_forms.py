@@ -81,6 +81,6 @@ def test_nans_by_a_rule_are_apart_where_one_link_of_the_chain_is_proved() -> Non
     model = row_named("hopper/mma.m8n8k4.f64.f64.f64.f64").model
     for chain in (model.varied(k=3), model.varied(order=(2, 0, 3, 1))):
         plain = with_canonical_nan(chain)
-        assert plain is not None and plain.by_words
+        assert plain is not None and plain.is_native
     for changes in ({"nan": "a, b, c, 0x7ff8000000000000"}, {"rounding": "RTZ"}, {"nan": None}):
         assert with_canonical_nan(model.varied(**changes)) is None
