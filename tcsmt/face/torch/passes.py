@@ -16,8 +16,6 @@ from torch.autograd.function import BackwardCFunction
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils import _pytree, checkpoint
 
-import tcsmt
-
 __all__ = ["BackwardPass", "Gradients", "backward_pass"]
 
 #: Where Python enters autograd's engine.
@@ -27,7 +25,7 @@ _AGAIN = checkpoint.__file__
 #: What calls a function's own backward, with the gradients of its results.
 _APPLY = BackwardCFunction.apply.__code__
 #: Code that stands between the engine and an operation of any formula: ours, and PyTorch's dispatch.
-_BETWEEN = (str(Path(tcsmt.__file__).parent), "_python_dispatch.py", "_compile.py", "eval_frame.py")
+_BETWEEN = (str(Path(__file__).parents[2]), "_python_dispatch.py", "_compile.py", "eval_frame.py")
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,7 @@ def supplied(command: Declared) -> set[str]:
     body = ast.parse(textwrap.dedent(inspect.getsource(command.body)))
     calls = [node for node in ast.walk(body) if isinstance(node, ast.Call)]
     made = [node for node in calls if ast.unparse(node.func).startswith("call")]
-    words = {str(keyword.arg) for node in made for keyword in node.keywords}
-    return words | (
-        {"progress"} if any(ast.unparse(node.func) == "call.with_progress" for node in made) else set()
-    )
+    return {str(keyword.arg) for node in made for keyword in node.keywords}
 
 
 def parameters(command: Declared) -> dict[str, inspect.Parameter]:
