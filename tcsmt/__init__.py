@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.catalogue import units
     from tcsmt.face.api.certificate_export import export_certificate
     from tcsmt.face.api.certificates import check_certificate
-    from tcsmt.face.api.certified_books import check_with_acl2
+    from tcsmt.face.api.certified_books import SpecifiedUnit, check_with_acl2, specified_with_acl2
     from tcsmt.face.api.check import Check, StoppedCheck, check
     from tcsmt.face.api.claims import ClaimsReport, claims
     from tcsmt.face.api.compare import Comparison, compare
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from tcsmt.face.api.export import Exported, export
     from tcsmt.face.api.find import find
     from tcsmt.face.api.formats import FormatValues, describe_format
-    from tcsmt.face.api.identify import Identified, identify
-    from tcsmt.face.api.identify_data import IdentifiedData, identify_data
+    from tcsmt.face.api.identify import Identified, IdentifiedData, identify, identify_data
     from tcsmt.face.api.identify_plan import IdentifyPlan, identify_plan
     from tcsmt.face.api.identify_probe import IdentifyProbe, identify_probe
     from tcsmt.face.api.kernel_diff import KernelDiff, kernel_diff
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from tcsmt.face.api.quantise import QuantisedMatrix, quantise
     from tcsmt.face.api.reproduce import Reproduction, reproduce
     from tcsmt.face.api.run import SimulatedRows, run
-    from tcsmt.face.api.specified_units import SpecifiedUnit, specified_with_acl2
     from tcsmt.face.api.tolerance import Closeness, Tolerance, tolerance
     from tcsmt.face.api.units import Unit, read_model, unit
     from tcsmt.face.api.validate import Validation, validate
@@ -71,8 +69,9 @@ _HOMES = {
     **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
     "units": "tcsmt.face.api.catalogue",
     "check_certificate": "tcsmt.face.api.certificates",
-    "check_with_acl2": "tcsmt.face.api.certified_books",
-    **dict.fromkeys(("SpecifiedUnit", "specified_with_acl2"), "tcsmt.face.api.specified_units"),
+    **dict.fromkeys(
+        ("SpecifiedUnit", "check_with_acl2", "specified_with_acl2"), "tcsmt.face.api.certified_books"
+    ),
     "export_certificate": "tcsmt.face.api.certificate_export",
     **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
     **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
@@ -81,8 +80,7 @@ _HOMES = {
     **dict.fromkeys(("Exported", "export"), "tcsmt.face.api.export"),
     "find": "tcsmt.face.api.find",
     **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.face.api.formats"),
-    **dict.fromkeys(("Identified", "identify"), "tcsmt.face.api.identify"),
-    **dict.fromkeys(("IdentifiedData", "identify_data"), "tcsmt.face.api.identify_data"),
+    **dict.fromkeys(("Identified", "IdentifiedData", "identify", "identify_data"), "tcsmt.face.api.identify"),
     **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.face.api.identify_plan"),
     **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.face.api.identify_probe"),
     **dict.fromkeys(("PageLink", "Links", "links"), "tcsmt.face.api.links"),

@@ -174,7 +174,7 @@ def chained_atlas(
 
 
 def _rows(units: Sequence[UnitLike] | None, architectures: Sequence[str], claims: bool) -> list[Row]:
-    if units:
+    if units is not None:
         if architectures or claims:
             raise TcsmtError("architectures and claims choose from the catalogue: give them, or units")
         return [side_of(unit).row for unit in units]

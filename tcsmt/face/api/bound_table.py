@@ -1,4 +1,4 @@
-"""A table of error bounds for papers: ``tcsmt.accuracy.table``."""
+"""Tables over units: error bounds for papers, and all comparisons and bounds of two algorithms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 
 from tcsmt.analysis.search.bound import LONGEST
 from tcsmt.analysis.sweeps.bound_table import BoundSubject, TableLine, lines_of, tasks_of
-from tcsmt.analysis.sweeps.findings import Effort, write
-from tcsmt.face.api.effort import check_effort
+from tcsmt.analysis.sweeps.findings import Effort, entries, write
+from tcsmt.analysis.sweeps.findings import table as findings_table
+from tcsmt.face.api.asked import check_effort
 from tcsmt.face.api.renamed import renamed
 from tcsmt.prove.engine.certify import require_sat_solver
 from tcsmt.prove.engine.options import SolvingOptions
@@ -23,8 +24,9 @@ from tcsmt.support.escaping import latex_text, markdown_cell
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result, json_text, markdown
+from tcsmt.support.text import counted
 
-__all__ = ["FORMS", "BoundTable", "table"]
+__all__ = ["FORMS", "AlgorithmFindings", "BoundTable", "findings", "table"]
 
 #: How a table is written.
 FORMS = ("markdown", "latex", "csv", "json")
@@ -180,3 +182,67 @@ def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
         yield " & ".join(map(latex_text, row)) + r" \\" + (r" \hline" if not number else "")
     yield r"\hline"
     yield r"\end{tabular}"
+
+
+@dataclass(frozen=True, repr=False)
+class AlgorithmFindings(Result):
+    """What is known of the list: print it, or see ``entries``.
+
+    output: the file. entries: by key, what was found. failed: why other entries are missing, by key.
+    """
+
+    output: Path
+    entries: Mapping[str, Mapping[str, Any]]
+    failed: Mapping[str, str]
+
+    @property
+    def verdicts(self) -> list[Mapping[str, Any]]:
+        """Return the entries that solvers were asked about."""
+        return [entry for entry in self.entries.values() if "verdict" in entry]
+
+    def _facts(self) -> dict[str, Any]:
+        return {"output": str(self.output), "entries": {**self.entries}, "failed": {**self.failed}}
+
+    def _lines(self) -> Iterator[str]:
+        yield findings_table({key: {**entry} for key, entry in self.entries.items()})
+
+    @property
+    def _title(self) -> str:
+        return f"{counted(len(self.entries), 'entry', 'entries')} in {self.output}"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every entry has an answer; 3: some remained unknown."""
+        unknown = self.failed or any(entry["verdict"] == "unknown" for entry in self.verdicts)
+        return Exit.UNKNOWN if unknown else Exit.ANSWERED
+
+
+@ieee_floats
+def findings(
+    output: str | os.PathLike[str],
+    *,
+    only: str = "",
+    search: float = 2.0,
+    options: SolvingOptions = SolvingOptions(),
+    progress: ProgressCallback = no_progress,
+) -> AlgorithmFindings:
+    """Return whether Ootomo-Yokota is ever worse than Markidis, and bounds of the errors of both, on every
+    unit.
+
+    >>> import tempfile, tcsmt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tcsmt.accuracy.findings(f"{folder}/accuracy.json", only="Table 5").exit_code
+    <Exit.ANSWERED: 0>
+
+    Args:
+        output: JSON file; a run continues where it stopped.
+        only: Only entries with this text in their keys; others stay as they are.
+        search: Time for the simulator's search, in seconds.
+        options: Of solvers, and the processes that compute.
+
+    Raises :class:`tcsmt.TcsmtError` for a file that another run has, or that was written by something else.
+    """
+    require_sat_solver(options)
+    path = Path(output)
+    results, failed = write(path, list(entries(Effort(options, search))), options, progress, only)
+    return AlgorithmFindings(path, results, failed)

@@ -1,30 +1,42 @@
-"""Certificates checked by a theorem prover: each statement a theorem that ACL2 certifies."""
+"""Books that ACL2 certifies: statements of certificates, and units as the page that is written by hand."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tcsmt.face.api.certificates import chosen_files, title_in
 from tcsmt.face.api.statements import StatementFacts
+from tcsmt.face.api.units import UnitLike, side_of
+from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import circuit  # noqa: F401 (statements may be about designs)
 from tcsmt.outside.exports.acl2.certification import CertifiedBook, certifying
 from tcsmt.outside.exports.acl2.errors import error_book
+from tcsmt.outside.exports.acl2.specification import SpecifiedNumbers, specification_book, specified_numbers
 from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.parts import in_file
 from tcsmt.prove.certificates.theorems import theorem_statement
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import one_line, quotation
 
-__all__ = ["CertifiedStatement", "certified_in", "check_with_acl2"]
+__all__ = [
+    "CertifiedStatement",
+    "SpecifiedUnit",
+    "certified_in",
+    "check_with_acl2",
+    "specified_in",
+    "specified_with_acl2",
+]
 
-#: Seconds for ACL2 to certify a statement, where the caller gives none.
+#: Seconds for ACL2 to certify a statement or a unit, where the caller gives none.
 _TIMEOUT = 600.0
 
 
@@ -139,3 +151,75 @@ def book_of(path: Path) -> StatementBook | CertifiedStatement:
             return statement_book(path, *opened(path, record))
     except InvalidProof as flaw:
         return CertifiedStatement(path.name, title_in(path), f"no book: {one_line(str(flaw))}")
+
+
+@dataclass(frozen=True)
+class SpecifiedUnit:
+    """A unit, as ACL2 takes the theorem that it is the specification with some numbers.
+
+    unit: its name. numbers: those of the specification that are the unit's. book: what became of its book.
+    """
+
+    unit: str
+    numbers: SpecifiedNumbers
+    book: CertifiedBook
+
+    @property
+    def flaw(self) -> str:
+        """Why ACL2 does not certify it; empty if it does."""
+        return self.book.flaw
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"unit": self.unit, "numbers": asdict(self.numbers)} | self.book.as_json()
+
+    def __str__(self) -> str:
+        if self.flaw:
+            return f"{self.unit}: NOT CERTIFIED: {self.flaw}"
+        book = self.book
+        lines = [
+            f"{self.unit}: certified as the specification, {book.seconds:.1f} s of the processor",
+            f"numbers: {self.numbers}",
+            *book.shown(dict.fromkeys(re.findall(r"unit\.\w+", book.theorem.lower()), self.unit)),
+            f"refutations: {book.refutations}, {book.lines} lines",
+            f"trust tags: {', '.join(book.tags)}",
+        ]
+        return "\n  ".join(lines)
+
+
+@ieee_floats
+def specified_with_acl2(
+    *units: UnitLike, books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
+) -> list[SpecifiedUnit]:
+    """Have ACL2 certify that units give the words of the specification, for all words.
+
+    The specification is ``results/theorems/acl2/specification.lisp``, a page over integers and rational
+    numbers that is written by hand.
+
+    Args:
+        units: As :func:`tcsmt.unit` takes them.
+        books: Write the prover's books and refutations here; refutations that are there are taken. [default:
+            a folder that is deleted]
+        timeout: Seconds for each unit, and for each of its refutations.
+
+    Raises :class:`tcsmt.TcsmtError` for a unit that the specification has no parameters for, and where ACL2
+    is not installed.
+    """
+    return list(specified_in([side_of(unit).row for unit in units], books, timeout))
+
+
+def specified_in(
+    rows: Sequence[Row], books: str | os.PathLike[str] | None = None, timeout: float = _TIMEOUT
+) -> Iterator[SpecifiedUnit]:
+    """Each unit as soon as ACL2 has taken it."""
+    numbers = [_numbers(row) for row in rows]
+    with certifying(None if books is None else Path(books), timeout) as certified:
+        for row, own in zip(rows, numbers, strict=True):
+            yield SpecifiedUnit(row.name, own, certified(specification_book(row.model)))
+
+
+def _numbers(row: Row) -> SpecifiedNumbers:
+    try:
+        return specified_numbers(row.model)
+    except TcsmtError as why:
+        raise TcsmtError(f"{row.name}: {why}") from None

@@ -22,7 +22,7 @@ from tcsmt.compose.names import is_kernel
 from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.compose.recipes.named import algorithm_named, recipe_named
-from tcsmt.face.api.effort import TYPE1, check_effort
+from tcsmt.face.api.asked import TYPE1, check_effort
 from tcsmt.face.api.kernel_bound import KernelBound, kernel_bound
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import Format

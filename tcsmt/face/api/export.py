@@ -1,12 +1,16 @@
-"""A unit as a file of another language."""
+"""A unit as a file of another language, and scripts of queries."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.outside.exports.languages import LANGUAGES, Exported, exported
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["LANGUAGES", "Exported", "export"]
+__all__ = ["LANGUAGES", "Exported", "Script", "curated", "export", "hard"]
 
 
 @ieee_floats
@@ -32,3 +36,34 @@ def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: 
     4
     """
     return exported(side_of(unit).row, language, name=name, pipeline=pipeline)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script: its name, its file in the folder of all of them, and its text."""
+
+    name: str
+    file: str
+    text: str
+
+    @property
+    def status(self) -> str:
+        """Return the answer that the script says it has: ``sat``, ``unsat`` or ``unknown``."""
+        status = re.search(r"\(set-info :status (\w+)\)", self.text)
+        return status[1] if status else "unknown"
+
+
+def curated() -> Iterator[Script]:
+    """Published questions, each with its answer."""
+    from tcsmt.study.properties.scripts import scripts
+
+    for name, text in scripts():
+        yield Script(name, f"{name}.smt2", text)
+
+
+def hard() -> Iterator[Script]:
+    """A benchmark set for SMT solvers: questions that are hard when a solver gets them whole."""
+    from tcsmt.study.papers.hard_queries import hard_queries
+
+    for query in hard_queries():
+        yield Script(f"{query.family}/{query.name}", query.path, query.text)

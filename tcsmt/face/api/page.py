@@ -73,7 +73,7 @@ def page(
     >>> print(tcsmt.page(tempfile.mkdtemp(), ["volta", "hopper"]))  # doctest: +ELLIPSIS
     /...index.html: 2 units of 2 different functions, ... MB
     """
-    chosen = [*_catalogue()] if not units else [side_of(unit).row for unit in units]
+    chosen = [*_catalogue()] if units is None else [side_of(unit).row for unit in units]
     top = Path(folder)
     size = 0
     modules = 0
@@ -90,7 +90,7 @@ def page(
         size += len(content)
         modules += name.startswith("units/")
 
-    first = str(_whole()["first"]) if not units else _link(chosen)
+    first = str(_whole()["first"]) if units is None else _link(chosen)
     where = None if results is None else Path(results)
     site(chosen, write, first=first, results=where, progress=progress)
     document = top / "index.html"

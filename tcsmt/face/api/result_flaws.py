@@ -12,7 +12,7 @@ from tcsmt.analysis.search.records import flaw_json
 from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.compose.programs.split import F32
 from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.face.api.effort import TYPE1, check_effort
+from tcsmt.face.api.asked import TYPE1, check_effort
 from tcsmt.face.api.pictures import JudgedResult
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.face.pictures.drawing import Sheet

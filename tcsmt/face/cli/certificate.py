@@ -196,7 +196,7 @@ def export(call: DeclaredCall, output: Path, as_json: bool) -> None:
     printing.show(exported, as_json=as_json)
 
 
-@declared("specified_units.specified_with_acl2", units="", books=("DIR", _FOLDER))
+@declared("certified_books.specified_with_acl2", units="", books=("DIR", _FOLDER))
 def specified(call: DeclaredCall, as_json: bool) -> None:
     """Have ACL2 certify that UNITS compute what the specification says.
 
@@ -217,7 +217,7 @@ def specified(call: DeclaredCall, as_json: bool) -> None:
       tcsmt certificate specified mine.toml --json
     """
     done = []
-    from tcsmt.face.api.specified_units import specified_in
+    from tcsmt.face.api.certified_books import specified_in
     from tcsmt.face.api.units import side_of
 
     rows = [side_of(unit).row for unit in call["units"]]

@@ -212,9 +212,10 @@ def export(
     extra = [option for option, value in of_unit.items() if value]
     if extra:
         raise TcsmtError(f"{extra[0]} is of a UNIT, which is not given with {chosen[0]}")
-    from tcsmt.face.api import scripts
 
-    set_of = scripts.curated() if benchmarks is None else scripts.hard()
+    from tcsmt.face.api.export import curated, hard
+
+    set_of = curated() if benchmarks is None else hard()
     written = []
     for script in set_of:
         path = Path(benchmarks or queries or "", script.file)

@@ -151,11 +151,13 @@ def _made(functions: Sequence[Callable[..., Any]], forms: Mapping[str, Form | No
             option: click.Parameter = options.solving_option(name, form or parameter.default)
         else:
             option = option_of(parameter, form, text, vars(inspect.getmodule(call)))
-        made[name] = [option], partial(_value, getattr(option.type, "read", None))
+        made[name] = [option], partial(_value, parameter.default, getattr(option.type, "read", None))
     return made
 
 
-def _value(read: Callable[[Any], Any] | None, **values: Any) -> Any:
+def _value(default: Any, read: Callable[[Any], Any] | None, **values: Any) -> Any:
     """Return the value of one option; a file that its type reads is read now."""
     (value,) = values.values()
+    if value == ():  # one that may be repeated, and is not given: to the call, that may be None
+        return () if default is inspect.Parameter.empty else default
     return value if value is None or read is None else read(value)

@@ -31,7 +31,7 @@ class _Array(click.Path):
 
     def read(self, path: Path) -> Any:
         """Return its array. Raises :class:`.TcsmtError`."""
-        from tcsmt.face.api.array_files import read_array  # NumPy is slow to import
+        from tcsmt.face.api.arrays import read_array  # NumPy is slow to import
 
         return read_array(path)
 

@@ -11,13 +11,13 @@ import pytest
 import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
-    "accuracy", "audit", "certificate_export", "certificates", "check", "compare", "designs", "error_steps",
-    "export", "find", "formats", "identify", "identify_plan", "identify_probe", "links", "page", "pictures",
-    "probe", "recipes", "reduced", "reproduce", "result_flaws", "run", "sweep", "units", "validate",
-    "vectors",
+    "accuracy", "audit", "certificate_export", "certificates", "check", "compare", "designs",
+    "error_comparison", "exact", "export", "find", "formats", "identify", "identify_plan", "identify_probe",
+    "links", "page", "pictures", "probe", "recipes", "reduced", "reproduce", "result_flaws", "run", "sweep",
+    "units", "validate", "vectors",
 ))]  # fmt: skip
 #: Whose example takes seconds.
-LONG = [pytest.param("tcsmt.face.api.findings", marks=pytest.mark.long)]
+LONG = [pytest.param("tcsmt.face.api.bound_table", marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("name", [*MODULES, *LONG])

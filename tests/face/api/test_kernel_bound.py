@@ -7,7 +7,7 @@ import pytest
 import tcsmt
 from tcsmt.analysis.tolerance import relative
 from tcsmt.face.api import kernel_bound as module
-from tcsmt.face.api.effort import TYPE1
+from tcsmt.face.api.asked import TYPE1
 from tcsmt.face.api.kernel_bound import kernel_bound
 from tcsmt.support.errors import Contradiction
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import threading
+import urllib.error
+import urllib.request
 import webbrowser
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -11,7 +16,9 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tests.support.browser import opened, why_not
+from tcsmt.face.api.links import opened, served
+from tests.support.browser import opened as opened_tab
+from tests.support.browser import why_not
 from tests.support.permalinks import asked_of_browsers, followed
 
 BASE = "https://example.org/page/index.html"
@@ -132,9 +139,53 @@ def test_a_browser_gets_to_what_the_command_found(
     comparison = tcsmt.compare(left, right)
     asked = asked_of_browsers(monkeypatch)
     tcsmt.links(comparison).open()
-    with opened() as tab:
+    with opened_tab() as tab:
         tab.driver.get(asked[0])
         tab.wait("document.body && document.body.dataset.ready")
         shown = [tab.text(f"#results .card.{side} .word") for side in "ab"]
         assert shown == [result["word"] for result in comparison.as_json()["results"]]
         assert (tab.text("#messages"), tab.errors()) == ("", [])
+
+
+def test_a_file_goes_on_to_the_page_with_the_fragment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asked_of_browsers(monkeypatch)
+    page = tmp_path / "in dex.html"
+    assert opened("file:///elsewhere", page, 'v=1&a="><script>')
+    assert asked == [(tmp_path / "open.html").as_uri()]
+    text = (tmp_path / "open.html").read_text()
+    assert 'content="0; url=in dex.html#v=1&amp;a=&quot;&gt;&lt;script&gt;"' in text
+    assert opened("https://example.org/#v=1", None, "v=1") and asked[1] == "https://example.org/#v=1"
+
+
+def test_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(url: str) -> bool:
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr(webbrowser, "open", fails)
+    assert not opened("https://example.org/", None, "")
+
+
+def test_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the page, on 127.0.0.1, until the process is interrupted."""
+    (tmp_path / "index.html").write_text("the page")
+    said: list[str] = []
+    real = ThreadingHTTPServer.serve_forever
+
+    def interrupted(server: ThreadingHTTPServer, poll_interval: float = 0.5) -> None:
+        thread = threading.Thread(target=real, args=(server, 0.01))
+        thread.start()
+        found = re.search(r"http://127\.0\.0\.1:\d+/index\.html", said[0])
+        assert found is not None and server.server_address[0] == "127.0.0.1"
+        with urllib.request.urlopen(found[0]) as answer:
+            assert answer.read() == b"the page"
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(found[0].replace("index", "other"))
+        server.shutdown()
+        thread.join()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", interrupted)
+    served(tmp_path / "index.html", "v=1", said.append)
+    assert said[0].endswith("/index.html#v=1")

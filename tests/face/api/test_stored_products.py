@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.array_files import read_array
+from tcsmt.face.api.arrays import read_array
 from tcsmt.face.api.stored_products import stored_product
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.face.api import specified_units
+from tcsmt.face.api import certified_books
 from tcsmt.outside.exports.acl2.certification import CertifiedBook
 from tcsmt.outside.exports.acl2.specification import SpecificationBook
 from tests.support.command_line import done, refused
@@ -46,7 +46,7 @@ def test_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
         yield certified
 
-    monkeypatch.setattr(specified_units, "certifying", certifying)
+    monkeypatch.setattr(certified_books, "certifying", certifying)
     text = done("certificate", "specified", "volta", "--books", tmp_path / "books")
     assert text.splitlines() == [
         "volta/mma.m8n8k4.f32.f16.f16.f32: certified as the specification, 1.5 s of the processor",

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
 from tcsmt.face.api import atlas as api_atlas
-from tcsmt.face.api import findings as api_findings
+from tcsmt.face.api import bound_table as api_findings
 from tcsmt.face.cli import main
 from tcsmt.identification.units import search
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet

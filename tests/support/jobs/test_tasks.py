@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
-from tcsmt.face.api import findings as api_findings
+from tcsmt.face.api import bound_table as api_findings
 from tcsmt.face.cli import main
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, TcsmtError

@@ -137,7 +137,7 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
 
 
 @declared(
-    "multiply.multiply", algorithm="", unit="--unit UNIT", a=("--a", ARRAY), b=("--b", ARRAY),
+    "recipes.multiply", algorithm="", unit="--unit UNIT", a=("--a", ARRAY), b=("--b", ARRAY),
     c=ARRAY, was={"--arch": "--unit"},
 )  # fmt: skip
 @click.option("--output", type=PATH, required=True, help="D, (M, N), .npy.")
@@ -166,8 +166,8 @@ def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
 
 
 @declared(
-    "error_steps.explain", algorithm=("ONE", ALGORITHM), against=("[TWO]", ALGORITHM), unit="--unit UNIT",
-    k=click.IntRange(1, 64), vector="--vector", rounded=None, was={"--arch": "--unit"},
+    "error_comparison.explain", algorithm=("ONE", ALGORITHM), against=("[TWO]", ALGORITHM),
+    unit="--unit UNIT", k=click.IntRange(1, 64), vector="--vector", rounded=None, was={"--arch": "--unit"},
 )  # fmt: skip
 @picture_options
 def explain(call: DeclaredCall, form: str | None, output: Path | None, as_json: bool) -> None:
@@ -255,7 +255,7 @@ def split(call: DeclaredCall, as_json: bool) -> None:
     sys.exit(next((code for code in (Exit.DIFFERS, Exit.UNKNOWN) if code in codes), Exit.ANSWERED))
 
 
-@declared("variants.variants", largest=click.IntRange(min=1000))
+@declared("reproduce.variants", largest=click.IntRange(min=1000))
 def variants(call: DeclaredCall, as_json: bool) -> None:
     """Change one parameter of the V100 or the B200 at a time: Khattak and Mikaitis's open question.
 

@@ -48,7 +48,7 @@ def table(call: DeclaredCall, form: str, as_json: bool) -> None:
     sys.exit(result.exit_code)
 
 
-@declared("slices.slices", only="TEXT", options="solver timeout confirm certificate")
+@declared("exact.slices", only="TEXT", options="solver timeout confirm certificate")
 def slices(call: DeclaredCall, as_json: bool) -> None:
     """Prove for every unit up to which K slices are multiplied exactly.
 
@@ -136,7 +136,7 @@ def reduced(call: DeclaredCall, as_json: bool) -> None:
 
 
 @declared(
-    "findings.findings", output="--output", only="TEXT",
+    "bound_table.findings", output="--output", only="TEXT",
     options="timeout confirm reuse jobs scheduler certificate",
 )  # fmt: skip
 def findings(call: DeclaredCall, as_json: bool) -> None:

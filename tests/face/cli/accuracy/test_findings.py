@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.face.api import findings
+from tcsmt.face.api import bound_table
 from tests.support.command_line import done
 
 
@@ -21,8 +21,8 @@ def test_entries_are_printed(
     def written(path: Path, *given: object) -> tuple[dict[str, Any], dict[str, str]]:
         return {"a key": entry}, {}
 
-    monkeypatch.setattr(findings, "entries", lambda effort: [])
-    monkeypatch.setattr(findings, "write", written)
+    monkeypatch.setattr(bound_table, "entries", lambda effort: [])
+    monkeypatch.setattr(bound_table, "write", written)
     command = ("accuracy", "findings", "--output", tmp_path / "f.json")
     data = json.loads(done(*command, "--json", code=code))
     assert data["entries"] == {"a key": entry}

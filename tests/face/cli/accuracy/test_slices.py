@@ -27,7 +27,7 @@ def test_proved_slices_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         made.append(family[0].name)
         return record(family, solving, search=False)
 
-    monkeypatch.setattr("tcsmt.face.api.slices.record", quick)
+    monkeypatch.setattr("tcsmt.face.api.exact.record", quick)
     command = ["accuracy", "slices", "--only", INTEGERS, "--output", tmp_path / "exact.json"]
     text = done(*command)
     assert text.startswith("| operands | result | units | largest K by bits of the slices |\n")
@@ -54,7 +54,7 @@ def test_each_largest_k_leaves_a_certificate(tmp_path: Path, monkeypatch: pytest
         found = record(family, solving, search=False)
         return found | {"slices": [one for one in found["slices"] if one["bits"] in (4, 1)]}
 
-    monkeypatch.setattr("tcsmt.face.api.slices.record", quick)
+    monkeypatch.setattr("tcsmt.face.api.exact.record", quick)
     command = ["accuracy", "slices", "--only", FLOATS, "--output", tmp_path / "exact.json"]
     assert "certificate" not in (done(*command) and (tmp_path / "exact.json").read_text())
     folder = tmp_path / "proofs"

@@ -38,7 +38,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
                 new.append(point(signs, words))
             yield before[0] if before else new[-1]
 
-    monkeypatch.setattr("tcsmt.face.api.variants.points", points)
+    monkeypatch.setattr("tcsmt.face.api.reproduce.points", points)
     return new
 
 
@@ -46,7 +46,7 @@ def test_points_are_printed_and_kept(
     made: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("tcsmt.face.api.variants.plot", lambda path, found: drawn.append(found))
+    monkeypatch.setattr("tcsmt.face.api.reproduce.plot", lambda path, found: drawn.append(found))
     text = done(*ARGUMENTS, tmp_path / "variants.json")
     assert [len(found) for found in drawn] == [4]
     assert "n = 1000, 2 words, random signs" in text
@@ -66,9 +66,9 @@ def test_points_are_printed_and_kept(
 def test_points_of_other_code_are_computed_again(
     made: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tcsmt.face.api.variants.plot", lambda path, found: None)
+    monkeypatch.setattr("tcsmt.face.api.reproduce.plot", lambda path, found: None)
     done(*ARGUMENTS, tmp_path / "variants.json")
-    monkeypatch.setattr("tcsmt.face.api.variants.content", lambda: "other code")
+    monkeypatch.setattr("tcsmt.face.api.reproduce.content", lambda: "other code")
     done(*ARGUMENTS, tmp_path / "variants.json")
     assert len(made) == 8
 
