@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -23,6 +25,7 @@ from tcsmt.outside.implementations.designs import DesignFiles
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
 from tests.support.command_line import done, refused, tcsmt
+from tests.support.paths import ROOT
 
 
 def leaves(group: click.Group, *path: str) -> Iterator[tuple[str, Declared]]:
@@ -173,3 +176,25 @@ def test_a_confirmed_proof_is_the_default_of_both() -> None:
             confirmed.add(name)
     assert confirmed == {"compare", "atlas", "audit", "kernel invariant"}
     assert SolvingOptions().confirm is None
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    """The commands of a page: lines of console blocks, and what stands between backticks."""
+    for line in re.findall(r"(?:^(?:\$ )?|`)tcsmt ([^`\n]*)", text, re.MULTILINE):
+        try:
+            yield shlex.split(line.partition(" | ")[0], comments=True)
+        except ValueError:  # an apostrophe in prose
+            continue
+
+
+def test_pages_use_the_names_of_now() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    seen = 0
+    for page in pages:
+        for words in commands_in(page.read_text(encoding="utf-8")):
+            name = next((one for one in (" ".join(words[:2]), words[0] if words else "") if one in ALL), None)
+            if name is not None:
+                seen += 1
+                old = {word.partition("=")[0] for word in words} & ALL[name].renamed.keys()
+                assert not old, (page.name, words)
+    assert seen > 200
