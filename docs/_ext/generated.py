@@ -10,6 +10,7 @@ from dataclasses import MISSING, Field
 from pathlib import Path
 from typing import Any
 
+import click
 from atlas_pages import unit_link
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -19,6 +20,7 @@ from sphinx.transforms import SphinxTransform
 from trusted import DESIGNS, closure
 
 import tcsmt
+from tcsmt.face.cli import main
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.description import arithmetic
@@ -261,8 +263,17 @@ def examples_as_code(app: Sphinx, context: object, lines: list[str]) -> None:
     lines[start:stop] = ["Examples:", "", ".. code-block:: sh", "", *commands, ""]
 
 
+def make_commands(group: click.Group) -> None:
+    """Make each command now: autodoc replaces the defaults in calls' signatures, from which they are made."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            make_commands(command)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
+    make_commands(main)
     app.add_transform(TwoPictures)
     app.connect("sphinx-click-process-description", examples_as_code)
     app.add_directive("units", Units)
