@@ -56,6 +56,7 @@ class _Narrowing:
         rule = _RULES.get(node.op)
         if rule is not None:
             return rule(self, node, width)
+        # no rule: the node as it was, then cut, which is right for any operation
         args = [self._low(arg, arg.width) for arg in node.args]
         return _bits(rebuild(node, args) if args else node, width - 1, 0)
 
@@ -70,7 +71,7 @@ class _Narrowing:
         width = args[0].width
         masks = [arg for arg in args if arg.op == "sext" and arg.args[0].width == 1]
         words = [arg for arg in args if arg not in masks]
-        if masks and words:
+        if masks and words:  # a bit in every place keeps all of a word, or nothing: x & -b is b ? x : 0
             bit = all_of(mask.args[0] for mask in masks)
             return self._chosen(bit, self._masked(words), const(0, width))
         return _by_bits(lambda words: reduce(and_, words), args, min)
@@ -84,6 +85,7 @@ class _Narrowing:
         place = max(range(len(parts)), key=lambda place: _zeros(parts[place]))
         high, zeros = parts[place], _zeros(parts[place])
         others = [part for number, part in enumerate(parts) if number != place]
+        # no place can have a 1 in two of the words, so that "or" is only putting them together
         if zeros and others and all(part.width <= zeros for part in others):
             low = self._united([part.zext(zeros) for part in others])
             return _joined(_bits(high, high.width - 1, zeros), low).zext(width)
@@ -102,7 +104,7 @@ class _Narrowing:
         return self._picked(left, right) or self._picked(right, left)
 
     def _picked(self, one: Term, other: Term) -> Term | None:
-        """Simplify ``(bit ? x ^ y : 0) ^ y``."""
+        """Simplify ``(bit ? x ^ y : 0) ^ y``, which is ``bit ? x : y`` without a branch."""
         if one.op in ("zext", "sext"):
             (inner,) = one.args
             narrow = _bits(other, inner.width - 1, 0)
@@ -158,11 +160,11 @@ class _Narrowing:
             low, high = (sum(ends) for ends in zip(*ranges, strict=True))
             least = -1 << (inner.width - 1) if signed else 0
             if low < least or high >= least + (1 << inner.width):
-                return [word]
+                return [word]  # the narrow sum may wrap, and then it is not the sum of what is extended
         return [_extended(addend, word) for addend in addends]
 
     def _negated(self, one: Term, other: Term) -> Term | None:
-        """Simplify ``(x ^ -bit) + bit``."""
+        """Simplify ``(x ^ -bit) + bit``, which is ``bit ? -x : x`` without a branch."""
         bit, flipped = _core(other), one.args[0] if one.op == "sext" else one
         if bit.width == 1 and flipped.op == "xor" and bit.sext(flipped.width) in flipped.args:
             word = _other(flipped, bit.sext(flipped.width)).sext(one.width)
@@ -185,6 +187,7 @@ class _Narrowing:
         return self._exact(
             lambda words: self._widened(words[0]) - self._widened(words[1]),
             (left, right),
+            # where the difference may be negative, it is not an unsigned number of fewer bits
             (low - high2, high - low2) if low >= high2 else (-1, 0),
             (least - most2, most - least2),
         )
@@ -206,7 +209,7 @@ class _Narrowing:
 
     def _minus(self, word: Term) -> Term:
         core = _core(word)
-        if core.width == 1:
+        if core.width == 1:  # -b is the bit in every place
             return core.sext(word.width)
         if word.op not in ("zext", "sext"):
             return -word
@@ -253,7 +256,7 @@ class _Narrowing:
                 return core.concat(const(0, places)).zext(width)
             return _resized(word, width) << places
         by = _core(amount)
-        common = max(width, by.width)
+        common = max(width, by.width)  # no bit of the amount is lost, so a shift past the width gives 0
         return _bits(self._low(node.args[0], width).zext(common) << by.zext(common), width - 1, 0)
 
     def _lshr(self, node: Term, width: int) -> Term:
@@ -307,11 +310,12 @@ class _Narrowing:
 
     def _ult(self, node: Term, width: int) -> Term:
         left, right = (_core(self.new[arg]) for arg in node.args)
-        if right.value is not None and right.value >> left.width:
+        if right.value is not None and right.value >> left.width:  # it has a bit above all of the left word's
             return TRUE
         common = max(left.width, right.width)
         left, right = left.zext(common), right.zext(common)
         left, right = self._widened(left), self._widened(right)
+        # signed numbers are ordered as unsigned words are with their sign bits flipped
         sign = const(1 << (common - 1), common)
         flipped = [arg for arg in (left, right) if arg.op == "xor" and sign in arg.args]
         if flipped and all(arg in flipped or arg.value is not None for arg in (left, right)):
@@ -322,7 +326,7 @@ class _Narrowing:
 
     def _slt(self, node: Term, width: int) -> Term:
         left, right = (self.new[arg] for arg in node.args)
-        if max(_core(left).width, _core(right).width) < left.width:
+        if max(_core(left).width, _core(right).width) < left.width:  # neither is negative
             common = max(_core(left).width, _core(right).width)
             return _bits(left, common - 1, 0).ult(_bits(right, common - 1, 0))
         common = max(_number_width(left), _number_width(right))

@@ -364,7 +364,7 @@ class Execution:
         return result.value
 
     def _fault(self, what: str, op: Instruction, happens: Term) -> None:
-        if happens is not FALSE:
+        if happens is not FALSE:  # else no input leads here: the terms have shown it
             self.faults.append(Fault(what, op.source, happens))
 
     def _load(self, state: _State, op: Instruction, path: Term) -> Value:
@@ -401,6 +401,7 @@ class Execution:
                 value = self._either(bit, cell.value, result.value, op)
                 assert isinstance(value, (Term, MemoryPlace))
                 result = MemoryCell(value, size, bit.ite(cell.written, result.written))
+        # nowhere: that is a fault, which was noted, so the word does not matter
         return result or MemoryCell(const(0, 8 * size), size)
 
     def _offsets(
@@ -457,7 +458,7 @@ class Execution:
         for bit, offset in self._offsets(state, place, cell.size, op, path):
             assert place.object is not None
             here = cell
-            if bit is not TRUE:
+            if bit is not TRUE:  # where the store goes elsewhere, what was here stays
                 old = state.memory.load(place.object, offset, cell.size)
                 value = (
                     self._either(bit, cell.value, old.value, op) if old.written is not FALSE else cell.value

@@ -66,10 +66,12 @@ def _beyond(x: Term, y: Term, operation: Callable[[int, int], int]) -> Term:
 
 
 def _signed_carry(x: Term, y: Term, value: Term) -> Term:
+    # a sum overflows where both operands have the sign that it has not
     return ((x ^ value) & (y ^ value))[x.width - 1]
 
 
 def _signed_borrow(x: Term, y: Term, value: Term) -> Term:
+    # a difference overflows where the operands' signs differ, and it has not the first one's
     return ((x ^ y) & (x ^ value))[x.width - 1]
 
 
@@ -84,6 +86,7 @@ def _too_wide(x: Term, y: Term, *, signed: bool) -> Term:
 
 def _shifted(x: Term, y: Term, value: Term, back: Term | None) -> OperationResult:
     """back: what has to be x again, where nothing may be lost."""
+    # poison by LLVM's Language Reference; no fault is noted where the amount's range rules it out
     faults = [(_SHIFT, ~y.ult(x.width))] if Bounds().unsigned(y)[1] >= x.width else []
     if back is not None:
         faults.append(("a shift that loses bits", back.ne(x)))
@@ -182,7 +185,7 @@ def _ctlz(words: Sequence[Term]) -> OperationResult:
 
 def _cttz(words: Sequence[Term]) -> OperationResult:
     x, undefined_at_zero = words
-    lowest = x & -x
+    lowest = x & -x  # the lowest 1 alone, whose leading zeros say where it is
     zeros = const(x.width - 1, x.width) - leading_zeros(lowest)[1].zext(x.width)
     value = x.eq(0).ite(const(x.width, x.width), zeros)
     return OperationResult(value, (("the trailing zeros of 0", undefined_at_zero & x.eq(0)),))
@@ -203,7 +206,7 @@ def _bswap(words: Sequence[Term]) -> OperationResult:
 
 def _abs(words: Sequence[Term]) -> OperationResult:
     x, undefined = words
-    least = x.eq(1 << (x.width - 1))
+    least = x.eq(1 << (x.width - 1))  # it has no opposite: itself, or poison where the flag says so
     return OperationResult(x[x.width - 1].ite(-x, x), ((_OVERFLOW, undefined & least),))
 
 
@@ -211,7 +214,7 @@ def _funnel(left: bool) -> Callable[[Sequence[Term]], OperationResult]:
     def shift(words: Sequence[Term]) -> OperationResult:
         high, low, amount = words
         width = high.width
-        if width & (width - 1):
+        if width & (width - 1):  # the amount counts modulo the width: of a power of two, its low bits
             raise NotSupported(f"a rotation of {width} bits is not supported")
         by = (amount & (width - 1)).zext(2 * width)
         joined_words = high.concat(low)
@@ -229,6 +232,7 @@ def _with_overflow(kind: str, *, signed: bool) -> Callable[[Sequence[Term]], Ope
             return OperationResult(x * y, also=_too_wide(x, y, signed=signed))
         if kind == "add":
             value = x + y
+            # an unsigned sum has wrapped exactly where it is less than an operand
             return OperationResult(value, also=_signed_carry(x, y, value) if signed else value.ult(x))
         value = x - y
         return OperationResult(value, also=_signed_borrow(x, y, value) if signed else x.ult(y))

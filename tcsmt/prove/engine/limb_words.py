@@ -112,7 +112,7 @@ def _replaced(
                 (goal,) = substitute([now[node].ne(known.word)], freed_words(known.free))
                 goal = FALSE if flat(goal).value == 0 else characterised(goal)
                 lemma = proving.lemmas.prove(goal, proving.limit)
-                if not lemma.holds:
+                if not lemma.holds:  # the steps so far prove nothing of the whole graph
                     return None
                 steps.append((Equal(node, known.word, (Close((), known.free),)), lemma))
                 now[node] = known.word

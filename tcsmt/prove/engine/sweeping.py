@@ -90,6 +90,7 @@ class Ranges:
         return TRUE
 
     def _prove(self, word: Term, says: Term) -> None:
+        # with its operands free the lemma holds whatever computes them; their own ranges are facts already
         free = tuple(arg for arg in dict.fromkeys(word.args) if arg.value is None)
         using = tuple(self.of(free))
         proving = self.proving
@@ -182,7 +183,7 @@ class Sweeping:
         drawn = rows(question.formats, _ROWS, np.random.default_rng(17))
         (inside,) = values_of([question.domain], drawn).values()
         places = np.flatnonzero(inside.unsigned)
-        if not places.size:
+        if not places.size:  # rows only suggest what to ask, so any will do
             places = np.arange(_ROWS)
         return {name: words[places] for name, words in drawn.items()}
 
@@ -223,6 +224,7 @@ class Sweeping:
                 using = () if free or domain is TRUE else (domain,)
                 self._merge(node, theirs, ours, how, Close(using, tuple(free)), lemma)
                 return True
+            # with words free a solution may be no input at all
             if not free and lemma.answer.answer == "sat":
                 self.differing.append({n: lemma.answer.values.get(n, 0) for n in proving.question.formats})
                 self.witness = replayed(proving.question, lemma.answer)
@@ -235,7 +237,7 @@ class Sweeping:
         """Return whether the last step proves that two words do not differ; they are merged then."""
         differ = all_of([*close.using, theirs.ne(ours)])
         (goal,) = substitute([differ], freed_words(close.free))
-        if _solved(goal):
+        if _solved(goal):  # a solution was met by chance: no solver can refute the goal
             return False
         lemma = self.proving.lemmas.prove(FALSE if flat(goal).value == 0 else characterised(goal), limit)
         if lemma.holds:
@@ -249,6 +251,7 @@ class Sweeping:
         proving.proved(f"word {len(proving.steps)}: {node.op} of {node.width} bits", how, lemma)
         proving.derived.append(Equal(node, ours, (close,)))
         self.merged[node] = ours
+        # nodes that follow are made of what the node has become
         if theirs is not node and theirs.value is None:
             self.merged[theirs] = ours
 
