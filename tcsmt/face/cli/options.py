@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tcsmt.face.api.asked import SOLVERS, Domain, SolvingOptions
+from tcsmt.face.api.asked import Domain, SolvingOptions
 from tcsmt.face.api.terminal import TcsmtError, UnknownName
 from tcsmt.face.cli.names import SOLVER
 from tcsmt.face.cli.parameters import PATH, Form, option_of, sentences
@@ -58,48 +58,18 @@ class _SolvingOption(click.Option):
     """One field of :class:`tcsmt.SolvingOptions`."""
 
 
-#: How the command line takes each field of :class:`tcsmt.SolvingOptions`.
-FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "solver": ("--solver", {"type": SOLVER, "show_default": True, "help": f"One of {', '.join(SOLVERS)}."}),
-    "timeout": ("--timeout", {
-        "show_default": True, "help": "Limit of each query, in seconds of processor time.",
-    }),
-    "steps": ("--steps", {
-        "type": int, "metavar": "COUNT",
-        "help": "Limit of each query in the solver's own count: the same verdict on every machine.",
-    }),
-    "memory": ("--memory", {"show_default": True, "help": "Memory limit of each solver process, in MiB."}),
-    "confirm": ("--confirm/--no-confirm", {
-        "show_default": True,
-        "help": "A proof counts only if another solver confirms it, which takes up to twice as long.",
-    }),
-    "reuse": ("--kept/--again", {
-        "help": "Use the proofs that an earlier run has kept, or prove everything again."
-        "  [default: again with --confirm, else kept]",
-    }),
-    "jobs": ("--jobs", {
-        "type": click.IntRange(1, 256), "show_default": True,
-        "help": "Number of parallel processes or threads on this machine.",
-    }),
-    "scheduler": ("--scheduler", {
-        "metavar": "ADDRESS",
-        "help": "Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).",
-    }),
-    "store": ("--store", {
-        "type": PATH, "help": "Keep verdicts in this JSON file; a run continues where it stopped.",
-    }),
-    "certificate": ("--certificate", {
-        "type": PATH, "metavar": "DIR",
-        "help": "Leave a certificate of each proof here; see `tcsmt certificate`.",
-    }),
-    "dump_smt": ("--dump-smt", {"type": PATH, "help": "Write the SMT-LIB scripts here."}),
+#: How the terminal writes each field of :class:`tcsmt.SolvingOptions`.
+FIELDS: dict[str, Form] = {
+    "solver": SOLVER, "timeout": "", "steps": "COUNT", "memory": "", "confirm": "--confirm/--no-confirm",
+    "reuse": "--kept/--again", "jobs": click.IntRange(1, 256), "scheduler": "ADDRESS", "store": "",
+    "certificate": "DIR", "dump_smt": "",
 }  # fmt: skip
 
 
-def solving_option(name: str, default: Any) -> click.Option:
+def solving_option(name: str, default: Any) -> click.Parameter:
     """Return the option of one field of :class:`tcsmt.SolvingOptions`."""
-    flag, facts = FIELDS[name]
-    return _SolvingOption([flag, name], default=default, **facts)
+    parameter = inspect.signature(SolvingOptions).parameters[name].replace(default=default)
+    return option_of(parameter, FIELDS[name], sentences(SolvingOptions)[name], {}, _SolvingOption)
 
 
 def solving_options(fields: str, default: SolvingOptions | None, text: str) -> Made:

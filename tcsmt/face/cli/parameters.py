@@ -96,7 +96,11 @@ def sentences(call: Callable[..., Any]) -> dict[str, str]:
 
 
 def option_of(
-    parameter: inspect.Parameter, form: Form, text: str, names: Mapping[str, Any]
+    parameter: inspect.Parameter,
+    form: Form,
+    text: str,
+    names: Mapping[str, Any],
+    cls: type[click.Option] = click.Option,
 ) -> click.Parameter:
     """Return the option or argument of a parameter. text: its help; names: those that its type may have.
 
@@ -121,7 +125,7 @@ def option_of(
     dashed = parameter.name.replace("_", "-")
     if inner == "bool":
         flags = flags or [f"--{dashed}/--no-{dashed}" if default else f"--{dashed}"]
-        settings |= {"is_flag": True, "show_default": bool(default)}
+        settings |= {"is_flag": True, "show_default": "/" in flags[0] and default is not None}
     elif not missing:
         default = default if isinstance(default, (int, float, str, tuple, type(None))) else str(default)
         settings["show_default"] = default not in (None, "", ()) and "[default:" not in text
@@ -129,7 +133,7 @@ def option_of(
         settings["metavar"], text = "RULE", _OPERANDS
     if not missing:  # click takes None for a default, too
         settings["default"] = default
-    return click.Option(
+    return cls(
         [*(flags or [f"--{dashed.removesuffix('s') if many else dashed}"]), parameter.name],
         required=missing and not optional, multiple=many,
         help=_help(text, kind, many=many), **settings,

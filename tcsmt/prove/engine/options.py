@@ -20,17 +20,27 @@ CHOICES = ("auto", *SOLVERS, "portfolio")
 class SolvingOptions:
     """Options of how questions are put to solvers, and what becomes of the answers.
 
-    solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio`` (a race of them all).
-    timeout: seconds of processor time for each query, up to 1,000,000. memory: MiB for each solver process,
-    from 64. steps: a limit for each query in the solver's own count, which no machine and no load changes:
-    z3's and cvc5's resource units; for Bitwuzla, how often it asks whether to go on. None: no such limit.
-    confirm: a proof counts only if another solver confirms it; None: as the call does by default.
-    reuse: whether proofs that an earlier run has kept count; None: not with ``confirm``, as anyone can write
-    to a file. jobs: parallel processes (of an exhaustive run: threads) on this machine; 0: this process works
-    itself. scheduler: the address of a Dask scheduler, whose workers are used instead. store: a JSON file
-    that keeps verdicts, so that a stopped run goes on. certificate: a folder for a certificate of each proof
-    (:func:`tcsmt.check_certificate`), which needs the extra ``certificates``; a kept proof then counts only
-    if it has one. dump_smt: a file for the scripts; the second and later ones get a number.
+    A proof that an earlier run has kept counts, but not with ``confirm``, as anyone can write to a file;
+    with ``certificate``, only if it has one. A certificate (:func:`tcsmt.check_certificate`) needs the extra
+    ``certificates``. Limits of processor time hang on the machine and the load; steps are a solver's own
+    count: z3's and cvc5's resource units, for Bitwuzla how often it asks whether to go on.
+
+    Args:
+        solver: One of auto, bitwuzla, z3, cvc5, portfolio.
+        timeout: Limit of each query, in seconds of processor time.
+        memory: Memory limit of each solver process, in MiB.
+        steps: Limit of each query in the solver's own count: the same verdict on every machine.
+        confirm: A proof counts only if another solver confirms it, which takes up to twice as long.
+        reuse: Use the proofs that an earlier run has kept, or prove everything again. [default: again with
+            --confirm, else kept]
+        jobs: Number of parallel processes or threads on this machine.
+        scheduler: Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).
+        store: Keep verdicts in this JSON file; a run continues where it stopped.
+        certificate: Leave a certificate of each proof here; see `tcsmt certificate`.
+        dump_smt: Write the SMT-LIB scripts here.
+
+    ``portfolio`` is a race of all solvers. Where confirm is None, the call decides. With jobs = 0, this
+    process works itself. A second script gets a number.
 
     Raises :class:`tcsmt.TcsmtError` for values that are not allowed.
 
