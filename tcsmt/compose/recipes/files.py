@@ -18,7 +18,7 @@ from tcsmt.compose.recipes.algorithm import Sum
 from tcsmt.compose.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
 from tcsmt.matrix_units.arithmetic.formats import float_format, format_named
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.reading import TomlFile, read_toml, shown_value
+from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
 __all__ = ["is_recipe_file", "read_recipe"]
 

@@ -36,8 +36,8 @@ from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.reading import TomlFile, read_toml
 from tcsmt.support.text import one_line
+from tcsmt.support.toml_files import TomlFile, read_toml
 
 __all__ = ["WrittenProgram", "is_program", "lines_of", "program_row"]
 

@@ -26,8 +26,8 @@ from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_
 from tcsmt.matrix_units.models.files import ABOUT, NONE, ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import comment
-from tcsmt.support.reading import read_toml
 from tcsmt.support.text import one_line
+from tcsmt.support.toml_files import read_toml
 
 __all__ = [
     "is_model_file", "model_toml", "read_model", "row_of_model",

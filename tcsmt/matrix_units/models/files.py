@@ -29,7 +29,7 @@ from tcsmt.matrix_units.models import (
     Model,
 )
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
-from tcsmt.support.reading import TomlFile, shown_value, toml_of
+from tcsmt.support.toml_files import TomlFile, shown_value, toml_of
 
 __all__ = [
     "ABOUT",

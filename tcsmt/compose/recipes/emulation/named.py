@@ -22,7 +22,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.row import by_use
 from tcsmt.matrix_units.resolve import none_fits, resolve
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.support.reading import TomlFile, read_toml, shown_value
+from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
 __all__ = ["EMULATIONS", "emulation_named", "emulation_recipe", "is_emulation", "units_for"]
 
