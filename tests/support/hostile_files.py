@@ -220,7 +220,7 @@ _TOML: Files = {
     "lines like a key's": MODEL.replace("k = 1", 'k = """\n' + "kind = 1\n" * 20_000 + '"""'),
 }
 _cases(_TOML, "model.toml", "describe", "FILE")
-_cases(_TOML, "recipe.toml", "accuracy", "bound", "FILE", "--arch", "volta")
+_cases(_TOML, "recipe.toml", "accuracy", "bound", "FILE", "--unit", "volta")
 
 # --- rows
 

@@ -104,7 +104,7 @@ def test_errors_name_the_line(text: str, message: str, tmp_path: Path) -> None:
 
 def test_commands_take_files(tmp_path: Path) -> None:
     name = written(tmp_path, THREE)
-    options = ["--arch", "hopper", "--k", "1", "--c-zero", "--exponents=0:0", "--search", "0.2"]
+    options = ["--unit", "hopper", "--k", "1", "--c-zero", "--exponents=0:0", "--search", "0.2"]
     shown = done("accuracy", "compare", name, "single-bf16", *options, "--timeout", "1", code=1)
     assert "WORSE" in shown or "NEVER" in shown
     swept = done(
@@ -112,7 +112,7 @@ def test_commands_take_files(tmp_path: Path) -> None:
         "sweep",
         "--algorithm",
         name,
-        "--arch",
+        "--unit",
         "hopper",
         "--k",
         "16",
@@ -122,7 +122,7 @@ def test_commands_take_files(tmp_path: Path) -> None:
     assert "mine.toml" in swept
     assert (
         "no such file"
-        in refused("accuracy", "bound", str(tmp_path / "none.toml"), "--arch", "hopper").lower()
+        in refused("accuracy", "bound", str(tmp_path / "none.toml"), "--unit", "hopper").lower()
     )
 
 
@@ -131,7 +131,7 @@ def test_a_certificate_has_all_of_a_files_algorithm(tmp_path: Path) -> None:
     """Its statement names no file, and is checked without it."""
     text = 'format = "bf16"\nwords = 2\ncompensated = "kahan"\nc = "last"\n'
     name = written(tmp_path, f'{text}[[sum]]\nproducts = [[0, 0], [1, 0]]\nevery = "instruction"\n')
-    where = ["--arch", "ampere", "--exponents", "0:0", "--bits", "8", "8", "--search", "0.1"]
+    where = ["--unit", "ampere", "--exponents", "0:0", "--bits", "8", "8", "--search", "0.1"]
     proofs = tmp_path / "proofs"
     assert "certificate: " in done("accuracy", "bound", name, *where, "--certificate", proofs)
     Path(name).unlink()

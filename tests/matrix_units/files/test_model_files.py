@@ -477,7 +477,7 @@ def test_an_error_of_ours_keeps_its_text(tmp_path: Path) -> None:
     )
     written(tmp_path, late, "late.py")
     for name, place in (("early", f"{tmp_path}/early.py: line 3: "), ("late", "Error: ")):
-        error = tcsmt("find", "--property", name, "--arch", "volta", "--properties", tmp_path, code=2)
+        error = tcsmt("find", "--property", name, "--arch", "volta", "--folder", tmp_path, code=2)
         assert f"{place}unknown architecture 'hoper': did you mean hopper?" in error
 
 

@@ -50,7 +50,7 @@ def investigate(ask):
 '''
     )
     done(
-        "probe", unit, "--properties", tmp_path, "--property", "four-lanes",
+        "probe", unit, "--folder", tmp_path, "--property", "four-lanes",
         "--emit", "json", "--output", path,
     )  # fmt: skip
     (row,) = json.loads(path.read_text())["rows"]
@@ -122,7 +122,7 @@ def investigate(ask):
     known = properties((tmp_path,))
     chosen = ("contradictory", "normalization-in-addition", "product-normalization", "zero-exponent")
     monkeypatch.setattr(vectors, "properties", lambda folders: {name: known[name] for name in chosen})
-    common = ("probe", model, "--properties", tmp_path, "--emit", "json")
+    common = ("probe", model, "--folder", tmp_path, "--emit", "json")
     found = tcsmt(*common)
     assert found.exit_code == 0, found.stderr
     asked = {row["asks"].partition(":")[0] for row in json.loads(found.stdout)["rows"]}
@@ -144,7 +144,7 @@ def test_a_broken_property_is_not_skipped(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "broken.py").write_text('"""Broken."""\n\n\ndef investigate(ask):\n    return 1 / 0\n')
     known = properties((tmp_path,))
     monkeypatch.setattr(vectors, "properties", lambda folders: {"broken": known["broken"]})
-    said = refused("probe", "volta", "--properties", tmp_path, "--emit", "json")
+    said = refused("probe", "volta", "--folder", tmp_path, "--emit", "json")
     assert "broken.py: line 5: ZeroDivisionError" in said
     assert "skipped" not in said
 

@@ -210,7 +210,7 @@ def _audit(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     patch.setattr(audit, "rows", list)
     model, vectors = _alike(folder)[0], folder / "vectors.csv"
     vectors.write_text("a0,b0,c\n0xc410,0x3ff0,0x3a7fe000\n")  # products of almost 8
-    return ["audit", vectors, "--model", model, "--store", folder / "a.json"]
+    return ["audit", vectors, "--unit", model, "--store", folder / "a.json"]
 
 
 VOLTAS_MODEL = row_named(VOLTA).model
@@ -222,21 +222,21 @@ COMMANDS: dict[str, Arguments] = {
     "claims": ["claims", "hopper-fp8-six-carry-bits"],
     "identify": _identify,
     "accuracy compare": [
-        "accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", 1, "--search", 0.1,
+        "accuracy", "compare", "ootomo-halfhalf", "markidis", "--unit", "volta", "--k", 1, "--search", 0.1,
         "--exponents", "-14:14", "--bits", 11, 11, "--c-zero",
     ],
     "accuracy find": [
-        "accuracy", "find", "monotone", "single-f16", "--arch", "volta", "--c-zero", "--bits", 4, 4,
+        "accuracy", "find", "monotone", "single-f16", "--unit", "volta", "--c-zero", "--bits", 4, 4,
         "--exponents", "0:0", "--search", 0.1,
     ],
     "accuracy bound": [
-        "accuracy", "bound", "single-f16", "--arch", "volta", "--exponents", "0:0", "--bits", 11, 11,
+        "accuracy", "bound", "single-f16", "--unit", "volta", "--exponents", "0:0", "--bits", 11, 11,
         "--positive", "--c-zero", "--search", 0.1,
     ],
     "accuracy findings": _findings,
     "accuracy split": ["accuracy", "split", "--format", "bf16", "--prove"],
     "accuracy reduced": lambda folder, patch: [
-        "accuracy", "reduced", "--widths", 2, "--arch", "volta", "--inputs", 0, "--question", "one-by-one",
+        "accuracy", "reduced", "--widths", 2, "--unit", "volta", "--inputs", 0, "--question", "one-by-one",
         "--output", folder / "reduced.json",
     ],
     "atlas": _atlas,

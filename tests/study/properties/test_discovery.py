@@ -47,7 +47,7 @@ def investigate(ask: Investigation) -> str:
 
 
 def find(folder: Path, name: str, *more: str) -> Result:
-    arguments = ["find", "--property", name, "--arch", "volta", "--properties", str(folder), *more]
+    arguments = ["find", "--property", name, "--arch", "volta", "--folder", str(folder), *more]
     return CliRunner().invoke(main, arguments)
 
 
@@ -68,7 +68,7 @@ def test_properties_of_a_given_folder_are_found(tmp_path: Path) -> None:
     assert "my-own: Whether c alone passes through." in result.stdout
     assert "answer: yes" in result.stdout
     assert "claimed: me, 1: it does" in result.stdout
-    listed = CliRunner().invoke(main, ["properties", "--properties", str(tmp_path)])
+    listed = CliRunner().invoke(main, ["properties", "--folder", str(tmp_path)])
     assert "my-own " in listed.stdout
     assert "helper" not in listed.stdout
     refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
