@@ -1,32 +1,106 @@
-"""The largest relative error of a kernel that is found on the inputs of a domain."""
+"""The largest relative error of a kernel, or a program, that is found on the inputs of a domain."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tcsmt.analysis.tolerance.exact import exact_element, in_kernel
+from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.kernels import MatrixWords
 from tcsmt.analysis.tolerance.search import results_of
 from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.programs.model import ProgramModel
+from tcsmt.compose.programs.on_arrays import ArrayRules, of_rows
+from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["FoundError", "largest_found"]
+__all__ = ["ErrorSubject", "FoundError", "largest_found"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Inputs that are tried at once, times their products.
 _WORK = 1 << 20
 _SEED = 20261125
+
+
+@dataclass(frozen=True)
+class ErrorSubject:
+    """What gives results whose errors are looked for: of alpha·Σ a·b + beta·c + bias, which has these parts.
+
+    formats: of a, b and c; d_format: of the result; bias: of the bias (None: there is none). run: the words
+    of the results of elements apart. has_c: whether there is a c. size: what errors are relative to.
+    """
+
+    name: str
+    formats: tuple[Format, Format, Format]
+    d_format: Format
+    run: Callable[[MatrixWords], Array]
+    alpha: Fraction = Fraction(1)
+    beta: Fraction = Fraction(1)
+    has_c: bool = True
+    bias: Format | None = None
+    size: str = "|alpha|·Σ|a·b| + |beta·c| + |bias|"
+
+    @classmethod
+    def of_kernel(cls, kernel: Kernel) -> ErrorSubject:
+        """A kernel whose parts are added in one order."""
+        unit, schedule, epilogue = kernel.unit.model, kernel.schedule, kernel.epilogue
+        alpha, beta = (in_kernel(schedule, number) for number in (epilogue.alpha, epilogue.beta))
+        return cls(
+            kernel.name, _float_formats(unit), float_format(schedule.d_format),
+            lambda words: results_of(kernel, words, kernel.reduction), alpha, beta, epilogue.beta != 0,
+            schedule.working_format if epilogue.bias else None,
+        )  # fmt: skip
+
+    @classmethod
+    def of_program(cls, name: str, model: ProgramModel) -> ErrorSubject:
+        """A program at one K."""
+
+        def run(words: MatrixWords) -> Array:
+            given = {"A": words.a, "B": words.b, "c": words.c}
+            if words.c is None:
+                given["c"] = np.zeros(len(words.a), unsigned(model.c_format))
+            results: Array = read(model.program, ArrayRules((len(words.a),), of_rows, model.nans), given)
+            return results
+
+        has_c = model.program.reads("c")
+        size = "|c| + Σ|a·b|" if has_c else "Σ|a·b|"
+        return cls(name, _float_formats(model), float_format(model.d_format), run, has_c=has_c, size=size)
+
+    def terms(self, words: MatrixWords) -> Iterator[Array]:
+        """Yield what the exact result is the sum of, in binary64: arrays (elements, terms)."""
+        a, b, c = self.formats
+        yield floats(a, words.a) * floats(b, words.b) * float(self.alpha)
+        if words.c is not None:
+            yield floats(c, words.c)[:, None] * float(self.beta)
+        if words.bias is not None and self.bias is not None:
+            yield floats(self.bias, words.bias)[:, None]
+
+    def exact_terms(self, words: MatrixWords) -> list[Fraction]:
+        """Return the same of the first element, in fractions."""
+        a, b, c = self.formats
+        x, y = ([Fraction(v) for v in floats(f, w[0]).tolist()] for f, w in ((a, words.a), (b, words.b)))
+        terms = [self.alpha * left * right for left, right in zip(x, y, strict=True)]
+        if words.c is not None:
+            terms.append(self.beta * Fraction(float(floats(c, words.c)[0])))
+        if words.bias is not None and self.bias is not None:
+            terms.append(Fraction(float(floats(self.bias, words.bias)[0])))
+        return terms
+
+
+def _float_formats(model: Model) -> tuple[Format, Format, Format]:
+    return float_format(model.a_format), float_format(model.b_format), float_format(model.c_format)
 
 
 @dataclass(frozen=True)
@@ -44,18 +118,16 @@ class FoundError:
     tried: int
 
 
-def largest_found(kernel: Kernel, k: int, domain: Domain, seconds: float) -> FoundError | None:
+def largest_found(subject: ErrorSubject, k: int, domain: Domain, seconds: float) -> FoundError | None:
     """Return the largest one found in about so many seconds; None where nothing but zeros is tried."""
     rng = np.random.default_rng(_SEED)
-    unit, schedule = kernel.unit.model, kernel.schedule
-    formats = float_format(unit.a_format), float_format(unit.b_format), float_format(unit.c_format)
     count = max(4, min(256, _WORK // k))
     end, best, score, tried = time.monotonic() + seconds, None, -1.0, 0
-    fmt = float_format(schedule.d_format)
     while best is None or time.monotonic() < end:
-        words = _inputs(rng, domain, kernel, formats, count, k, best)
-        values = floats(fmt, results_of(kernel, words, kernel.reduction))
-        exact, size = _sums(kernel, words)
+        words = _inputs(rng, domain, subject, count, k, best)
+        values = floats(subject.d_format, subject.run(words))
+        parts = list(subject.terms(words))
+        exact, size = (sum(np.sum(of(part), axis=1) for part in parts) for of in (np.asarray, np.abs))
         with np.errstate(all="ignore"):
             error = np.where(np.isfinite(values), np.abs(values - exact), np.inf)
             relative = np.where(size > 0, error / size, -1.0)
@@ -66,61 +138,30 @@ def largest_found(kernel: Kernel, k: int, domain: Domain, seconds: float) -> Fou
         if score == np.inf:
             break
     assert best is not None
-    return _exactly(kernel, best, tried) if score >= 0 else None
+    return _exactly(subject, best, tried) if score >= 0 else None
 
 
-def _exactly(kernel: Kernel, words: MatrixWords, tried: int) -> FoundError | None:
+def _exactly(subject: ErrorSubject, words: MatrixWords, tried: int) -> FoundError | None:
     """One input, in fractions."""
-    (word,) = (int(x) for x in results_of(kernel, words, kernel.reduction))
-    schedule, epilogue, unit = kernel.schedule, kernel.epilogue, kernel.unit.model
-    element = MatrixWords(words.a, words.b.T, None if words.c is None else words.c[:, None], words.bias)
-    exact = exact_element(kernel, element, 0, 0)
-    a, b = (
-        [abs(Fraction(x)) for x in floats(float_format(fmt), part[0]).tolist()]
-        for fmt, part in ((unit.a_format, words.a), (unit.b_format, words.b))
-    )
-    size = sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
-    size *= abs(in_kernel(schedule, epilogue.alpha))
-    if words.c is not None:
-        c = Fraction(float(floats(float_format(unit.c_format), words.c)[0]))
-        size += abs(in_kernel(schedule, epilogue.beta) * c)
-    if words.bias is not None:
-        size += abs(Fraction(float(floats(schedule.working_format, words.bias)[0])))
-    fmt = float_format(schedule.d_format)
+    (word,) = (int(x) for x in subject.run(words))
+    terms, fmt = subject.exact_terms(words), subject.d_format
+    exact, size = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
     if fmt.is_nan(word) or fmt.is_infinite(word):
         return FoundError(words, word, exact, size, None, tried)
-    return FoundError(
-        words, word, exact, size, abs(fmt.value(word) - exact) / size if size else Fraction(0), tried
-    )
-
-
-def _sums(kernel: Kernel, words: MatrixWords) -> tuple[Array, Array]:
-    """Return the exact results and their sizes, nearly, in binary64."""
-    unit, schedule, epilogue = kernel.unit.model, kernel.schedule, kernel.epilogue
-    products = floats(float_format(unit.a_format), words.a) * floats(float_format(unit.b_format), words.b)
-    products = products * float(in_kernel(schedule, epilogue.alpha))
-    exact, size = products.sum(axis=1), np.abs(products).sum(axis=1)
-    more = []
-    if words.c is not None:
-        c = floats(float_format(unit.c_format), words.c)
-        more.append(c * float(in_kernel(schedule, epilogue.beta)))
-    if words.bias is not None:
-        more.append(floats(schedule.working_format, words.bias))
-    for term in more:
-        exact, size = exact + term, size + np.abs(term)
-    return exact, size
+    error = abs(fmt.value(word) - exact) / size if size else Fraction(0)
+    return FoundError(words, word, exact, size, error, tried)
 
 
 def _inputs(
     rng: np.random.Generator,
     domain: Domain,
-    kernel: Kernel,
-    formats: tuple[Format, Format, Format],
+    subject: ErrorSubject,
     count: int,
     k: int,
     best: MatrixWords | None,
 ) -> MatrixWords:
     """Random inputs; all products alike, whose losses add up; and changes of the best one so far."""
+    formats = subject.formats
     kinds = rng.integers(0, 4 if best is not None else 3, count)
     a, b = (
         _numbers(rng, domain, fmt, (count, k), bits)
@@ -131,12 +172,11 @@ def _inputs(
     first = kinds == 1  # a large product or sum, and then all alike
     a[first, 1:], b[first, 1:] = a[first, 1:2], b[first, 1:2]
     c = None
-    if not domain.c_zero and kernel.epilogue.beta != 0:
+    if not domain.c_zero and subject.has_c:
         c = _numbers(rng, domain, formats[2], (count,), formats[2].precision)
     bias = None
-    if kernel.epilogue.bias:
-        working = kernel.schedule.working_format
-        bias = _numbers(rng, domain, working, (count,), working.precision)
+    if subject.bias is not None:
+        bias = _numbers(rng, domain, subject.bias, (count,), subject.bias.precision)
     if best is not None:
         for n in np.flatnonzero(kinds == 3):
             some = rng.random(k) < rng.choice((0.5, 0.1, 1 / k))

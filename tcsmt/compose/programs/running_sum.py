@@ -41,6 +41,15 @@ class Outside:
         """x·2^-shift."""
         return self.plus(x, shift, self.zero) if shift else x
 
+    def compensated(self, kind: str, total: Value, error: Value, x: Value, shift: int) -> tuple[Value, ...]:
+        """Return the next total and error of a compensated sum, to which x·2^-shift is added."""
+        _ = self.zero  # may be used inside of the compound step, and after it
+        step = COMPENSATIONS[kind].step
+        return self.build.compound(
+            "compensated", (total, error, x), lambda: step(self, total, error, x, shift),
+            scheme=kind, fmt=self.format, shift=shift, rounding=self.rounding,
+        )  # fmt: skip
+
     @property
     def zero(self) -> Value:
         """Return +0."""
@@ -146,8 +155,7 @@ class RunningSum:
             self.total = note(outside.plus(x, shift, self.total), kind, number)
         else:
             error = outside.zero if self.error is None else self.error
-            step = COMPENSATIONS[self.compensated].step
-            total, error = step(outside, self.total, error, x, shift)
+            total, error = outside.compensated(self.compensated, self.total, error, x, shift)
             self.total = note(total, Kind.SUM_OUTSIDE, number)
             self.error = note(error, Kind.ERROR_OUTSIDE, number)
 

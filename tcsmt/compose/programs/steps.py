@@ -8,7 +8,7 @@ examples, is the page "Programs on a unit" (``docs/explanation/programs.md``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -81,11 +81,35 @@ class ProgramStep:
 
 
 @dataclass(frozen=True)
+class CompoundStep:
+    """Steps that belong together: a reading may have a rule for all of them.
+
+    kind: the name of the rule. first, end: the steps' numbers. takes, gives: the numbers of the values that
+    it takes, and of those that it gives. how: what the rule is told besides.
+    """
+
+    kind: str
+    first: int
+    end: int
+    takes: tuple[int, ...]
+    gives: tuple[int, ...]
+    how: Mapping[str, Any]
+
+    def moved(self, after: Mapping[int, int]) -> CompoundStep:
+        """Return the same where its steps have other numbers."""
+        takes, gives = (tuple(after[at] for at in part) for part in (self.takes, self.gives))
+        return replace(self, first=after[self.first], end=after[self.end - 1] + 1, takes=takes, gives=gives)
+
+
+@dataclass(frozen=True)
 class UnitProgram:
-    """The steps, in order, and the number of the one that gives the result."""
+    """The steps, in order, and the number of the one that gives the result. compounds: some that belong
+    together.
+    """
 
     steps: tuple[ProgramStep, ...]
     output: int
+    compounds: tuple[CompoundStep, ...] = ()
 
     @property
     def result(self) -> ProgramStep:
@@ -97,11 +121,19 @@ class UnitProgram:
         step = self.steps[number]
         return step if step.kind != "note" or step.takes[0] is None else self.origin(step.takes[0])
 
+    def reads(self, name: str) -> bool:
+        """Return whether a step takes the input of this name."""
+        taken = {at for step in self.steps for at in step.takes}
+        return any(self.steps[at].how.get("name") == name for at in taken if at is not None)
+
     @property
     def needed(self) -> UnitProgram:
         """Return the program without steps that the result does not hang on; inputs stay."""
         wanted = {self.output}
+        whole = {at: compound for compound in self.compounds for at in compound.gives}
         for number in range(len(self.steps) - 1, -1, -1):
+            if number in wanted and number in whole:
+                wanted.update(range(whole[number].first, whole[number].end))
             if self.steps[number].kind == "input":
                 wanted.add(number)
             elif number in wanted:
@@ -111,7 +143,8 @@ class UnitProgram:
             replace(step, takes=tuple(None if at is None else after[at] for at in step.takes))
             for step in (self.steps[number] for number in after)
         )
-        return UnitProgram(tuple(steps), after[self.output])
+        compounds = (one.moved(after) for one in self.compounds if one.first in after)
+        return UnitProgram(tuple(steps), after[self.output], tuple(compounds))
 
     @property
     def chains(self) -> list[ProgramStep]:
@@ -129,11 +162,12 @@ class Builder:
     """A program that is being written. Each method adds a step, and returns its value."""
 
     steps: list[ProgramStep] = field(default_factory=list)
+    compounds: list[CompoundStep] = field(default_factory=list)
     _constants: dict[tuple[str, int], Value] = field(default_factory=dict)
 
     def program(self, result: Value) -> UnitProgram:
         """Return the program whose result this value is."""
-        return UnitProgram(tuple(self.steps), result.number)
+        return UnitProgram(tuple(self.steps), result.number, tuple(self.compounds))
 
     def input(self, name: str, fmt: AnyFormat, axes: str = "") -> Value:
         """Return words from outside. axes: ``A``: a row of A; ``B``: a column of B; else one number."""
@@ -204,6 +238,16 @@ class Builder:
         """Return x, which readings that keep intermediate results call so."""
         return self._step("note", (x,), x.format, kind=kind, number=number, fmt=x.format)
 
+    def compound(
+        self, kind: str, takes: Sequence[Value], write: Callable[[], tuple[Value, ...]], **how: Any
+    ) -> tuple[Value, ...]:
+        """Return the values of steps that belong together. write: adds them; no constant that is new."""
+        first = len(self.steps)
+        values = write()
+        taken, given = (tuple(x.number for x in part) for part in (takes, values))
+        self.compounds.append(CompoundStep(kind, first, len(self.steps), taken, given, how))
+        return values
+
     def _step(
         self, of: str, takes: Sequence[Value | None], gives: AnyFormat, axes: str = "", **how: Any
     ) -> Value:
@@ -219,11 +263,28 @@ def read(
 
     rules: has a method for each kind of step, which takes what the steps before gave, and by name what the
     step says. Notes are left out where it has none for them. inputs: the words of each input, by name.
-    given: what stands for the values of steps by their numbers, whose rules are not asked.
+    given: what stands for the values of steps by their numbers, whose rules are not asked. Where the rules
+    have one for a compound step, its steps are not looked at.
     Raises :class:`.NoRule` for a step that there is no rule for: no step is skipped.
     """
     held: list[Any] = []
+    starts = {one.first: one for one in program.compounds if hasattr(rules, one.kind)}
+    values: dict[int, Any] = {}
+    end = 0
     for number, step in enumerate(program.steps):
+        if number in starts:
+            compound = starts[number]
+            values = dict(
+                zip(
+                    compound.gives,
+                    getattr(rules, compound.kind)(*(held[at] for at in compound.takes), **compound.how),
+                    strict=True,
+                )
+            )
+            end = compound.end
+        if number < end:
+            held.append(values.get(number))
+            continue
         if given is not None and number in given:
             held.append(given[number])
             continue

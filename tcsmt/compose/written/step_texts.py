@@ -295,7 +295,7 @@ class StepTexts:
         fmt = float_format(named)
         total, error, x = self._scalars(values, fmt)
         outside = Outside(self.build, fmt, rounding)
-        return COMPENSATIONS[kind].step(outside, total, error, x, options.get("shift", 0))
+        return outside.compensated(kind, total, error, x, options.get("shift", 0))
 
 
 def _runs(pairs: Sequence[tuple[OperandWords, OperandWords]], part: Indices, k: int) -> list[ProductRun]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.analysis.tolerance.domain_search import largest_found
+from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
 from tcsmt.analysis.tolerance.relative import relative_bound
 from tcsmt.compose.kernels.epilogue import epilogue_named
 from tcsmt.compose.kernels.kernel import Kernel
@@ -27,7 +27,7 @@ def kernel(text: str) -> Kernel:
 )
 def test_an_error_is_that_of_its_input_and_below_the_bound(text: str) -> None:
     chosen, domain = kernel(text), Domain(exponents=(-3, 3))
-    found = largest_found(chosen, 6, domain, 0.3)
+    found = largest_found(ErrorSubject.of_kernel(chosen), 6, domain, 0.3)
     assert found is not None and found.relative is not None and found.tried >= 256
     words = found.words
     a, b = (np.asarray(x, np.uint32) << 16 for x in (words.a, words.b))
@@ -49,13 +49,18 @@ def test_an_error_is_that_of_its_input_and_below_the_bound(text: str) -> None:
 
 def test_domains() -> None:
     found = largest_found(
-        kernel("chained"), 3, Domain(exponents=(2, 2), positive=True, c_zero=True, bits=(1, 3)), 0.1
+        ErrorSubject.of_kernel(kernel("chained")),
+        3,
+        Domain(exponents=(2, 2), positive=True, c_zero=True, bits=(1, 3)),
+        0.1,
     )
     assert found is not None and found.words.c is None
     assert set(found.words.a[0].tolist()) == {0x4080}
     assert all(word >> 7 == 0x81 and not word & 31 for word in found.words.b[0].tolist())
     assert found.relative == 0  # all sums are exact
-    overflows = largest_found(kernel("chained+out=f16"), 3, Domain(exponents=(14, 14)), 0.1)
+    overflows = largest_found(
+        ErrorSubject.of_kernel(kernel("chained+out=f16")), 3, Domain(exponents=(14, 14)), 0.1
+    )
     assert overflows is not None and overflows.relative is None
     with pytest.raises(TcsmtError, match="no normal numbers"):
-        largest_found(kernel("chained"), 3, Domain(exponents=(200, 210)), 0.1)
+        largest_found(ErrorSubject.of_kernel(kernel("chained")), 3, Domain(exponents=(200, 210)), 0.1)

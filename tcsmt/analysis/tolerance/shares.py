@@ -1,0 +1,397 @@
+"""The reading of programs on shares: how far each value may be off, as a part of what it is made of.
+
+What a value is made of are the products of each chain, c, a bias, and numbers that are there whatever these
+are. A value is an exact combination of them (``value``), and is off by so much of each at most (``off``). So
+the error that a compensated sum keeps is a combination of nothing, which is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.compensated import KNUTH
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.tolerance.upward import added, number_above, scaled
+from tcsmt.compose.programs.running_sum import COMPENSATIONS
+from tcsmt.compose.programs.split import Split
+from tcsmt.compose.programs.steps import ProductRun
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Model
+
+__all__ = ["ChainShares", "Pieces", "Share", "ShareRules"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_HALF = Fraction(1, 2)
+#: More than what sums of so many bounds, and of weights of words, lose in binary64.
+_UP = 1 + 2.0**-40
+
+
+@dataclass(frozen=True)
+class ChainShares:
+    """What a chain loses: of c and its products together, of its products, and whatever they are.
+
+    limit: below what every sum must stay, where that has not been shown. before: by what the chain multiplies
+    an error that c has (None: c must have none).
+    """
+
+    sums: Fraction
+    products: Fraction = Fraction(0)
+    always: Fraction = Fraction(0)
+    limit: Fraction | None = None
+    before: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What the words of an operand's split are of its numbers.
+
+    sizes: of each word, relative to the number; left: what is left over. scale: word j counts 2^(-j·scale).
+    """
+
+    split: Split | None = None
+    sizes: tuple[Fraction, ...] = (Fraction(1),)
+    left: Fraction = Fraction(0)
+
+    @property
+    def scale(self) -> int:
+        """Return the split's scale."""
+        return 0 if self.split is None else self.split.scale
+
+
+@dataclass(frozen=True)
+class Share:
+    """A value, by what it is made of. value: how often each counts in it, exactly, signs and all; off: how
+    much of each it is off.
+
+    number: a constant's. both: of a total that has an error beside it, how far both together are off;
+    partner: is the same object in the two.
+    """
+
+    value: Array
+    off: Array
+    number: Fraction | None = None
+    both: Array | None = None
+    partner: object = None
+
+
+@dataclass
+class ShareRules:
+    """The rules of each step on shares.
+
+    lost: what a chain of a unit loses that multiplies these runs, whether it begins with c, and whether it is
+    one run of the unit's own words. most: what each of the things is at most: chains of
+    products, then c, the bias, and 1. runs: what each chain multiplies, in order. pieces: of a split.
+    """
+
+    lost: Callable[[Model, Sequence[ProductRun], bool, bool], ChainShares]
+    most: Array
+    runs: list[Sequence[ProductRun]]
+    k: int
+    pieces: Callable[[Split, int], Pieces]
+    know: Callable[[str], object] = lambda what: None
+    weights: Array = field(init=False)
+    operands: list[tuple[Pieces, Pieces]] = field(default_factory=list)
+    _splits: int = 0
+
+    def __post_init__(self) -> None:
+        self.weights = np.ones_like(self.most)
+        chains = [np.concatenate([np.unique(run.indices) for run in runs]) for runs in self.runs]
+        times = np.bincount(np.concatenate([np.unique(chain) for chain in chains]), minlength=self.k)
+        #: products that the same chains have, as rows: which chains; None: no two chains share any
+        self._atoms: Array | None = None
+        if (times > 1).any():
+            if len(chains) * self.k > _MOST_SHARED:
+                raise Unbounded(f"{len(chains)} chains share products: too many for a bound")
+            there = np.zeros((self.k, len(chains)), bool)
+            for number, chain in enumerate(chains):
+                there[chain, number] = True
+            self._atoms = np.unique(there, axis=0)
+
+    def unit(self, place: int) -> Share:
+        """Return what counts once in itself, exactly."""
+        value = np.zeros_like(self.most)
+        value[place] = 1.0
+        return Share(value, np.zeros_like(self.most))
+
+    def size(self, x: Share) -> Array:
+        """Return the magnitude of the exact value, at most."""
+        size = np.abs(x.value)
+        weighted = self.weights != 1
+        return np.where(weighted, np.nextafter(size * self.weights, np.inf), size) if weighted.any() else size
+
+    def reach(self, x: Share) -> Array:
+        """Return the magnitude of the value with its error, at most."""
+        return added(self.size(x), x.off)
+
+    def of_products(self, shares: Array) -> float:
+        """Return what shares of the chains' products are, at most, as a part of all products."""
+        if self._atoms is None:
+            return float(shares.max(initial=0.0))
+        return float((self._atoms @ shares).max()) * _UP
+
+    # --- operands and chains
+
+    def split(self, x: Pieces, *, split: Split) -> Pieces:
+        """Return what the words keep. x: an operand as it is."""
+        self._splits += 1
+        return self.pieces(split, self._splits - 1)
+
+    def chain(
+        self, c: Share | None, a: Pieces, b: Pieces, *, unit: Model, runs: Sequence[ProductRun]
+    ) -> Share:
+        """A chain begins with what is given, or with zero."""
+        place = len(self.operands)
+        self.operands.append((a, b))
+        self._weigh(place, runs)
+        products = self.unit(place)
+        plain = len(runs) == 1 and a.split is None is b.split
+        loss = self.lost(unit, runs, c is not None, plain)
+        size = self.size(products)
+        if c is None:
+            return Share(products.value, self._off(loss, np.zeros_like(size), size, size))
+        before = np.zeros_like(size)
+        if c.off.any():
+            if loss.before is None:
+                raise Unbounded("a chain begins with a sum that is off")
+            before = scaled(c.off, loss.before)
+        value = _exactly(c.value, products.value)
+        return Share(value, self._off(loss, before, added(self.reach(c), size), size))
+
+    def _weigh(self, place: int, runs: Sequence[ProductRun]) -> None:
+        """Note how large a chain's words make a product of two numbers: the largest of all its products."""
+        a, b = self.operands[place]
+        if a.split is None is b.split and len(runs) == 1:
+            return
+        weights = np.zeros(self.k)
+        for run in runs:
+            i, j = run.words or (0, 0)
+            scale = Fraction(2) ** (a.scale * i + b.scale * j)
+            np.add.at(weights, run.indices, number_above(a.sizes[i] * b.sizes[j] * scale))
+        self.weights[place] = float(weights.max()) * _UP
+
+    def _off(self, loss: ChainShares, before: Array, sums: Array, products: Array) -> Array:
+        off = added(before, scaled(sums, loss.sums), scaled(products, loss.products))
+        off[-1] += number_above(loss.always)
+        if loss.limit is not None:
+            self._check(loss.limit, added(sums, products, off), "a sum in the unit")
+        return off
+
+    # --- operations
+
+    def constant(self, *, fmt: AnyFormat, word: int) -> Share:
+        """A number: alpha, beta or zero."""
+        number = float_format(fmt)
+        if number.is_nan(word) or number.is_infinite(word):
+            raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
+        nothing = np.zeros_like(self.most)
+        return Share(nothing, nothing, number.value(word))
+
+    def add(self, x: Share, y: Share, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Share:
+        """x·2^-shift + y; nothing is lost of a subnormal sum that is not shifted, or of zeros."""
+        if y.number == 0 and not shift:
+            return x
+        if x.number == 0:
+            return y
+        total = self._sum(self._shifted(x, shift), y)
+        if x.partner is not None and x.partner is y.partner:
+            both = y.both if x.both is None else x.both
+            total = replace(total, off=total.off if both is None else both)
+        return self._rounded(total, float_format(fmt), _share(rounding), always=bool(shift))
+
+    def multiply_add(self, x: Share, y: Share, z: Share, *, fmt: Format) -> Share:
+        """x times a constant, plus z; to nearest."""
+        if y.number is None:
+            x, y = y, x
+        if y.number is None:
+            raise Unbounded("a product of two sums")
+        product = Share(_times(x.value, y.number), scaled(x.off, abs(y.number)))
+        return self._rounded(product if z.number == 0 else self._sum(product, z), fmt, _HALF)
+
+    def negate(self, x: Share, *, fmt: Format) -> Share:
+        """-x."""
+        return Share(-x.value, x.off, None if x.number is None else -x.number)
+
+    def convert(self, x: Any, *, source: Format, target: Format, rounding: Rounding, saturate: bool) -> Any:
+        """x in another format; nothing is lost in one that holds it."""
+        if target.holds(source):
+            return x
+        if isinstance(x, Pieces):
+            raise Unbounded(f"operands are rounded from {source.name} to {target.name}")
+        return self._rounded(x, target, _share(rounding))
+
+    def convert_randomly(
+        self, x: Share, random: Share, *, source: Format, target: Format, bits: int, saturate: bool
+    ) -> Share:
+        """One of x's two neighbours, which may be above the largest number where x is close to that."""
+        rounded = self._rounded(x, target, Fraction(1))
+        self._check(target.largest_finite, self.reach(rounded), f"a result in {target.name}")
+        return rounded
+
+    def compensated(
+        self,
+        total: Share,
+        error: Share,
+        x: Share,
+        *,
+        scheme: str,
+        fmt: Format,
+        shift: int,
+        rounding: Rounding,
+    ) -> tuple[Share, Share]:
+        """Return the next total and error of a compensated sum, as ``compensated.py`` derives them."""
+        if COMPENSATIONS[scheme].exact_error:
+            if not rounding.ties_to_even:
+                raise Unbounded(f"{scheme} is exact to nearest alone, not with {rounding.name}")
+            self.know(KNUTH)
+        begins = total.both is None and error.number == 0
+        if not begins and (total.partner is None or total.partner is not error.partner):
+            raise Unbounded(f"{scheme}: the error is not that of the total")
+        u = _share(rounding) / 2**fmt.fraction_bits
+        summand = self._shifted(x, shift)
+        scaling = np.zeros_like(self.most)
+        if shift:
+            scaling[-1] = number_above(2 * u * Fraction(2) ** fmt.e_min)
+        own, e = self.reach(summand), error.off
+        held = total.off if total.both is None else total.both
+        value = _exactly(total.value, summand.value)
+        before = added(self.size(Share(value, held)), held, summand.off)  # of total + error + x
+        if scheme == "kahan":  # the error is added to x, and the sum rounded, before t
+            part = scaled(added(own, e), u)
+            y, at = added(own, e, part, scaling), added(before, part, scaling)
+        else:
+            part = np.zeros_like(self.most)
+            y, at = added(own, scaling), added(before, e, scaling)
+        lost, error_off = _LOSSES[scheme](u, at, y, e, part)
+        self._check(fmt.largest_finite, 4 * added(at, y, e), f"a compensated sum in {fmt.name}")
+        both = added(held, summand.off, scaling, lost)
+        pair = object()
+        nothing = np.zeros_like(self.most)
+        return (
+            Share(value, added(both, error_off), both=both, partner=pair),
+            Share(nothing, error_off, partner=pair),
+        )
+
+    def _shifted(self, x: Share, shift: int) -> Share:
+        if not shift:
+            return x
+        return Share(_times(x.value, Fraction(1, 2**shift)), scaled(x.off, Fraction(1, 2**shift)), x.number)
+
+    def _sum(self, x: Share, y: Share) -> Share:
+        for one in (x, y):
+            if one.number:
+                raise Unbounded(f"the constant {float(one.number):.4g} is added")
+        return Share(_exactly(x.value, y.value), added(x.off, y.off))
+
+    def _rounded(self, x: Share, fmt: Format, share: Fraction, *, always: bool = True) -> Share:
+        reach = self.reach(x)
+        self._check(fmt.largest_finite, reach, f"a sum in {fmt.name}")
+        lost = scaled(reach, share / 2**fmt.fraction_bits)
+        if always:
+            lost[-1] += number_above(share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits))
+        return Share(x.value, added(x.off, lost))
+
+    def _check(self, limit: Fraction, reach: Array, what: str) -> None:
+        """Refuse what may overflow: of the chains together, the largest share of all products counts."""
+        products = self.of_products(reach[:-3]) * float(self.most[:-3].max(initial=0.0))
+        others = np.where(reach[-3:] > 0, reach[-3:] * self.most[-3:], 0.0)
+        largest = (products + float(others.sum())) * _UP
+        if not largest < limit:
+            raise Unbounded(f"{what} may overflow: it may reach {largest:.4g}, of {float(limit):.4g}")
+
+    # --- the result
+
+    def missing(self, result: Share, target: Fraction) -> float:
+        """Return how much of target·Σ a·b the exact result lacks, or has too much of, as a part of Σ |a·b|.
+
+        What splits leave over is counted. Raises :class:`.Unbounded` where chains split operands in other
+        ways.
+        """
+        if len(set(self.operands)) != 1:
+            raise Unbounded("operands are split in more than one way")
+        (a, b), whole = self.operands[0], np.zeros(self.k)
+        for i, left in enumerate(a.sizes):
+            for j, right in enumerate(b.sizes):
+                counted, scale = np.zeros(self.k), Fraction(2) ** (a.scale * i + b.scale * j)
+                for number, runs in enumerate(self.runs):
+                    own = [run.indices for run in runs if (run.words or (0, 0)) == (i, j)]
+                    if own and result.value[number]:
+                        at, times = np.unique(np.concatenate(own), return_counts=True)
+                        factor = Fraction(float(result.value[number])) * scale
+                        counted[at] = _exactly(counted[at], _times(times.astype(float), factor))
+                lacks = np.abs(counted - float(target))
+                if lacks.any():
+                    whole += lacks * (_UP * number_above(left * right))
+        rest = a.left + min(1 + a.left, sum(a.sizes, Fraction(0))) * b.left
+        return float(whole.max(initial=0.0)) * _UP + number_above(abs(target) * rest)
+
+
+#: Chains times products, where chains share products.
+_MOST_SHARED = 1 << 24
+
+
+def _share(rounding: Rounding) -> Fraction:
+    """Return which part of the last bit a rounding loses at most."""
+    return _HALF if rounding.nearest else Fraction(1)
+
+
+def _exactly(x: Array, y: Array) -> Array:
+    """x + y. Raises :class:`.Unbounded` where binary64 does not have that (by TwoSum)."""
+    total = x + y
+    second = total - x
+    if ((x - (total - second)) + (y - second)).any():
+        raise Unbounded("factors of sums that binary64 does not have")
+    return total
+
+
+def _times(x: Array, factor: Fraction) -> Array:
+    """x times a factor. Raises :class:`.Unbounded` where binary64 does not have that."""
+    result = x * float(factor)
+    for one, product in zip(*np.unique(np.stack([x, result]), axis=1), strict=True):
+        if Fraction(float(one)) * factor != Fraction(float(product)):
+            raise Unbounded("factors of sums that binary64 does not have")
+    return result
+
+
+def _after(u: Fraction, at: Array, y: Array) -> Array:
+    """|t' - t|, where t' = t + y is rounded."""
+    return added(y, scaled(at, u))
+
+
+def _kahan(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
+    step = _after(u, at, y)
+    lost = added(part, scaled(at, u**2), scaled(step, (1 + u) * u))
+    return lost, added(scaled(at, (1 + u) * u), scaled(step, (1 + u) * u))
+
+
+def _fast_two_sum(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
+    step = _after(u, at, y)
+    lower = added(scaled(at, (1 + u) * u), scaled(step, (1 + u) * u))  # what the addition lost, as computed
+    lost = added(scaled(at, u**2), scaled(step, (1 + u) * u), scaled(added(e, lower), u))
+    return lost, scaled(added(e, lower), 1 + u)
+
+
+def _two_sum(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
+    lower = scaled(at, u)
+    return scaled(added(e, lower), u), scaled(added(e, lower), 1 + u)
+
+
+def _double_word(u: Fraction, at: Array, y: Array, e: Array, part: Array) -> tuple[Array, Array]:
+    rest = added(e, scaled(at, u))  # e + l
+    v = scaled(rest, 1 + u)
+    total = added(scaled(at, 1 + u), v)  # t' + v
+    step = added(v, scaled(total, u))
+    lost = added(scaled(rest, u), scaled(total, u**2), scaled(step, (1 + u) * u))
+    return lost, added(scaled(total, (1 + u) * u), scaled(step, (1 + u) * u))
+
+
+#: What each loses of the total and its error together, and how large the error is then.
+_LOSSES = {
+    "kahan": _kahan, "fast-two-sum": _fast_two_sum, "two-sum": _two_sum, "double-word": _double_word,
+}  # fmt: skip

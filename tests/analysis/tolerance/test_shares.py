@@ -1,0 +1,178 @@
+"""The reading on shares: no error of a program is larger, and what no rule is about is refused by name."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
+from tcsmt.analysis.tolerance.relative import program_bound
+from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
+from tcsmt.compose.programs.digest import digest
+from tcsmt.compose.programs.steps import ProductRun
+from tcsmt.compose.written.grammar import program_of
+from tcsmt.compose.written.programs import WrittenProgram
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import IeeeDotAdd, Model
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+
+F16, F32 = FORMATS["f16"], FORMATS["f32"]
+RNE = ROUNDINGS["RNE"]
+#: Products that are rounded to binary16, one at a time, so that compensated sums of a few bits are attacked.
+HALF = IeeeDotAdd.of(
+    a_format=F16, b_format=F16, c_format=F16, d_format=F16, sum_format=F16, k=1, method="fma"
+)
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+
+
+def written(text: str, k: int, operands: str = "f16", c: str = "f32") -> WrittenProgram:
+    formats = {name: format_named(fmt) for name, fmt in (("A", operands), ("B", operands), ("c", c))}
+
+    def unit(name: str) -> Model:
+        return HALF if name == "HALF" else row_named(name).model
+
+    steps = program_of(text, k, formats, unit)
+    return WrittenProgram(
+        a_format=formats["A"], b_format=formats["B"], c_format=formats["c"], d_format=steps.result.format,
+        k=k, identity=digest(steps), steps=steps, nan=QUIET,
+    )  # fmt: skip
+
+
+def bound_of(model: WrittenProgram, domain: Domain) -> Fraction:
+    return program_bound(StepwiseProof(Solving()), model, domain)
+
+
+SUMMED = """
+t, e = +0:f16, +0:f16
+for P in blocks(K, 1):
+    t, e = KIND(t, e, chain(HALF, A·B over P, +0), f16)
+t, e = KIND(t, e, c, f16)
+d = END
+"""
+PROGRAMS = {
+    "kahan": SUMMED.replace("KIND", "kahan").replace("END", "t"),
+    "fast-two-sum": SUMMED.replace("KIND", "fast-two-sum").replace("END", "add(e, t, f16)"),
+    "two-sum": SUMMED.replace("KIND", "two-sum").replace("END", "add(t, e, f16)"),
+    "double-word": SUMMED.replace("KIND", "double-word").replace("END", "t"),
+    "kahan, error left out of two": SUMMED.replace("KIND", "kahan").replace("END", "add(t, e, f16)"),
+    "chained from a sum": "s = chain(HALF, A·B over K[:3], c)\nd = chain(HALF, A·B over K[3:], s)",
+    "scaled": "s = chain(HALF, A·B over K)\nd = add(s, multiply(s, -0.5:f16, f16), f16, shift=0)",
+    "tail": "d = chain(HALF, A·B over K[:4], c)",
+    "twice": "s = chain(HALF, A·B over K, c)\nd = chain(HALF, A·B over K[:1], s)",
+    "converted": "d = convert(convert(chain(HALF, A·B over K, c), f32), e5m2)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_error_that_is_found_is_larger(name: str) -> None:
+    """In binary16, where rounding errors are large: a search on inputs, each of them in fractions."""
+    model, domain = written(PROGRAMS[name], 6, c="f16"), Domain(exponents=(0, 3))
+    bound = bound_of(model, domain)
+    found = largest_found(ErrorSubject.of_program(name, model), 6, domain, 1.5)
+    assert found is not None and found.relative is not None
+    assert found.relative <= bound, f"{float(found.relative)} of {float(bound)}"
+    assert found.relative > bound / 12
+
+
+SPLIT = """
+A0, A1 = split(A, bf16, 2, scale=8)
+B0, B1 = split(B, bf16, 2, scale=8)
+t = chain(U, A0·B0 over K, c)
+u = chain(U, A1·B0, A0·B1 over K)
+d = add(u, t, f32, shift=8)
+"""
+BF16 = "ampere/mma.m16n8k8.f32.bf16.bf16.f32"
+
+
+@pytest.mark.slow
+def test_words_of_splits_and_what_they_leave_are_counted() -> None:
+    model, domain = written(SPLIT.replace("U", BF16), 8, "f32"), Domain(exponents=(0, 2), bits=(16, 16))
+    bound = bound_of(model, domain)
+    found = largest_found(ErrorSubject.of_program("split", model), 8, domain, 1.0)
+    assert found is not None and found.relative is not None and bound / 60 < found.relative <= bound
+    # without the corrections, what is left out is as large as the words that are dropped
+    short = written("\n".join(SPLIT.replace("U", BF16).splitlines()[:4]).replace("t =", "d ="), 8, "f32")
+    coarse = bound_of(short, domain)
+    assert coarse > Fraction(1, 2**8) > 100 * bound
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("s = chain(V, A·B over K)\nd = multiply(s, s, f32)", "a product of two sums"),
+        ("s = chain(V, A·B over K)\nd = add(s, 1.5:f32, f32)", "the constant 1.5 is added"),
+        ("d = add(c, c, f32)", "there are no products"),
+        (
+            "x = convert(A, e4m3)\ny = convert(B, e4m3)\n"
+            "d = chain(ada/mma.m16n8k32.f32.e4m3.e4m3.f32, x·y over K)",
+            "operands are rounded from f16 to e4m3",
+        ),
+        ("t, e = kahan(chain(V, A·B over K), chain(V, A·B over K), c, f32)\nd = t", "not that of the total"),
+    ],
+)  # fmt: skip
+@pytest.mark.slow
+def test_what_no_rule_is_about_is_refused(text: str, why: str) -> None:
+    with pytest.raises(Unbounded, match=why):
+        bound_of(written(text.replace("V", VOLTA), 8), Domain(exponents=(0, 1)))
+
+
+def rules(runs: list[list[int]], k: int) -> ShareRules:
+    """Rules for chains that lose nothing, over these products."""
+    most = np.full(len(runs) + 3, 100.0)
+    return ShareRules(
+        lambda unit, some, has_c, plain: ChainShares(Fraction(0), before=Fraction(1)), most,
+        [[ProductRun(np.array(run))] for run in runs], k, lambda split, side: Pieces(),
+    )  # fmt: skip
+
+
+def test_chains_that_share_products_count_together() -> None:
+    apart, shared = rules([[0, 1], [2]], 3), rules([[0, 1], [1, 2]], 3)
+    assert apart.of_products(np.array([0.25, 0.5])) == 0.5
+    assert 0.75 <= shared.of_products(np.array([0.25, 0.5])) < 0.751
+
+
+def test_what_is_missing_or_there_twice_is_counted() -> None:
+    for runs, wanted in (
+        ([[0, 1], [2]], 0),
+        ([[0], [2]], 1),
+        ([[0, 1, 2], [1]], 1),
+        ([[0, 1, 2], [1, 1]], 2),
+    ):
+        own = rules(runs, 3)
+        total = own.chain(None, Pieces(), Pieces(), unit=HALF, runs=own.runs[0])
+        part = own.chain(None, Pieces(), Pieces(), unit=HALF, runs=own.runs[1])
+        both = own.add(total, part, fmt=F32, shift=0, rounding=RNE)
+        assert wanted <= own.missing(both, Fraction(1)) <= wanted * 1.0001, runs
+
+
+def test_factors_that_binary64_does_not_have_are_refused() -> None:
+    own = rules([[0]], 1)
+    x = own.unit(0)
+    third = Share(x.value, x.off, Fraction(1, 3))
+    with pytest.raises(Unbounded, match="binary64"):
+        own.multiply_add(x, third, Share(0 * x.value, x.off, Fraction(0)), fmt=F32)
+    tiny = Share(x.value * 2.0**-60, x.off)
+    with pytest.raises(Unbounded, match="binary64"):
+        own.add(x, tiny, fmt=F32, shift=0, rounding=RNE)
+
+
+def test_an_error_belongs_to_its_total() -> None:
+    own = rules([[0], [1]], 2)
+    zero = own.constant(fmt=F32, word=0)
+    x, y = own.unit(0), own.unit(1)
+    how = {"scheme": "two-sum", "fmt": F32, "shift": 0, "rounding": RNE}
+    total, error = own.compensated(zero, zero, x, **how)
+    other, _ = own.compensated(zero, zero, y, **how)
+    with pytest.raises(Unbounded, match="not that of the total"):
+        own.compensated(other, error, y, **how)
+    with pytest.raises(Unbounded, match="to nearest alone"):
+        own.compensated(total, error, y, **{**how, "rounding": ROUNDINGS["RTZ"]})
