@@ -146,8 +146,8 @@ def command_modules() -> dict[str, list[str]]:
     return {module.removeprefix("tcsmt.").replace(".", "/"): names for module, names in found.items()}
 
 
-def test_every_module_has_the_test_of_its_name() -> None:
-    """``tcsmt/ROOM/MODULE.py`` is tested by ``tests/ROOM/test_MODULE.py``, without a leading underscore.
+def test_every_topic_has_a_test_file_of_its_name() -> None:
+    """A module is a topic: ``tcsmt/ROOM/MODULE.py`` is tested by ``tests/ROOM/test_MODULE.py``.
 
     Of a module of commands, each command has a test of its name.
     """

@@ -128,9 +128,9 @@ def _format(name: str, stated: object, calls: Iterable[Call]) -> AnyFormat:
                 taken[fmt] = None
     matches = [fmt for fmt in taken if fmt.name == stated]
     if len(matches) != 1:
-        names = ", ".join(fmt.name for fmt in taken) or "none as it is"
+        names = ", ".join(fmt.name for fmt in taken) or "none"
         raise Malformed(
-            f"{name} is said to be {stated!r:.80}: the formats in which models take it are {names:.200}"
+            f"{name} is declared as {stated!r:.80}; formats in which models read it: {names:.200}"
         )
     return matches[0]
 

@@ -405,7 +405,7 @@ def test_models_of_constants(certificates: Path, tmp_path: Path) -> None:
     """The format of an input is that in which a model takes it: here there is none."""
     path = only(certificates, tmp_path / "c", CARRY)
     edited(path, lambda record: of_constants(record, []))
-    assert "the formats in which models take it are none as it is" in refused(tmp_path / "c")
+    assert "models read it: none" in refused(tmp_path / "c")
 
 
 def test_models_of_constants_beside_one_of_the_inputs(certificates: Path, tmp_path: Path) -> None:

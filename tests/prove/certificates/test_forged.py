@@ -82,7 +82,7 @@ def test_formats_of_the_statements_own(formats: dict[str, Any] | None, tmp_path:
     question = with_formats(Domain(exponents=(-2, 2), c_zero=True), TINY)
     change = {"inputs": {name: fmt.name for name, fmt in question.formats.items()}}
     forged(tmp_path / "c", question, change | ({"formats": formats} if formats else {}))
-    assert "'formats'" in refused(tmp_path / "c") or "a0 is said to be 'e4m3x'" in refused(tmp_path / "c")
+    assert "'formats'" in refused(tmp_path / "c") or "a0 is declared as 'e4m3x'" in refused(tmp_path / "c")
 
 
 @pytest.mark.parametrize("fmt", ["e5m2", "f16", 8, None, "e4m3fnuz", "E4M3"])
@@ -129,7 +129,7 @@ def test_two_models_with_formats_of_one_name(tmp_path: Path) -> None:
         for bits, bias in ((3, 100), (10, 7))
     )
     forged(tmp_path / "c", difference("t", ("", one), ("", two), Domain(exponents=(-2, 2), c_zero=True)), {})
-    assert "a0 is said to be 'e4m3x'" in refused(tmp_path / "c")
+    assert "a0 is declared as 'e4m3x'" in refused(tmp_path / "c")
 
 
 def test_words_that_a_model_reads_in_another_format(tmp_path: Path) -> None:
