@@ -37,10 +37,11 @@ def sums(
     a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,), or None.
     """
     length = a.shape[1]
+    programs = [schedule.sums(length, reduction, c=c is not None) for schedule, reduction in wanted]
     chains = {
         (from_c, part.tobytes()): part
-        for schedule, reduction in wanted
-        for part, from_c in schedule.chains(length, reduction, c=c is not None)
+        for (schedule, _), program in zip(wanted, programs, strict=True)
+        for part, from_c in schedule.chains_of(program)
     }
     results = _chains(wanted[0][0].unit, a, b, chains, c, seen)
 
@@ -51,12 +52,8 @@ def sums(
 
     given = {"A": a, "B": b, "c": c}
     return [
-        read(
-            schedule.sums(length, reduction, c=c is not None),
-            ArrayRules((len(a),), chain, schedule.nans),
-            given,
-        )
-        for schedule, reduction in wanted
+        read(program, ArrayRules((len(a),), chain, schedule.nans), given)
+        for (schedule, _), program in zip(wanted, programs, strict=True)
     ]
 
 

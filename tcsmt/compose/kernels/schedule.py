@@ -122,7 +122,10 @@ class Schedule:
         Raises :class:`.TcsmtError` for chains that the unit cannot make, and for parts in no order, or in
         one for another number of parts.
         """
-        program = self.sums(length, reduction, c=c)
+        return self.chains_of(self.sums(length, reduction, c=c))
+
+    def chains_of(self, program: UnitProgram) -> list[tuple[Indices, bool]]:
+        """Return the same of a sum that is at hand."""
         found = [(step.how["runs"][0].indices, program.starts_with(step, "c")) for step in program.chains]
         check_chain(self.unit, max(len(part) for part, _ in found))
         return found

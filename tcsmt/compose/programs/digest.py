@@ -17,6 +17,7 @@ def digest(program: UnitProgram) -> str:
     Additions commute, their NaN results being one word. Notes do not count.
     """
     held: list[str] = []
+    told: dict[tuple[object, ...], str] = {}
     for step in program.steps:
         taken = ["" if at is None else held[at] for at in step.takes]
         if step.kind == "note":
@@ -24,24 +25,24 @@ def digest(program: UnitProgram) -> str:
             continue
         if step.kind == "add" and not step.how["shift"]:
             taken.sort()
-        how = [f"{name}={_text(value)}" for name, value in sorted(step.how.items())]
-        held.append(digest_of(step.kind, *how, step.format.name, step.axes, *taken))
+        key = step.kind, *map(id, step.how.values())  # of objects that the program holds
+        if key not in told:
+            how = (f"{name}={_text(value)}" for name, value in step.how.items())
+            told[key] = "\0".join((step.kind, *how, step.format.name, step.axes))
+        held.append(digest_of(told[key], *taken))
     return held[program.output]
 
 
 def _text(value: Any) -> str:
     """Return what a step says, as a text that no other says."""
-    match value:
-        case Model():
-            return value.digest
-        case tuple():
-            return ";".join(map(_text, value))
-        case ProductRun():
-            return f"{value.indices.tobytes().hex()} {value.words}"
-        case str() | int():
-            return str(value)
-        case _:
-            return str(getattr(value, "name", value))
+    name = getattr(value, "name", None)  # of formats and roundings
+    if name is not None:
+        return str(name)
+    if isinstance(value, tuple):
+        return ";".join(map(_text, value))
+    if isinstance(value, ProductRun):
+        return f"{value.indices.tobytes().hex()} {value.words}"
+    return value.digest if isinstance(value, Model) else str(value)
 
 
 def digest_of(*texts: str) -> str:

@@ -204,7 +204,8 @@ def explain(
     length = product.shape[2]
     tried: list[Kernel] = []
     for first, *_ in groups:
-        tried += hypotheses(first, product.d_format, length, ends, c=product.c is not None)
+        kernels = hypotheses(first, product.d_format, length, ends, c=product.c is not None)
+        tried += (kernel for kernel in kernels if _can_chain(kernel, length))
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")
@@ -258,6 +259,18 @@ def _regions(
 
 class _Stopped(Exception):
     """A search within a search was stopped; its text says why."""
+
+
+def _can_chain(kernel: Kernel, length: int) -> bool:
+    """Return whether the unit makes the chains of a kernel: its results may be no c of the next one."""
+    unit = kernel.unit.model
+    if unit.c_format == unit.d_format or kernel.reduction.tiled:
+        return unit.c_format == unit.d_format
+    try:
+        kernel.schedule.chains(length, kernel.reduction.orders(length, unit.k, c=False)[0])
+    except TcsmtError:
+        return False
+    return True
 
 
 def _held_against(

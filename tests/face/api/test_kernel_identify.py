@@ -115,3 +115,13 @@ def test_missing_steps_are_named() -> None:
     assert found.as_json()["missed"][0]["far"] == pytest.approx(0.75, rel=1e-3)
     bias = tcsmt.kernel_identify(a, b, d + np.arange(1, 6, dtype=np.float32), units=[UNIT])
     assert [one.kind for one in bias.signs] == ["addend"]
+
+
+def test_units_that_cannot_be_chained_are_left_out() -> None:
+    """One takes c in binary16 and gives binary32: of K = 16 it makes no chain, and is no reason to refuse."""
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((12, 16), (16, 8)))
+    d = tcsmt.gemm(a, b, unit="volta/mma.m8n8k4.f32.f16.f16.f32")
+    units = ["volta/mma.m8n8k4.f32.f16.f16.f16", "volta/mma.m8n8k4.f32.f16.f16.f32"]
+    found = tcsmt.kernel_identify(a, b, d, units=units)
+    assert "EXPLAINED" in str(found) and "volta/mma.m8n8k4.f32.f16.f16.f32+chained" in str(found)
