@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from tcsmt.compose.kernels.model import unit_of_kernel
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
-from tcsmt.compose.written.programs import is_program, program_row
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, resolve
 
-__all__ = ["is_kernel"]
+__all__ = ["is_kernel", "is_program"]
+
+_PROGRAM = re.compile(r".*\.toml(,[^,@]*)*@\d+", re.IGNORECASE)
 
 
 def is_kernel(text: str) -> bool:
@@ -20,7 +23,14 @@ def _kernel(text: str, like: Model | None) -> NamedSide:
     return NamedSide.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
 
 
+def is_program(text: str) -> bool:
+    """Return whether a text is ``FILE.toml[,FREEDOM=N...]@K``, a program at one K."""
+    return _PROGRAM.fullmatch(text) is not None
+
+
 def _program(text: str, like: Model | None) -> NamedSide:
+    from tcsmt.compose.written.programs import program_row  # slow to import
+
     return NamedSide.of_row(program_row(text, lambda unit: resolve(unit).row), text)
 
 

@@ -25,7 +25,7 @@ def digest(program: UnitProgram) -> str:
             continue
         if step.kind == "add" and not step.how["shift"]:
             taken.sort()
-        key = step.kind, *map(id, step.how.values())  # of objects that the program holds
+        key = step.kind, step.axes, id(step.format), *map(id, step.how.values())  # which the program holds
         if key not in told:
             how = (f"{name}={_text(value)}" for name, value in step.how.items())
             told[key] = "\0".join((step.kind, *how, step.format.name, step.axes))

@@ -14,8 +14,8 @@ from tcsmt.analysis.tolerance.domain_search import ErrorSubject, FoundError, lar
 from tcsmt.analysis.tolerance.relative import program_bound, relative_bound
 from tcsmt.analysis.tolerance.remembered import RememberedProof
 from tcsmt.compose.kernels.kernel import Kernel, kernel_named
-from tcsmt.compose.names import is_kernel
-from tcsmt.compose.written.programs import WrittenProgram, is_program
+from tcsmt.compose.names import is_kernel, is_program
+from tcsmt.compose.written.programs import WrittenProgram
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.resolve import resolve
 from tcsmt.prove.engine.options import SolvingOptions

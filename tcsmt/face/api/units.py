@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows
 from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.written.programs import lines_of
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.citations import Citations, citations
@@ -185,6 +184,8 @@ class Unit(Result):
         '    return c'
         """
         if isinstance(self.model, ProgramModel):
+            from tcsmt.compose.written.programs import lines_of  # slow to import
+
             return UnitSteps(self.name, tuple(lines_of(self.model.program)), ())
         lines = python_steps(self.model)
         return UnitSteps(self.name, tuple(lines), tuple(names_used(lines)))

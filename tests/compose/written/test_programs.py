@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.written.programs import WrittenProgram, is_program, lines_of
+from tcsmt.compose.names import is_program
+from tcsmt.compose.written.programs import WrittenProgram, lines_of
 from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.resolve import reference
 from tcsmt.support.errors import TcsmtError
