@@ -9,9 +9,12 @@ from tcsmt.compose.recipes import arrays
 from tcsmt.compose.recipes.emulation import arrays as of_integers
 from tcsmt.compose.recipes.emulation.named import EMULATIONS, emulation_named, is_emulation
 from tcsmt.compose.recipes.named import RECIPES, algorithm_named
+from tcsmt.compose.written import on_matrices as of_programs
+from tcsmt.compose.written.on_matrices import is_program_file
 from tcsmt.face.api.arrays import as_numpy, library_of
 from tcsmt.face.api.units import UnitLike, side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
@@ -58,7 +61,7 @@ def recipes() -> Recipes:
 
 
 @ieee_floats
-def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -> Any:
+def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike | None = None) -> Any:
     """A·B + C by an algorithm on a unit, bit for bit: an array (M, N), float32, or float64 of an emulation.
 
     It is an array of the operands' library, as for :class:`tcsmt.Unit`.
@@ -69,19 +72,24 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -
     array([[1.]])
 
     Of an algorithm on binary32, arrays are float32, values that binary32 has, or uint32 words; of an
-    emulation of binary64: float64, float32 or uint64 words.
+    emulation of binary64: float64, float32 or uint64 words; of a program in a file, numbers or words of its
+    formats, and the result has the dtype of the result's.
 
     Args:
         a: A, (M, K).
         b: B, (K, N).
         c: C, (M, N). [default: zeros]
-        algorithm: A name of :func:`recipes`, or a file.
-        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file.
+        algorithm: A name of :func:`recipes`, or a file; a program's file names its units.
+        unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of a program, none.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
     """
     library = library_of({"a": a, "b": b, "c": c})
     a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
+    if unit is None:
+        if not is_program_file(algorithm):
+            raise TcsmtError(f"{algorithm}: unit is missing; only a program in a file names its own")
+        return library.array(of_programs.multiply(algorithm, a, b, c, lambda name: side_of(name).row))
     instruction = unit if isinstance(unit, str) else side_of(unit).row
     if is_emulation(algorithm):
         library.check(FORMATS["f64"])

@@ -19,6 +19,7 @@ from tcsmt.face.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
 
 H100 = "hopper/mma.m16n8k16.f32.f16.f16.f32"
 TF32 = "ampere/mma.m16n8k8.f32.tf32.tf32.f32"
@@ -180,6 +181,23 @@ def test_a_program_has_an_end() -> None:
     )
     with pytest.raises(TcsmtError, match="line 3: more than 131072 steps"):
         written(loops)
+
+
+#: Examples of the page of the language: the unit, and the operands' format.
+EXAMPLES = {
+    1: (H100, "f16"), 2: (H100, "f16"), 4: (H100, "e4m3"), 5: (TF32, "f32"), 6: (H100, "f16"),
+    7: (H100, "f16"), 11: (BF16, "f32"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", EXAMPLES)
+def test_examples_of_the_page_are_read(number: int) -> None:
+    page = (ROOT / "docs/explanation/programs.md").read_text("utf-8")
+    text = page.split(f"**{number}. ")[1].split("```text\n")[1].split("```")[0]
+    name, operands = EXAMPLES[number]
+    lines = text.rstrip() + ("" if re.search(r"^d = ", text, re.M) else "\nd = acc")
+    program = written(re.sub(r"\bUNIT\b", name, lines), 9000 if number == 7 else 200, operands)
+    assert program.chains and program.result.format.name in ("f32", "bf16")
 
 
 KERNELS = (

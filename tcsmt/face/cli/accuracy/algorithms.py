@@ -144,6 +144,8 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
 def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
     """Multiply matrices by ALGORITHM on --unit, bit for bit: D = A·B + C.
 
+    ALGORITHM may be a program's file, which names its units: without --unit then.
+
     Of an algorithm on binary32, the arrays are float32 or uint32 words; of an emulation of binary64, float64,
     float32 or uint64 words.
 
@@ -162,7 +164,8 @@ def multiply(call: DeclaredCall, output: Path, as_json: bool) -> None:
         about = {"algorithm": algorithm, "arch": unit, "shape": list(d.shape), "dtype": str(d.dtype)}
         echo_json(about | {"output": str(output)})
         return
-    click.echo(f"{algorithm} on {unit}: {d.shape[0]} x {d.shape[1]} {d.dtype}, written to {output}")
+    where = f" on {unit}" if unit else ""
+    click.echo(f"{algorithm}{where}: {d.shape[0]} x {d.shape[1]} {d.dtype}, written to {output}")
 
 
 @declared(
