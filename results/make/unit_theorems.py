@@ -362,7 +362,7 @@ def _task(entry: Entry, options: SolvingOptions, run: str) -> Task:
     return Task(entry.title, entry.content(), answered_by_title, arguments, engine_digest(), entry.models())
 
 
-def main(arguments: Sequence[str]) -> Exit:
+def main(arguments: Sequence[str] | None = None) -> Exit:
     """Write the records as they come; go on where an earlier run stopped, but prove again what it proved.
 
     Exit code: 0 all as expected, 1 some other verdict, 3 some question stayed unknown.

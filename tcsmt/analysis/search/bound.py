@@ -27,15 +27,10 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof, Words, free_products, split_steps, words_needed
 from tcsmt.analysis.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors
-from tcsmt.analysis.tolerance.relative import relative_bound
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import CHAINED, promoted
-from tcsmt.compose.programs.running_sum import PLAIN
+from tcsmt.analysis.tolerance.relative import algorithm_bound
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import Format
-from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
@@ -259,25 +254,9 @@ def _limits(error: Fraction) -> list[Fraction]:
     return [*(limit for limit in closer if 0 < limit < power), power, power * 2, power * 4, power * 8]
 
 
-def _kernel_of(algorithm: Algorithm, domain: Domain) -> Kernel | None:
-    """Return the kernel that computes the same, where each number is its first word; None: none is known.
-
-    No certificate is about kernels: where one is written, the bound is the budget's.
-    """
-    fmt, total = algorithm.split.format, algorithm.sums[0]
-    one = len(algorithm.sums) == 1 and total.products == ((0, 0),) and algorithm.compensated == PLAIN
-    one = one and total.first in (0, total.every)
-    whole = fmt.largest_finite_word >> fmt.ignored_low_bits & ((1 << fmt.fraction_bits) - 1)
-    high = fmt.e_max - (whole != (1 << fmt.fraction_bits) - 1)
-    held = max(domain.bits_in(algorithm.wide)) <= fmt.precision and fmt.e_min <= domain.low
-    if not (one and held and domain.high <= high and algorithm.rounding.ties_to_even):
-        return None
-    ends = {("unit", False): "", ("first", True): "", ("last", True): "c=epilogue"}
-    end = ends.get((algorithm.c_enters, bool(total.every)))
-    if end is None:
-        return None
-    reduction = promoted(total.every) if total.every else CHAINED
-    return Kernel(row_of_model(algorithm.unit), reduction, epilogue_named(end))
+def _is_one_word(algorithm: Algorithm) -> bool:
+    """Return whether products of first words alone are added up, as a kernel does it."""
+    return len(algorithm.sums) == 1 and algorithm.sums[0].products == ((0, 0),)
 
 
 def bound(
@@ -303,11 +282,10 @@ def bound(
         proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved != worst else ""
     except Unbounded as why:
         stopped = str(why)
-    kernel = _kernel_of(algorithm, domain) if solving.certificates is None else None
-    if kernel is not None:
+    if _is_one_word(algorithm) and solving.certificates is None:  # no certificate is about shares
         chain = StepwiseProof(solving)
         with suppress(TcsmtError):
-            linear = relative_bound(chain, kernel, algorithm.k, domain) / unit(wide)
+            linear = algorithm_bound(chain, algorithm, domain) / unit(wide)
             if proved is None or linear < proved:
                 proved, shares, stopped = linear, {}, _APART if linear != worst else ""
                 proof = chain.verdict(time.monotonic() - start)

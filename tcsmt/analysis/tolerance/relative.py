@@ -30,12 +30,13 @@ from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.programs.model import ProgramModel
 from tcsmt.compose.programs.split import Split
 from tcsmt.compose.programs.steps import NoRule, ProductRun, UnitProgram, read
+from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["program_bound", "relative_bound"]
+__all__ = ["algorithm_bound", "program_bound", "relative_bound"]
 
 #: What a chain of a unit loses: of what it multiplies, whether it begins with c, and whether it is one run of
 #: the unit's own words.
@@ -86,6 +87,13 @@ def program_bound(chain: StepwiseProof, model: ProgramModel, domain: Domain) -> 
     name.
     """
     return _Question(chain, model.program, model.k, domain, Fraction(1), Fraction(1)).bound()
+
+
+def algorithm_bound(chain: StepwiseProof, algorithm: Algorithm, domain: Domain) -> Fraction:
+    """Return the same of an algorithm, at its own K."""
+    return _Question(
+        chain, algorithm.program(algorithm.k), algorithm.k, domain, Fraction(1), Fraction(1)
+    ).bound()
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def test_the_smaller_bound_counts(
         chain.know("the kernel")
         return of_kernel * unit(algorithm.wide)
 
-    monkeypatch.setattr(bounds, "relative_bound", kernel)
+    monkeypatch.setattr(bounds, "algorithm_bound", kernel)
     monkeypatch.setattr(bounds, "budget", spent)
     monkeypatch.setattr(bounds, "prove", proved)
     found = bound(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from pathlib import Path
 
@@ -115,8 +114,8 @@ def test_chains_that_a_unit_cannot_make(tmp_path: Path) -> None:
             side_of(f"{path}@{k}")
 
 
-def test_commands_take_programs(staged: Path) -> None:
-    os.chdir(staged.parent)
+def test_commands_take_programs(staged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(staged.parent)
     shown = done("describe", "staged.toml,last=0@8", "--steps")
     assert shown.splitlines()[0] == "# program/staged,last=0@8" and "d = add(v2, c, f32)" in shown
     assert "bf16" in done("describe", "staged.toml,last=1@8")
