@@ -198,7 +198,8 @@ def bound(
     proved.
 
     Without a unit, algorithm is a kernel with its K, ``UNIT+REDUCTION[+EPILOGUE]@K``, of every reduction and
-    epilogue that :func:`tcsmt.gemm` has; its errors are relative to ``|alpha|·Σ|a·b| + |beta·c| + |bias|``.
+    epilogue that :func:`tcsmt.gemm` has, or a program in a file, ``FILE.toml@K``; its errors are relative to
+    ``|alpha|·Σ|a·b| + |beta·c| + |bias|``.
     K may be up to 65536; above 1024, the search for errors changes the first 1024 products only (of an
     emulation, the first 12).
 

@@ -113,9 +113,9 @@ def bound(call: DeclaredCall, full: bool, as_json: bool) -> None:
     as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
     to K times the largest numbers of A's row and B's column.
 
-    ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, without --arch: then the error is relative
-    to the sum of all magnitudes, of the products times alpha, of beta times c, and of the bias, in units of
-    2^-p of a result with p significand bits.
+    ALGORITHM may be a kernel at one K, UNIT+REDUCTION+EPILOGUE@K, or a program, FILE.toml@K, without --unit:
+    then the error is relative to the sum of all magnitudes, of the products times alpha, of beta times c, and
+    of the bias, in units of 2^-p of a result with p significand bits.
 
     The answer comes first, then the inputs with the largest errors found, briefly.
 
@@ -196,7 +196,7 @@ def exact(call: DeclaredCall, name: str, unit: str | None, as_json: bool) -> Non
 
     With --integers, the largest K for which that is proved for all inputs, c being 0; with --k, the
     largest integers; with both, whether it is so. Then the smallest input beyond that was found on which the
-    result is another one.
+    result is another one. UNIT may be a kernel or a program at one K: UNIT+split-k:4@64, FILE.toml@64.
 
     Exit code: 0 exactness is proved; 1 an input shows that it does not hold; 2 usage error; 3 neither;
     4 an input contradicts the proof, which is a defect in tcsmt and never an answer.
