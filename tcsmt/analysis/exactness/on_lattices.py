@@ -24,7 +24,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
-from tcsmt.support.errors import InternalError
 
 __all__ = ["LatticeRules"]
 
@@ -87,7 +86,7 @@ class LatticeRules:
     def constant(self, *, fmt: AnyFormat, word: int) -> Chains:
         """+0 alone."""
         if word:
-            raise InternalError(f"a sum that begins with {fmt.hex(word)}: kernels begin with +0")
+            raise Inexact(f"the constant {fmt.hex(word)} in {fmt.name} is looked at by no rule")
         return {}
 
     def add(self, x: Chains, y: Chains, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Chains:

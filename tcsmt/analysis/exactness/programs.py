@@ -24,7 +24,7 @@ from tcsmt.compose.programs.model import ProgramModel
 from tcsmt.compose.programs.on_arrays import ArrayRules, of_matrices, split_words
 from tcsmt.compose.programs.on_terms import TermRules
 from tcsmt.compose.programs.split import Split
-from tcsmt.compose.programs.steps import ProductRun, UnitProgram, read
+from tcsmt.compose.programs.steps import NoRule, ProductRun, UnitProgram, read
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
@@ -127,7 +127,10 @@ class ProgramSubject(Subject):
         program = self.program_at(k)
         of_a, of_b = ((integers_up_to(fmt, limit),) for fmt in self.inputs[:2])
         rules = LatticeRules(self.chain, self._unit, words_of)
-        result = read(program, rules, {"A": of_a, "B": of_b, "c": {}})
+        try:
+            result = read(program, rules, {"A": of_a, "B": of_b, "c": {}})
+        except NoRule as why:
+            raise Inexact(str(why)) from None
         rules.require_all(result, max(k, self.longest) if self.longest < Algorithm.longest else k)
 
     def _unit(self, unit: Model, low: int, high: int) -> ExactUnit:
@@ -189,6 +192,9 @@ class _NumberRules:
 
     def add(self, x: int, y: int, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> int:
         return self._evaluated("add", x, y, fmt=fmt, shift=shift, rounding=rounding)
+
+    def multiply_add(self, x: int, y: int, z: int, *, fmt: Format) -> int:
+        return self._evaluated("multiply_add", x, y, z, fmt=fmt)
 
     def negate(self, x: int, *, fmt: Format) -> int:
         return x ^ 1 << fmt.sign_bit

@@ -141,3 +141,18 @@ def test_a_program_that_leaves_products_out_is_not_exact(tmp_path: Path) -> None
     options = tcsmt.SolvingOptions(certificate=tmp_path / "book")
     with pytest.raises(tcsmt.TcsmtError, match="certificates of exact kernels"):
         tcsmt.accuracy.exact(f"{path}@6", integers=1, k=6, options=options)
+
+
+@pytest.mark.slow
+def test_a_step_that_no_rule_looks_at_ends_the_proof_and_not_the_search(tmp_path: Path) -> None:
+    path = tmp_path / "scaled.toml"
+    unit = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    for factor, constant in (("0.5", "0x3f000000"), ("1", "0x3f800000")):
+        path.write_text(
+            'a_format = "f16"\nb_format = "f16"\n'
+            f'program = "d = multiply_add(chain({unit}, A·B over K), {factor}:f32, c, f32)"\n', "utf-8",
+        )  # fmt: skip
+        found = tcsmt.accuracy.exact(f"{path}@4", integers=3, k=4)
+        assert f"the constant {constant} in f32 is looked at by no rule" in found.found.ends
+        # half of the sum is not the sum; the other is, and nothing says so
+        assert found.is_exact is (False if factor == "0.5" else None)
