@@ -46,6 +46,8 @@ def read_model(path: Path) -> Row:
     which names the file, the line and the key.
     """
     file = ModelTable(path, *read_toml(path))
+    if "program" in file.given:
+        raise file.error("program", f"a program as a unit needs its K at the end: {path}@64")
     about = {key: file.text(key) for key in ABOUT if key in file.given}
     model = _changed(file, about) if "base" in about else complete_model(file, ABOUT, _suggested)
     nans = row_named(about["base"]).nans_outside if "base" in about else UNKNOWN

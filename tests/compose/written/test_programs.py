@@ -98,6 +98,13 @@ def test_freedoms_are_asked_for(staged: Path, options: str) -> None:
         side_of(f"{staged}{options}@8")
 
 
+def test_a_program_without_its_k_is_told_so(staged: Path) -> None:
+    with pytest.raises(
+        TcsmtError, match=r"staged\.toml:7: a program as a unit needs its K .*staged\.toml@64"
+    ):
+        side_of(str(staged))
+
+
 def test_chains_that_a_unit_cannot_make(tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     unit = "volta/mma.m8n8k4.f32.f16.f16.f16"
