@@ -164,7 +164,7 @@ def two_findings(effort: findings.Effort) -> Iterator[Task]:
 #: A small run of each command, and the file that it goes on from.
 COMMANDS = {
     "atlas": (
-        "atlas", "--unit", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm",
+        "atlas", "--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm",
         "--store", "FOLDER/atlas.json",
     ),
     "findings": ("accuracy", "findings", "--output", "FOLDER/findings.json"),
