@@ -84,7 +84,10 @@ def test_algorithms_are_exact_where_that_is_proved(name: str, unit: str, limit: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compensated", COMPENSATIONS)
+@pytest.mark.parametrize(
+    "compensated",
+    [pytest.param(name, marks=() if name == "kahan" else pytest.mark.long) for name in COMPENSATIONS],
+)
 def test_a_compensated_sum_of_integers_is_exact(compensated: str) -> None:
     """Its error is a sum of nothing; as far as a plain sum is exact, and no further."""
     plain, (_, subject) = (
