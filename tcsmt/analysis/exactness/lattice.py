@@ -54,9 +54,12 @@ class Lattice:
         return Lattice(self.low * count, self.high * count, self.last) if count else ZERO
 
     def multiplied(self, factor: Fraction) -> Lattice:
-        """Return the numbers times a power of two, with either sign."""
-        moved = self if self.zero else self.shifted(leading_exponent(abs(factor)))
-        return moved if factor > 0 else Lattice(-moved.high, -moved.low, moved.last)
+        """Return the numbers times an integer multiple of a power of two, which is not 0."""
+        if self.zero:
+            return self
+        low, high = sorted((self.low * factor, self.high * factor))
+        size, parts = abs(factor.numerator), factor.denominator
+        return Lattice(low, high, self.last + (size & -size).bit_length() - parts.bit_length())
 
     def shifted(self, places: int) -> Lattice:
         """Return the numbers times 2^places."""

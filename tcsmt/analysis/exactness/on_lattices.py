@@ -44,14 +44,15 @@ class LatticeRules:
     proof: StepwiseProof
     unit_for: Callable[[Model, int, int], ExactUnit]
     words_of: Callable[[Split, Words], Words] = lambda split, words: words
-    scale: int = 0
+    splits: dict[str, Split] = field(default_factory=dict)
     sums: list[Lattice] = field(default_factory=list)
     runs: list[Sequence[ProductRun]] = field(default_factory=list)
     operands: dict[int, tuple[Words, Words]] = field(default_factory=dict)
 
-    def split(self, x: Words, *, split: Split) -> Words:
+    def split(self, x: Words, *, split: Split, side: str) -> Words:
         """Return where each word lies."""
-        self.scale = split.scale
+        if self.splits.setdefault(side, split) != split:
+            raise Inexact(f"{side} is split in two ways")
         return self.words_of(split, x)
 
     def chain(
@@ -124,6 +125,9 @@ class LatticeRules:
 
     def require_all(self, result: Chains, length: int) -> None:
         """Refuse a result that is not the sum of all products, each of them once. length: K."""
+        if len({self.operands[number] for number in result}) > 1:
+            raise Inexact("chains take operands in more than one way")
+        scales = [self.splits[side].scale if side in self.splits else 0 for side in "AB"]
         counts: dict[tuple[int, int], np.ndarray[tuple[int], np.dtype[np.int64]]] = {}
         live: set[tuple[int, int]] = {(0, 0)}
         for number, factor in result.items():
@@ -131,7 +135,7 @@ class LatticeRules:
             live |= {(i, j) for i, x in enumerate(a) for j, y in enumerate(b) if not (x.zero or y.zero)}
             for run in self.runs[number]:
                 i, j = words = run.words or (0, 0)
-                if factor != Fraction(1, 2 ** (self.scale * (i + j))):
+                if factor != Fraction(1, 2 ** (scales[0] * i + scales[1] * j)):
                     raise Inexact(f"the product of words {i} and {j} is multiplied by {factor}")
                 found = counts.setdefault(words, np.zeros(length, np.int64))
                 np.add.at(found, np.asarray(run.indices), 1)

@@ -23,7 +23,7 @@ from tcsmt.compose.programs import outside
 from tcsmt.compose.programs.model import ProgramModel
 from tcsmt.compose.programs.on_arrays import ArrayRules, of_matrices, split_words
 from tcsmt.compose.programs.on_terms import TermRules
-from tcsmt.compose.programs.split import Split
+from tcsmt.compose.programs.split import F32, Split
 from tcsmt.compose.programs.steps import NoRule, ProductRun, UnitProgram, read
 from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
@@ -51,6 +51,8 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
 
     Raises :class:`.Inexact` where the words of some integer do not add up to it.
     """
+    if split.wide != F32:
+        raise Inexact(f"splits of {split.wide.name}: only those of {F32.name} are tried")
     if limit > _TRIED:
         raise Inexact(f"integers up to {limit}: the split is tried for all integers up to {_TRIED}")
     numbers = np.arange(-limit, limit + 1)
@@ -83,12 +85,14 @@ class ProgramSubject(Subject):
     """A program on units, such as an algorithm or a kernel. chain: of the proof.
 
     program_at: its steps for so many products. inputs: the formats of a, b and c. longest: the largest K.
+    at_one_k: whether the steps are those of that K whatever is asked; other products are zeros then.
     """
 
     chain: StepwiseProof
     program_at: Callable[[int], UnitProgram]
     inputs: tuple[AnyFormat, AnyFormat, AnyFormat]
     longest: int = Algorithm.longest
+    at_one_k: bool = False
     nans: NanWords = QUIET
     _units: dict[tuple[Model, int, int], ExactUnit] = field(default_factory=dict)
 
@@ -101,7 +105,7 @@ class ProgramSubject(Subject):
     def of_model(cls, chain: StepwiseProof, model: ProgramModel) -> ProgramSubject:
         """A program at one K: of fewer products, the others are zeros."""
         formats = model.a_format, model.b_format, model.c_format
-        return cls(chain, lambda k: model.program, formats, model.k, model.nans)
+        return cls(chain, lambda k: model.program, formats, model.k, at_one_k=True, nans=model.nans)
 
     @property
     def step(self) -> int:
@@ -131,7 +135,7 @@ class ProgramSubject(Subject):
             result = read(program, rules, {"A": of_a, "B": of_b, "c": {}})
         except NoRule as why:
             raise Inexact(str(why)) from None
-        rules.require_all(result, max(k, self.longest) if self.longest < Algorithm.longest else k)
+        rules.require_all(result, self.longest if self.at_one_k else k)
 
     def _unit(self, unit: Model, low: int, high: int) -> ExactUnit:
         if (unit, low, high) not in self._units:
@@ -158,8 +162,8 @@ class ProgramSubject(Subject):
 
     def _filled(self, rows: Array) -> Array:
         """Return rows with zeros for the products that a program at one K has more."""
-        spare = self.longest - rows.shape[1] if self.longest < Algorithm.longest else 0
-        return np.pad(rows, ((0, 0), (0, max(0, spare))))
+        spare = self.longest - rows.shape[1] if self.at_one_k else 0
+        return np.pad(rows, ((0, 0), (0, spare)))
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ class _NumberRules:
 
     nans: NanWords
 
-    def split(self, x: Array, *, split: Split) -> list[Array]:
+    def split(self, x: Array, *, split: Split, side: str) -> list[Array]:
         return split_words(split, x)
 
     def constant(self, *, fmt: AnyFormat, word: int) -> int:

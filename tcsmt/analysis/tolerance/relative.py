@@ -38,6 +38,8 @@ from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["algorithm_bound", "program_bound", "relative_bound"]
 
+#: Bits of formats all numbers of which are tried.
+_WIDEST = 32
 #: What a chain of a unit loses: of what it multiplies, whether it begins with c, and whether it is one run of
 #: the unit's own words.
 _Lost = Callable[[Model, Sequence[ProductRun], bool, bool], ChainShares]
@@ -165,9 +167,11 @@ class _Question:
         splits = [step.how["split"] for step in self.program.steps if step.kind == "split"]
         return min(word_exponents(split, self.domain)[0] for split in splits)
 
-    def pieces(self, split: Split, side: int) -> Pieces:
+    def pieces(self, split: Split, side: str) -> Pieces:
         """Return what a split keeps of the numbers of the domain, which is proved of all of them."""
-        bits = self.domain.bits_in(split.wide)[side % 2]
+        if split.wide.width > _WIDEST:
+            raise Unbounded(f"not all numbers of {split.wide.name} can be tried for what a split keeps")
+        bits = self.domain.bits_in(split.wide)["AB".index(side)]
         constants = kept(split, replace(self.domain, c_zero=False), bits, split.words)
         what = f"{split.words} {split.format.name} words leave {float(constants.left):.4g} of a number"
         self.chain.know(f"{what} of {bits} bits at most (all of them tried)")
@@ -189,7 +193,9 @@ class _Question:
             result: Share = read(self.program, rules, {"A": Pieces(), "B": Pieces(), **given})
         except NoRule as why:
             raise Unbounded(str(why)) from None
-        off = result.off.copy()
+        off = result.off
+        if result.value[-1]:
+            raise Unbounded(f"the result has the constant {result.value[-1]:.4g} in it")
         worst = rules.of_products(off[:count]) + rules.missing(result, self.alpha)
         shares = [Fraction(worst) / abs(self.alpha)]
         least = [abs(self.alpha) * Fraction(2) ** (2 * self.low)]

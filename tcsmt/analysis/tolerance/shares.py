@@ -86,19 +86,18 @@ class ShareRules:
     """The rules of each step on shares.
 
     lost: what a chain of a unit loses that multiplies these runs, whether it begins with c, and whether it is
-    one run of the unit's own words. most: what each of the things is at most: chains of
-    products, then c, the bias, and 1. runs: what each chain multiplies, in order. pieces: of a split.
+    one run of the unit's own words. most: what each of the things is at most: chains of products, then c,
+    the bias, and 1. runs: what each chain multiplies, in order. pieces: of a split of A or of B.
     """
 
     lost: Callable[[Model, Sequence[ProductRun], bool, bool], ChainShares]
     most: Array
     runs: list[Sequence[ProductRun]]
     k: int
-    pieces: Callable[[Split, int], Pieces]
+    pieces: Callable[[Split, str], Pieces]
     know: Callable[[str], object] = lambda what: None
     weights: Array = field(init=False)
     operands: list[tuple[Pieces, Pieces]] = field(default_factory=list)
-    _splits: int = 0
 
     def __post_init__(self) -> None:
         self.weights = np.ones_like(self.most)
@@ -138,10 +137,9 @@ class ShareRules:
 
     # --- operands and chains
 
-    def split(self, x: Pieces, *, split: Split) -> Pieces:
+    def split(self, x: Pieces, *, split: Split, side: str) -> Pieces:
         """Return what the words keep. x: an operand as it is."""
-        self._splits += 1
-        return self.pieces(split, self._splits - 1)
+        return self.pieces(split, side)
 
     def chain(
         self, c: Share | None, a: Pieces, b: Pieces, *, unit: Model, runs: Sequence[ProductRun]
@@ -157,6 +155,8 @@ class ShareRules:
         if c is None:
             return Share(products.value, self._off(loss, np.zeros_like(size), size, size))
         before = np.zeros_like(size)
+        if c.number:
+            raise Unbounded(f"a chain begins with the constant {float(c.number):.4g}")
         if c.off.any():
             if loss.before is None:
                 raise Unbounded("a chain begins with a sum that is off")
@@ -167,7 +167,8 @@ class ShareRules:
     def _weigh(self, place: int, runs: Sequence[ProductRun]) -> None:
         """Note how large a chain's words make a product of two numbers: the largest of all its products."""
         a, b = self.operands[place]
-        if a.split is None is b.split and len(runs) == 1:
+        alone = len(runs) == 1 and len(np.unique(runs[0].indices)) == len(runs[0].indices)
+        if a.split is None is b.split and alone:
             return
         weights = np.zeros(self.k)
         for run in runs:
@@ -186,12 +187,12 @@ class ShareRules:
     # --- operations
 
     def constant(self, *, fmt: AnyFormat, word: int) -> Share:
-        """A number: alpha, beta or zero."""
+        """A number, such as alpha: so many of 1, which is the last of the things that values are made of."""
         number = float_format(fmt)
         if number.is_nan(word) or number.is_infinite(word):
             raise Unbounded(f"alpha or beta is {number.describe(word)} in {number.name}")
-        nothing = np.zeros_like(self.most)
-        return Share(nothing, nothing, number.value(word))
+        value = _times(self.unit(-1).value, number.value(word))
+        return Share(value, np.zeros_like(value), number.value(word))
 
     def add(self, x: Share, y: Share, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Share:
         """x·2^-shift + y; nothing is lost of a subnormal sum that is not shifted, or of zeros."""
@@ -200,9 +201,9 @@ class ShareRules:
         if x.number == 0:
             return y
         total = self._sum(self._shifted(x, shift), y)
-        if x.partner is not None and x.partner is y.partner:
-            both = y.both if x.both is None else x.both
-            total = replace(total, off=total.off if both is None else both)
+        if not shift and x.partner is not None and x.partner is y.partner:  # a total and its own error
+            both = [one.both for one in (x, y) if one.both is not None]
+            total = replace(total, off=both[0]) if len(both) == 1 else total
         return self._rounded(total, float_format(fmt), _share(rounding), always=bool(shift))
 
     def multiply_add(self, x: Share, y: Share, z: Share, *, fmt: Format) -> Share:

@@ -43,7 +43,7 @@ class ArrayRules:
     of_chain: Chain
     nans: NanWords
 
-    def split(self, x: Array, *, split: Split) -> list[Array]:
+    def split(self, x: Array, *, split: Split, side: str) -> list[Array]:
         """Return the words, each an array of x's shape."""
         return split_words(split, x)
 

@@ -34,19 +34,17 @@ class TermRules:
     def __init__(self, stages: list[Stage], nans: NanWords) -> None:
         self.stages, self.nans = stages, nans
         self.operations: dict[Term, Operation] = {}
-        self.chains = self.splits = 0
+        self.chains = 0
 
     def constant(self, *, fmt: AnyFormat, word: int) -> Term:
         """A constant."""
         return const(word, fmt.width)
 
-    def split(self, x: Sequence[Term], *, split: Split) -> list[tuple[Term, ...]]:
+    def split(self, x: Sequence[Term], *, split: Split, side: str) -> list[tuple[Term, ...]]:
         """Return all words of each number."""
-        side = "ab"[self.splits]
-        self.splits += 1
         row = [split.apply(word) for word in x]
         self.stages += [
-            Stage(OperandPlace(side, lane), Kind.WORD, number, split.format, word)
+            Stage(OperandPlace(side.lower(), lane), Kind.WORD, number, split.format, word)
             for lane, words in enumerate(row)
             for number, word in enumerate(words)
         ]

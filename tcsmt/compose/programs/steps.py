@@ -182,7 +182,8 @@ class Builder:
 
     def split(self, x: Value, split: Split) -> Value:
         """Return the words of each number, by the rule of a split."""
-        return self._step("split", (x,), split.format, self.steps[x.number].axes, split=split)
+        side = self.steps[x.number].axes
+        return self._step("split", (x,), split.format, side, split=split, side=side)
 
     def chain(
         self, unit: Model, operands: Sequence[Value], runs: Sequence[ProductRun], c: Value | None

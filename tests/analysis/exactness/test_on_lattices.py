@@ -10,8 +10,10 @@ import pytest
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.on_lattices import LatticeRules
+from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.programs.steps import Builder, Indices, NoRule, ProductRun, Value, read
+from tcsmt.compose.written.grammar import program_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.solving import Solving
@@ -73,7 +75,46 @@ def test_a_step_without_a_rule_is_refused() -> None:
         read(program, LatticeRules(proof, lambda unit, low, high: ExactUnit(proof, unit)), {"c": {}})
 
 
+SPLIT = "A0, A1 = split(A, f16, 2, scale=1)\nB0, B1 = split(B, f16, 2)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        # every product once, by words of two splits; with one scale; and as if both splits had that
+        (
+            "X0, X1 = split(A, f16, 2)\nY0, Y1 = split(A, f16, 2, RTZ)\nB0, B1 = split(B, f16, 2)\n"
+            "d = add(chain(V, X0·B0, X0·B1 over K), chain(V, Y1·B0, Y1·B1 over K), f32)",
+            "A is split in two ways",
+        ),
+        (
+            f"{SPLIT}s = chain(V, A0·B0, A0·B1 over K)\n"
+            "d = add(chain(V, A1·B0, A1·B1 over K), s, f32, shift=1)",
+            "",
+        ),
+        (
+            f"{SPLIT}s = chain(V, A0·B0 over K)\ns = add(chain(V, A1·B0, A0·B1 over K), s, f32, shift=1)\n"
+            "d = add(chain(V, A1·B1 over K), s, f32, shift=2)",
+            "is multiplied by 1/",
+        ),
+    ],
+)
+def test_words_of_splits_are_those_of_one_number(text: str, why: str) -> None:
+    """Integers of 12 bits, so that second words are not zero."""
+    program = program_of(
+        text.replace("V", "volta/mma.m8n8k4.f32.f16.f16.f32"), 1,
+        dict.fromkeys(("A", "B", "c"), F32), lambda name: row_named(name).model,
+    )  # fmt: skip
+    proof = StepwiseProof(Solving())
+    subject = ProgramSubject(proof, lambda k: program, (F32, F32, F32), 1, at_one_k=True)
+    found = subject.proved(2050, 1)
+    assert why in found and bool(why) == bool(found), found
+
+
 def test_lattices_times_powers_of_two() -> None:
     some = Lattice(Fraction(-3), Fraction(8), 0)
+    assert some.multiplied(Fraction(-3, 2)) == Lattice(Fraction(-12), Fraction(9, 2), -1)
+    assert some.multiplied(Fraction(6)) == Lattice(Fraction(-18), Fraction(48), 1)
     assert some.multiplied(Fraction(-1, 4)) == Lattice(Fraction(-2), Fraction(3, 4), -2)
     assert some.multiplied(Fraction(2)) == Lattice(Fraction(-6), Fraction(16), 1)

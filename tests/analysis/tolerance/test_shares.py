@@ -67,6 +67,10 @@ PROGRAMS = {
     "scaled": "s = chain(HALF, A·B over K)\nd = add(s, multiply(s, -0.5:f16, f16), f16, shift=0)",
     "tail": "d = chain(HALF, A·B over K[:4], c)",
     "twice": "s = chain(HALF, A·B over K, c)\nd = chain(HALF, A·B over K[:1], s)",
+    "a total twice": SUMMED.replace("KIND", "kahan").replace("END", "multiply(add(t, t, f16), 0.5:f16, f16)"),
+    "an error that is shifted": SUMMED.replace("KIND", "kahan").replace("END", "add(e, t, f16, shift=9)"),
+    "one product many times": "s = chain(HALF, A·B over K[0 0 0 0 0 1 2 3 4 5], c)\n"
+    "d = add(multiply(chain(HALF, A·B over K[0]), -4:f16, f16), s, f16)",
     "converted": "d = convert(convert(chain(HALF, A·B over K, c), f32), e5m2)",
 }
 
@@ -111,6 +115,10 @@ def test_words_of_splits_and_what_they_leave_are_counted() -> None:
         ("s = chain(V, A·B over K)\nd = multiply(s, s, f32)", "a product of two sums"),
         ("s = chain(V, A·B over K)\nd = add(s, 1.5:f32, f32)", "the constant 1.5 is added"),
         ("d = add(c, c, f32)", "there are no products"),
+        ("d = add(chain(V, A·B over K), multiply(2:f32, 3:f32, f32), f32)", "has the constant 6 in it"),
+        ("d = add(chain(V, A·B over K), convert(convert(9:f32, bf16), f32), f32)", "the constant 9 in it"),
+        ("d = chain(V, A·B over K, 1024:f32)", "begins with the constant 1024"),
+        ("t, e = kahan(1024:f32, +0:f32, chain(V, A·B over K), f32)\nd = t", "the constant 1024 in it"),
         (
             "x = convert(A, e4m3)\ny = convert(B, e4m3)\n"
             "d = chain(ada/mma.m16n8k32.f32.e4m3.e4m3.f32, x·y over K)",
