@@ -15,7 +15,7 @@ def description() -> str:
 
 
 #: Where they are in the repository.
-BESIDE = {"tcsmt.properties": "properties", "tcsmt.outside.exports.acl2.by_hand": "results/theorems/acl2"}
+BESIDE = {"tcsmt.properties": "properties", "tcsmt.interop.exports.acl2.by_hand": "results/theorems/acl2"}
 
 setup(
     packages=[*find_packages(include=["tcsmt", "tcsmt.*"]), *BESIDE],

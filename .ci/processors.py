@@ -53,7 +53,7 @@ SIMULATOR = (
     "tests/language/run/test_exhaust.py", "tests/language/run/test_sums.py",
 )  # fmt: skip
 #: An emulator takes twenty times as long: products of units, and of NumPy.
-FEW = (*LIBRARY[:2], "tests/simulate/test_matmul.py", "tests/face/api/test_recipes.py")
+FEW = (*LIBRARY[:2], "tests/simulate/test_matmul.py", "tests/interface/api/test_recipes.py")
 #: Processors that QEMU emulates, by the machine.
 EMULATED = {"x86_64": ("Nehalem",)}
 

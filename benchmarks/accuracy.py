@@ -28,9 +28,9 @@ from published import Published
 
 import tcsmt
 from tcsmt.analysis.search.compare import AlgorithmPair, compare, judge
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.prove.engine.options import SOLVERS, SolvingOptions
 from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving

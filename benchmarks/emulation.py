@@ -30,7 +30,7 @@ import torch
 from machine import machine
 
 import tcsmt.torch
-from tcsmt.compose.quantisation import product
+from tcsmt.programs.quantisation import product
 from tests.support.tensors import Block
 
 RECIPES = [

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from machine import machine
 
 import tcsmt
-from tcsmt.face.page.site import first_view
+from tcsmt.interface.page.site import first_view
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tests.support.browser import Tab, opened, why_not
 

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tcsmt.analysis.search.compare import AlgorithmPair
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import Term, const, var
 from tcsmt.language.write.smtlib import definitions
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.recipes.algorithm import Algorithm
 
 __all__ = ["Published", "single"]
 

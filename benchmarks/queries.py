@@ -31,7 +31,7 @@ from tcsmt.prove.engine.solvers.run import solve
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.engine.witnesses import narrowed
 from tcsmt.prove.statements.question import difference
-from tcsmt.study.properties.investigation import one_block
+from tcsmt.surveys.properties.investigation import one_block
 
 #: What a solver said, and its seconds.
 Answer = dict[str, Any]

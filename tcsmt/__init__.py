@@ -14,96 +14,100 @@ from typing import TYPE_CHECKING
 from tcsmt.support.version import __version__ as __version__
 
 #: What reads kernels' names, programs, designs and recorded answers; loaded when a text is first resolved.
-READERS = ("tcsmt.compose.names", "tcsmt.outside.implementations.sides")
+READERS = ("tcsmt.programs.names", "tcsmt.interop.implementations.sides")
 
 if TYPE_CHECKING:
     from tcsmt import testing
     from tcsmt import torch as torch
-    from tcsmt.compose.kernels.epilogue import Epilogue
-    from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
-    from tcsmt.face.api import accuracy
-    from tcsmt.face.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
-    from tcsmt.face.api.audit import Audited, audit
-    from tcsmt.face.api.catalogue import units
-    from tcsmt.face.api.certificate_export import export_certificate
-    from tcsmt.face.api.certificates import check_certificate
-    from tcsmt.face.api.certified_books import SpecifiedUnit, check_with_acl2, specified_with_acl2
-    from tcsmt.face.api.check import Check, StoppedCheck, check
-    from tcsmt.face.api.claims import ClaimsReport, claims
-    from tcsmt.face.api.compare import Comparison, compare
-    from tcsmt.face.api.designs import design
-    from tcsmt.face.api.export import Exported, export
-    from tcsmt.face.api.find import find
-    from tcsmt.face.api.formats import FormatValues, describe_format
-    from tcsmt.face.api.identify import Identified, IdentifiedData, identify, identify_data
-    from tcsmt.face.api.identify_plan import IdentifyPlan, identify_plan
-    from tcsmt.face.api.identify_probe import IdentifyProbe, identify_probe
-    from tcsmt.face.api.kernel_diff import KernelDiff, kernel_diff
-    from tcsmt.face.api.kernel_identify import KernelIdentified, kernel_identify
-    from tcsmt.face.api.kernel_invariant import KernelInvariant, kernel_invariant
-    from tcsmt.face.api.kernel_tree import KernelTree, kernel_tree
-    from tcsmt.face.api.kernels import epilogue, gemm, reduction
-    from tcsmt.face.api.links import Links, PageLink, links
-    from tcsmt.face.api.page import Page, page
-    from tcsmt.face.api.pictures import Explanation, explain
-    from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
-    from tcsmt.face.api.properties import properties
-    from tcsmt.face.api.quantise import QuantisedMatrix, quantise
-    from tcsmt.face.api.reproduce import Reproduction, reproduce
-    from tcsmt.face.api.run import SimulatedRows, run
-    from tcsmt.face.api.tolerance import Closeness, Tolerance, tolerance
-    from tcsmt.face.api.units import Unit, read_model, unit
-    from tcsmt.face.api.validate import Validation, validate
-    from tcsmt.face.api.vectors import TestVectors, vectors
+    from tcsmt.interface.api import accuracy
+    from tcsmt.interface.api.atlas import AtlasReport, ChainedAtlasReport, atlas, chained_atlas
+    from tcsmt.interface.api.audit import Audited, audit
+    from tcsmt.interface.api.catalogue import units
+    from tcsmt.interface.api.certificate_export import export_certificate
+    from tcsmt.interface.api.certificates import check_certificate
+    from tcsmt.interface.api.certified_books import SpecifiedUnit, check_with_acl2, specified_with_acl2
+    from tcsmt.interface.api.check import Check, StoppedCheck, check
+    from tcsmt.interface.api.claims import ClaimsReport, claims
+    from tcsmt.interface.api.compare import Comparison, compare
+    from tcsmt.interface.api.designs import design
+    from tcsmt.interface.api.export import Exported, export
+    from tcsmt.interface.api.find import find
+    from tcsmt.interface.api.formats import FormatValues, describe_format
+    from tcsmt.interface.api.identify import Identified, IdentifiedData, identify, identify_data
+    from tcsmt.interface.api.identify_plan import IdentifyPlan, identify_plan
+    from tcsmt.interface.api.identify_probe import IdentifyProbe, identify_probe
+    from tcsmt.interface.api.kernel_diff import KernelDiff, kernel_diff
+    from tcsmt.interface.api.kernel_identify import KernelIdentified, kernel_identify
+    from tcsmt.interface.api.kernel_invariant import KernelInvariant, kernel_invariant
+    from tcsmt.interface.api.kernel_tree import KernelTree, kernel_tree
+    from tcsmt.interface.api.kernels import epilogue, gemm, reduction
+    from tcsmt.interface.api.links import Links, PageLink, links
+    from tcsmt.interface.api.page import Page, page
+    from tcsmt.interface.api.pictures import Explanation, explain
+    from tcsmt.interface.api.probe import Probe, ProbeAnswers, probe
+    from tcsmt.interface.api.properties import properties
+    from tcsmt.interface.api.quantise import QuantisedMatrix, quantise
+    from tcsmt.interface.api.reproduce import Reproduction, reproduce
+    from tcsmt.interface.api.run import SimulatedRows, run
+    from tcsmt.interface.api.tolerance import Closeness, Tolerance, tolerance
+    from tcsmt.interface.api.units import Unit, read_model, unit
+    from tcsmt.interface.api.validate import Validation, validate
+    from tcsmt.interface.api.vectors import TestVectors, vectors
+    from tcsmt.programs.kernels.epilogue import Epilogue
+    from tcsmt.programs.kernels.reduction import CHAINED, Reduction, promoted, split_k
     from tcsmt.prove.engine.options import SolvingOptions
     from tcsmt.prove.statements.domain import Domain
-    from tcsmt.study.properties.investigation import Report
     from tcsmt.support.errors import TcsmtError
+    from tcsmt.surveys.properties.investigation import Report
 
 #: Where each public name is; a module is imported when one of its names is used. ``torch`` is not in
 #: ``__all__``, as ``from tcsmt import *`` must work without PyTorch.
 _HOMES = {
-    "accuracy": "tcsmt.face.api",
+    "accuracy": "tcsmt.interface.api",
     "testing": "tcsmt",
-    **dict.fromkeys(("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.face.api.atlas"),
-    **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
-    "units": "tcsmt.face.api.catalogue",
-    "check_certificate": "tcsmt.face.api.certificates",
     **dict.fromkeys(
-        ("SpecifiedUnit", "check_with_acl2", "specified_with_acl2"), "tcsmt.face.api.certified_books"
+        ("AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"), "tcsmt.interface.api.atlas"
     ),
-    "export_certificate": "tcsmt.face.api.certificate_export",
-    **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.face.api.check"),
-    **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.face.api.claims"),
-    **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
-    "design": "tcsmt.face.api.designs",
-    **dict.fromkeys(("Exported", "export"), "tcsmt.face.api.export"),
-    "find": "tcsmt.face.api.find",
-    **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.face.api.formats"),
-    **dict.fromkeys(("Identified", "IdentifiedData", "identify", "identify_data"), "tcsmt.face.api.identify"),
-    **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.face.api.identify_plan"),
-    **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.face.api.identify_probe"),
-    **dict.fromkeys(("PageLink", "Links", "links"), "tcsmt.face.api.links"),
-    **dict.fromkeys(("Explanation", "explain"), "tcsmt.face.api.pictures"),
-    **dict.fromkeys(("Page", "page"), "tcsmt.face.api.page"),
-    **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.face.api.kernel_diff"),
-    **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.face.api.kernel_identify"),
-    **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.face.api.kernel_invariant"),
-    **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.face.api.kernel_tree"),
-    **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
-    **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
-    "properties": "tcsmt.face.api.properties",
-    **dict.fromkeys(("QuantisedMatrix", "quantise"), "tcsmt.face.api.quantise"),
-    **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.face.api.reproduce"),
-    **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.face.api.run"),
-    **dict.fromkeys(("Closeness", "Tolerance", "tolerance"), "tcsmt.face.api.tolerance"),
-    **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.face.api.units"),
-    **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
-    **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
+    **dict.fromkeys(("Audited", "audit"), "tcsmt.interface.api.audit"),
+    "units": "tcsmt.interface.api.catalogue",
+    "check_certificate": "tcsmt.interface.api.certificates",
+    **dict.fromkeys(
+        ("SpecifiedUnit", "check_with_acl2", "specified_with_acl2"), "tcsmt.interface.api.certified_books"
+    ),
+    "export_certificate": "tcsmt.interface.api.certificate_export",
+    **dict.fromkeys(("Check", "StoppedCheck", "check"), "tcsmt.interface.api.check"),
+    **dict.fromkeys(("ClaimsReport", "claims"), "tcsmt.interface.api.claims"),
+    **dict.fromkeys(("Comparison", "compare"), "tcsmt.interface.api.compare"),
+    "design": "tcsmt.interface.api.designs",
+    **dict.fromkeys(("Exported", "export"), "tcsmt.interface.api.export"),
+    "find": "tcsmt.interface.api.find",
+    **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.interface.api.formats"),
+    **dict.fromkeys(
+        ("Identified", "IdentifiedData", "identify", "identify_data"), "tcsmt.interface.api.identify"
+    ),
+    **dict.fromkeys(("IdentifyPlan", "identify_plan"), "tcsmt.interface.api.identify_plan"),
+    **dict.fromkeys(("IdentifyProbe", "identify_probe"), "tcsmt.interface.api.identify_probe"),
+    **dict.fromkeys(("PageLink", "Links", "links"), "tcsmt.interface.api.links"),
+    **dict.fromkeys(("Explanation", "explain"), "tcsmt.interface.api.pictures"),
+    **dict.fromkeys(("Page", "page"), "tcsmt.interface.api.page"),
+    **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.interface.api.kernel_diff"),
+    **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.interface.api.kernel_identify"),
+    **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.interface.api.kernel_invariant"),
+    **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.interface.api.kernel_tree"),
+    **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.interface.api.kernels"),
+    **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.interface.api.probe"),
+    "properties": "tcsmt.interface.api.properties",
+    **dict.fromkeys(("QuantisedMatrix", "quantise"), "tcsmt.interface.api.quantise"),
+    **dict.fromkeys(("Reproduction", "reproduce"), "tcsmt.interface.api.reproduce"),
+    **dict.fromkeys(("SimulatedRows", "run"), "tcsmt.interface.api.run"),
+    **dict.fromkeys(("Closeness", "Tolerance", "tolerance"), "tcsmt.interface.api.tolerance"),
+    **dict.fromkeys(("Unit", "read_model", "unit"), "tcsmt.interface.api.units"),
+    **dict.fromkeys(("Validation", "validate"), "tcsmt.interface.api.validate"),
+    **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.interface.api.vectors"),
     "torch": "tcsmt",
-    "Report": "tcsmt.study.properties.investigation",
-    **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.compose.kernels.reduction"),
-    "Epilogue": "tcsmt.compose.kernels.epilogue",
+    "Report": "tcsmt.surveys.properties.investigation",
+    **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.programs.kernels.reduction"),
+    "Epilogue": "tcsmt.programs.kernels.epilogue",
     "SolvingOptions": "tcsmt.prove.engine.options",
     "Domain": "tcsmt.prove.statements.domain",
     "TcsmtError": "tcsmt.support.errors",
@@ -199,7 +203,7 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
     home = _HOMES[name]
-    module = home in ("tcsmt", "tcsmt.face.api")  # a name of which the module itself is what is meant
+    module = home in ("tcsmt", "tcsmt.interface.api")  # a name of which the module itself is what is meant
     with import_module("tcsmt.support.floats").IeeeFloats():  # modules compute constants
         found = import_module(f"{home}.{name}") if module else getattr(import_module(home), name)
     globals()[name] = found

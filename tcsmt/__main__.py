@@ -29,8 +29,8 @@ def main() -> None:
     # up to a third of a command's time
     gc.set_threshold(100_000, 20, 20)
     try:
-        from tcsmt.face.cli import main as command_line
-        from tcsmt.face.cli.running import run
+        from tcsmt.interface.cli import main as command_line
+        from tcsmt.interface.cli.running import run
 
         code = run(command_line)
     except Stopped as stopped:

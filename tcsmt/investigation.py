@@ -24,7 +24,8 @@ from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Oper
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-from tcsmt.study.properties.investigation import (
+from tcsmt.support.errors import Contradiction, TcsmtError
+from tcsmt.surveys.properties.investigation import (
     Claim,
     Groups,
     Investigation,
@@ -34,7 +35,6 @@ from tcsmt.study.properties.investigation import (
     ieee_like,
     one_block,
 )
-from tcsmt.support.errors import Contradiction, TcsmtError
 
 __all__ = [
     "FORMATS",

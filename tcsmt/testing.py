@@ -6,6 +6,6 @@
 from tcsmt.support.floats import IeeeFloats
 
 with IeeeFloats():  # as in tcsmt's __getattr__
-    from tcsmt.face.api.tolerance import VacuousTolerance, assert_close
+    from tcsmt.interface.api.tolerance import VacuousTolerance, assert_close
 
 __all__ = ["VacuousTolerance", "assert_close"]

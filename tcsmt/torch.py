@@ -19,10 +19,10 @@ except ImportError as error:
 from tcsmt.support.floats import IeeeFloats
 
 with IeeeFloats():  # as in tcsmt's __getattr__
-    from tcsmt.compose.quantisation.recipe import RECIPES, OperandRecipe
-    from tcsmt.face.torch.emulation import TorchEmulation, emulate
-    from tcsmt.face.torch.quantised import QuantisedTensor, quantise
-    from tcsmt.face.torch.report import EmulationReport
+    from tcsmt.interface.torch.emulation import TorchEmulation, emulate
+    from tcsmt.interface.torch.quantised import QuantisedTensor, quantise
+    from tcsmt.interface.torch.report import EmulationReport
+    from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe
 
 __all__ = [
     "RECIPES",

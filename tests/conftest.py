@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tcsmt.outside.implementations import check
+from tcsmt.interop.implementations import check
 from tcsmt.prove.engine import engine, solving
 from tests.support import certificates as small_certificates
 from tests.support import solving_here

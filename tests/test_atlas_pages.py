@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from tcsmt.face.api.views import address
+from tcsmt.interface.api.views import address
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.study.survey.atlas import groups
+from tcsmt.surveys.units.atlas import groups
 from tests.support.browser import opened, why_not
 from tests.support.paths import ROOT
 from tests.support.permalinks import followed

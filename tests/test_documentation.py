@@ -155,9 +155,9 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     subprocess.run([*pip, "wheel", "-q", "--no-deps", "-w", str(built), str(source)], check=True)
     (wheel,) = built.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())
-    assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/study/claims/published.toml"} <= held
+    assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/surveys/claims/published.toml"} <= held
     assert {
-        f"tcsmt/outside/exports/acl2/by_hand/{name}.lisp" for name in ("specification", "specified")
+        f"tcsmt/interop/exports/acl2/by_hand/{name}.lisp" for name in ("specification", "specified")
     } <= held
     assert "tcsmt/matrix_units/catalogue/architectures/hopper.toml" in held
     assert not [name for name in held if name.startswith(("tests", "docs", "benchmarks"))]

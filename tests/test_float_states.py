@@ -58,7 +58,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 TIMES = re.compile(r"\d+\.\d+ s\b|(seconds|time|elapsed)\W{1,5}[0-9.e-]+|/\S+|0x[0-9a-f]{12}\b")
 
 
-SPACES = {"tcsmt": "tcsmt", "accuracy": "tcsmt.face.api.accuracy", "testing": "tcsmt.testing"}
+SPACES = {"tcsmt": "tcsmt", "accuracy": "tcsmt.interface.api.accuracy", "testing": "tcsmt.testing"}
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_results_of_commands_are_the_same(tmp_path: Path) -> None:
     """Also numbers that a command line reads: Python's own reading of a decimal rounds, too."""
     from click.testing import CliRunner
 
-    from tcsmt.face.cli import main
+    from tcsmt.interface.cli import main
 
     halves = np.random.default_rng(0).standard_normal((5, 64)).astype(np.float16)
     np.savez(tmp_path / "x.npz", a=halves, b=halves.T.copy())

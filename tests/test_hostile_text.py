@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 import tcsmt
+from tcsmt.interop.c_reader import c_source
+from tcsmt.interop.c_reader.c_faults import ReadingTime
+from tcsmt.interop.exports.languages import LANGUAGES
+from tcsmt.interop.hardware.source import program
+from tcsmt.interop.hardware.vectors import Vector
+from tcsmt.interop.implementations import rtl
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import model_toml, read_model
-from tcsmt.outside.c_reader import c_source
-from tcsmt.outside.c_reader.c_faults import ReadingTime
-from tcsmt.outside.exports.languages import LANGUAGES
-from tcsmt.outside.hardware.source import program
-from tcsmt.outside.hardware.vectors import Vector
-from tcsmt.outside.implementations import rtl
 from tcsmt.support.progress import no_progress
 from tests.support.certificates import edited, only
 from tests.support.command_line import done, refused

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tcsmt.prove.certificates.files import record_of
 from tests.support.certificates import edited, only, repacked
 from tests.support.paths import ROOT

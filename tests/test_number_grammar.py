@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import tcsmt
+from tcsmt.interop.exports.webassembly import unit_script
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.files.word_files import vector_of
 from tcsmt.matrix_units.models.file_texts import table_of_format
-from tcsmt.outside.exports.webassembly import unit_script
 from tcsmt.support.errors import TcsmtError
 from tests.support.number_texts import cases
 from tests.support.paths import ROOT
@@ -30,7 +30,7 @@ def answered(script: str, asked: Any, tmp_path: Path) -> Any:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node (Node.js) is not installed")
-    assets = ROOT / "tcsmt" / "face" / "page" / "assets"
+    assets = ROOT / "tcsmt" / "interface" / "page" / "assets"
     tables = {
         name: {"name": name, "width": fmt.width, **table_of_format(fmt)}
         for name, fmt in FORMATS_BY_NAME.items()

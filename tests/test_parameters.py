@@ -37,8 +37,8 @@ from tcsmt.matrix_units.models import (
 from tcsmt.matrix_units.models.file_texts import meanings, parameters_toml
 from tcsmt.matrix_units.models.parameters import Parameters, number
 from tcsmt.prove.statements.finding import MEANING
-from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.support.errors import TcsmtError
+from tcsmt.surveys.units.neighbours import neighbours
 from tests.oracles import exact, tiny
 from tests.support.integer_units import INTEGER_UNITS
 

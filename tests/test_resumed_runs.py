@@ -17,7 +17,7 @@ from tests.support.paths import ROOT
 #: What keeps a file from which a run goes on.
 KEEPERS = {"Checkpoint", "AnswerLog", "Transcript", "verdicts_in"}
 #: Modules whose stores are tested by another one's job: they open a store of verdicts, as an atlas does.
-ALIKE = {"face/api/atlas": "atlas", "face/api/audit": "atlas"}
+ALIKE = {"interface/api/atlas": "atlas", "interface/api/audit": "atlas"}
 
 
 def keepers() -> set[str]:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.face.api import stored_products
 from tcsmt.identification.units.boxes import Exchange, Transcript
+from tcsmt.interface.api import stored_products
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.support import files
 from tcsmt.support.checkpoint import AnswerLog, Checkpoint, Layout, LockedFile

@@ -32,8 +32,8 @@ def test_rooms_import_only_from_below() -> None:
 
 #: The eleven wings, the highest first.
 WINGS = (
-    "face", "outside", "study", "analysis", "identification", "compose", "prove", "simulate", "matrix_units",
-    "language", "support",
+    "interface", "interop", "surveys", "analysis", "identification", "programs", "prove", "simulate",
+    "matrix_units", "language", "support",
 )  # fmt: skip
 
 #: Modules at the top of the package, which users import by name.
@@ -55,9 +55,12 @@ def test_no_wing_hides_a_public_name() -> None:
 def test_commands_may_import_nothing_below_the_interface() -> None:
     """The contract names all that there is: a wing or a room that is added is named there, too."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (contract,) = (one for one in contracts if one.get("source_modules") == ["tcsmt.face.cli"])
-    rooms = {path.parent.name for path in (ROOT / "tcsmt" / "face").glob("*/__init__.py")} - {"api", "cli"}
-    below = {*WINGS[1:], *(f"face.{room}" for room in rooms), *PUBLIC}
+    (contract,) = (one for one in contracts if one.get("source_modules") == ["tcsmt.interface.cli"])
+    rooms = {path.parent.name for path in (ROOT / "tcsmt" / "interface").glob("*/__init__.py")} - {
+        "api",
+        "cli",
+    }
+    below = {*WINGS[1:], *(f"interface.{room}" for room in rooms), *PUBLIC}
     assert {*contract["forbidden_modules"]} == {f"tcsmt.{name}" for name in below}
     assert contract["type"] == "forbidden" and not contract.get("ignore_imports")
 
@@ -130,8 +133,8 @@ def test_prose_does_not_begin_with_the_name_of_a_class() -> None:
 
 def command_modules() -> dict[str, list[str]]:
     """The modules of commands, as paths in the package, with the names of the commands' tests."""
-    from tcsmt.face.cli import main
-    from tcsmt.face.cli.lazy import Lazy
+    from tcsmt.interface.cli import main
+    from tcsmt.interface.cli.lazy import Lazy
 
     found: dict[str, list[str]] = {}
     for name in main.summaries:
@@ -168,14 +171,14 @@ def test_every_topic_has_a_test_file_of_its_name() -> None:
 #: Tests of whole rooms, and of what lies beside the package: named for what they are about.
 WHOLE = {
     "analysis": {"referee"},
-    "compose/kernels": {"referee"},
-    "face/api": {"docstrings"},
-    "face/cli": {"accuracy", "cli", "help", "stopping"},
-    "face/pictures": set(),
-    "outside/exports": set(),
-    "outside/hardware": set(),
-    "study/claims": {"claims"},
-    "study/properties": {"properties"},
+    "programs/kernels": {"referee"},
+    "interface/api": {"docstrings"},
+    "interface/cli": {"accuracy", "cli", "help", "stopping"},
+    "interface/pictures": set(),
+    "interop/exports": set(),
+    "interop/hardware": set(),
+    "surveys/claims": {"claims"},
+    "surveys/properties": {"properties"},
     "matrix_units/catalogue": {
         "against_mmasim",
         "catalogue",
@@ -278,9 +281,9 @@ class Named:
 
 
 #: What names architectures: data, the probes and papers, published claims, and what is said to users.
-NAMING = ("matrix_units/catalogue", "outside/hardware", "study/papers", "study/claims", "face/cli")
+NAMING = ("matrix_units/catalogue", "interop/hardware", "surveys/papers", "surveys/claims", "interface/cli")
 #: The curated scripts ask about units by name.
-CURATED = ROOT / "tcsmt" / "study" / "properties" / "scripts.py"
+CURATED = ROOT / "tcsmt" / "surveys" / "properties" / "scripts.py"
 
 
 def mechanism() -> list[Path]:

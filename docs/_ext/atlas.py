@@ -16,7 +16,7 @@ from sphinx.transforms import SphinxTransform
 from witness_links import views_in
 
 import tcsmt
-from tcsmt.face.api.views import address
+from tcsmt.interface.api.views import address
 from tcsmt.matrix_units.catalogue import rows
 
 RESULTS = Path(tcsmt.__file__).resolve().parents[1] / "results"

@@ -12,16 +12,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from tcsmt.face.api.views import WitnessView, address
-from tcsmt.face.page.index import known_pairs
+from tcsmt.interface.api.views import WitnessView, address
+from tcsmt.interface.page.index import known_pairs
 from tcsmt.matrix_units.catalogue import Row, disputes, status_text
 from tcsmt.matrix_units.catalogue.description import arithmetic
 from tcsmt.matrix_units.catalogue.naming import gpus
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.matrix_units.models.file_texts import meanings, toml_value
 from tcsmt.matrix_units.models.files import file_parameters, is_of_models
-from tcsmt.study.survey.atlas import groups
 from tcsmt.support.reading import read_bytes
+from tcsmt.surveys.units.atlas import groups
 
 __all__ = ["CompareAll", "Group", "Pair", "page_name", "unit_link"]
 

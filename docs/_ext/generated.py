@@ -20,7 +20,7 @@ from sphinx.transforms import SphinxTransform
 from trusted import DESIGNS, closure
 
 import tcsmt
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.description import arithmetic

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import tcsmt
-from tcsmt.face.api.views import WitnessView
+from tcsmt.interface.api.views import WitnessView
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import rows
 

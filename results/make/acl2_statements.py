@@ -10,7 +10,7 @@ from typing import Any
 
 from acl2_table import RESULTS, Table, markdown, trusted
 
-from tcsmt.face.api.certified_books import certified_in
+from tcsmt.interface.api.certified_books import certified_in
 from tcsmt.prove.certificates.files import record_of
 from tcsmt.prove.certificates.parts import statement_files
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from acl2_table import Table, markdown, trusted
 
-from tcsmt.face.api.certified_books import specified_in
+from tcsmt.interface.api.certified_books import specified_in
+from tcsmt.interop.exports.acl2.specification import specified_numbers
 from tcsmt.matrix_units.catalogue import Row, rows
-from tcsmt.outside.exports.acl2.specification import specified_numbers
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["TRUSTED", "certified", "text"]

@@ -39,7 +39,7 @@ from tcsmt.analysis.search.bound import Bound, unit
 from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.analysis.search.result_flaws import FLAWS
 from tcsmt.analysis.sweeps.findings import Effort, asked, bounded, entries, flawed
-from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates

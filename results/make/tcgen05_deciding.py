@@ -17,10 +17,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tcsmt.interop.hardware.vectors import Vector, as_json, from_rows
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
-from tcsmt.outside.hardware.vectors import Vector, as_json, from_rows
 from tcsmt.prove.engine.boundary_inputs import cancelling
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference

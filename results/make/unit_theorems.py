@@ -42,13 +42,13 @@ from tcsmt.prove.engine.solving import Solving, proof_of
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference_of_sides
 from tcsmt.prove.statements.verdict import Unknown, engine_digest, sure
-from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import progress_bar
+from tcsmt.surveys.properties.investigation import one_block
 
 __all__ = ["Entry", "answered", "entries"]
 

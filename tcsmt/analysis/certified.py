@@ -27,12 +27,12 @@ from tcsmt.analysis.search.bound import Bound, by_words, unit
 from tcsmt.analysis.search.compare import AlgorithmPair, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw, proved_absent
 from tcsmt.analysis.subjects import subject_named
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.named import algorithm_named, without_file
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.recipes.named import algorithm_named, without_file
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.domain import Domain

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.compose.programs.split import F32
 from tcsmt.language.terms import Term, total
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Trace
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 

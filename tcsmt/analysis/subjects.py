@@ -7,10 +7,10 @@ from tcsmt.analysis.emulation.subject import EmulationSubject
 from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.search import Subject, UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.programs.recipes.emulation.named import emulation_named, is_emulation
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.model import ProgramModel
 
 __all__ = ["subject_named"]
 

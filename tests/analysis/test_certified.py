@@ -21,9 +21,9 @@ from tcsmt.analysis.certified import THEOREMS, certify_flaw, certify_split
 from tcsmt.analysis.search.compare import AlgorithmPair, judge, proved_never_worse
 from tcsmt.analysis.search.result_flaws import FLAWS
 from tcsmt.analysis.search.search import random_rows
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.language.terms import Term
+from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine import certify

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tcsmt.analysis.error import ErrorGrid, exact_dot, magnitude, nearer, ulp
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import algorithm_named
 from tests.oracles import terms
 from tests.oracles.numbers import counted, exponent, finite, truth
 from tests.oracles.tiny_recipes import Drawn

@@ -23,11 +23,11 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.search import bound as search
 from tcsmt.analysis.search.bound import prove, unit
 from tcsmt.analysis.search.compare import AlgorithmPair, settle
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

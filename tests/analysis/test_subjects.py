@@ -6,7 +6,7 @@ import pytest
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.subjects import subject_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 

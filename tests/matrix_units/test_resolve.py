@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tcsmt
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, aliases, gpus
 from tcsmt.matrix_units.resolve import NamedSide, file_of, none_fits, reference, resolve
@@ -79,7 +79,7 @@ def test_a_side_of_a_row_is_named_by_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "before", ["import tcsmt", "import tcsmt.compose.kernels.gemm", "import tcsmt.face.api.units"]
+    "before", ["import tcsmt", "import tcsmt.programs.kernels.gemm", "import tcsmt.interface.api.units"]
 )
 def test_a_text_means_the_same_whatever_was_imported_before(before: str) -> None:
     """In a fresh interpreter: kernels, IEEE operations and designs are read by wings above."""

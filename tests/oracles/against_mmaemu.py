@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.gemm import gemm
-from tcsmt.compose.kernels.reduction import reduction_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.programs.kernels.gemm import gemm
+from tcsmt.programs.kernels.reduction import reduction_named
 
 #: Types of A and of B; both e5m2 is no product of cuBLAS.
 TYPES = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"))

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes
 from tests.oracles.exact import Format

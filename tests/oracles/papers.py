@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from tcsmt.compose.recipes import Algorithm
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import Algorithm
 from tests.oracles import rationals
 from tests.oracles.rationals import rounded
 

@@ -8,8 +8,6 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import (
@@ -20,6 +18,8 @@ from tcsmt.matrix_units.models import (
     InstructionSequence,
     Model,
 )
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import recipes, tiny

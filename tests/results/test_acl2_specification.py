@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from tcsmt.interop.exports.acl2.specification import specified_numbers
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Model
-from tcsmt.outside.exports.acl2.specification import specified_numbers
 from tests.support.acl2_text import Session
 from tests.support.paths import ROOT
 

@@ -13,7 +13,7 @@ import unit_theorems
 from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of
 from tcsmt.analysis.sweeps.findings import Effort, entries, table
 from tcsmt.analysis.sweeps.reduced import FACTS, key_of, narrow_format
-from tcsmt.face.api.splits import asked_of
+from tcsmt.interface.api.splits import asked_of
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.catalogue.digests import models_named
@@ -21,9 +21,9 @@ from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.simulate.rows import run_words
-from tcsmt.study.claims import published
-from tcsmt.study.papers.variants import one_at_a_time
 from tcsmt.support.reading import uncompressed
+from tcsmt.surveys.claims import published
+from tcsmt.surveys.papers.variants import one_at_a_time
 from tests.support.paths import DATA
 from tests.support.results import RESULTS, result
 from tests.support.sampling import mostly_long

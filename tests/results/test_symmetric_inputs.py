@@ -10,12 +10,12 @@ import pytest
 import symmetric_inputs
 from symmetric_inputs import left_out, to_run
 
+from tcsmt.interop.implementations import rtl
 from tcsmt.language.run import jit
 from tcsmt.language.terms import TRUE, Term
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.outside.implementations import rtl
 from tcsmt.prove.engine.enumerating import Enumeration
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, difference

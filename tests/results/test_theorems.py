@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from tcsmt.interop.exports.acl2.specification import specified_numbers
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
-from tcsmt.outside.exports.acl2.specification import specified_numbers
 from tcsmt.prove.certificates.files import record_of
 from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.support.errors import TcsmtError

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from ties_away import Chain, NotProved, ThreeTerms
 
+from tcsmt.interop.implementations import rtl
 from tcsmt.language.run import jit
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.outside.implementations import rtl
 from tcsmt.prove.engine.enumerating import Enumeration
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

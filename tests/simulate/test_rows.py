@@ -18,9 +18,9 @@ from tcsmt.simulate import rows as simulator_rows
 from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.simulate.rows import Batch, joined_words, run_together, run_words, simulate
-from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.study.survey.vectors import edges, random_rows
 from tcsmt.support.errors import TcsmtError
+from tcsmt.surveys.units.neighbours import neighbours
+from tcsmt.surveys.units.vectors import edges, random_rows
 from tests.oracles import integers as exact_integers
 from tests.support.graphs import by_graph
 from tests.support.integer_units import INTEGER_UNITS, VNNI

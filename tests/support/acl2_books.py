@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.analysis.certified import THEOREMS
-from tcsmt.outside.exports.acl2.errors import error_book
-from tcsmt.outside.exports.acl2.statements import StatementBook, statement_book
+from tcsmt.interop.exports.acl2.errors import error_book
+from tcsmt.interop.exports.acl2.statements import StatementBook, statement_book
 from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.parts import statement_files
 from tcsmt.prove.certificates.theorems import TheoremStatement, theorem_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue.row import Row
-from tcsmt.study.survey.audit import Audit, Vectors, audit_of
 from tcsmt.support.progress import ProgressCallback, no_progress
+from tcsmt.surveys.units.audit import Audit, Vectors, audit_of
 
 _MADE: dict[tuple[Row, bytes], Audit] = {}
 

@@ -185,7 +185,7 @@ def run_in_firefox(url: str, script: str) -> object:
 
 def take_pictures(folder: Path) -> list[Path]:
     """The documentation's pictures, in a folder."""
-    from tcsmt.face.api.page import page
+    from tcsmt.interface.api.page import page
 
     units = [value.partition("=")[2] for value in _EXAMPLE.split("&") if value[:2] in ("a=", "b=")]
     paths = []

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcsmt.interop.implementations.designs import DesignFiles, read_design
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.simulate.rows import run_words
 
 __all__ = ["HELPERS", "WORDS", "compiled", "read", "same_as_compiled"]

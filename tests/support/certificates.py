@@ -23,7 +23,7 @@ from tcsmt.prove.engine.engine import Decision, decide
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
-from tcsmt.study.properties.investigation import all_terms_zero
+from tcsmt.surveys.properties.investigation import all_terms_zero
 from tests.support.questions import unit
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tests.support.paths import ROOT
 
 

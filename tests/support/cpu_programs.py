@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.outside.hardware.vectors import Vector
+from tcsmt.interop.hardware.vectors import Vector
 
 UNIT = "x86/vdpbf16ps"
 VECTORS = [

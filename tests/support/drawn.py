@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tcsmt.face.pictures.build import draw
-from tcsmt.face.pictures.drawing import BitGrid, BitRow, Listing, Picture
+from tcsmt.interface.pictures.build import draw
+from tcsmt.interface.pictures.drawing import BitGrid, BitRow, Listing, Picture
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.models import Model
 

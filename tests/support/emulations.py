@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
-from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IntegerDotAdd
+from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
+from tcsmt.programs.recipes.emulation.slicing import Slicing
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import tiny
 

@@ -11,14 +11,14 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
+from tcsmt.interop.exports.languages import exported
 from tcsmt.language.run import cc
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.files.word_files import as_readmemh
-from tcsmt.outside.exports.languages import exported
 from tcsmt.simulate.kernel_source import operands
 from tcsmt.simulate.rows import Words, run_words, words_of_row
-from tcsmt.study.survey.vectors import edges
+from tcsmt.surveys.units.vectors import edges
 from tests.support import simulators
 
 __all__ = ["OWN", "c_header", "decided", "one_of_each_kind", "own_formats", "systemverilog"]

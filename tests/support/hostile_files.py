@@ -403,7 +403,7 @@ def main() -> None:
     """Run the commands and print, for each, its name, how it ends and what it says, as lines of JSON."""
     from click.testing import CliRunner
 
-    from tcsmt.face.cli import main as command_line
+    from tcsmt.interface.cli import main as command_line
 
     folder = Path(sys.argv[1])
     for number, name in enumerate(sys.argv[2:]):

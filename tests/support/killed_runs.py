@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import tcsmt
-from tcsmt.face.api.stored_products import stored_product
+from tcsmt.interface.api.stored_products import stored_product
 
 #: What a process that was killed ends with.
 _KILLED = 77
@@ -154,19 +154,19 @@ def _atlas(folder: Path, other: bool) -> Any:
 
 
 JOBS: Mapping[str, ResumableJob] = {
-    "gemm, other inputs": ResumableJob("face/api/stored_products", _product),
-    "gemm, other epilogue": ResumableJob("face/api/stored_products", _same_product_other_epilogue),
-    "check": ResumableJob("face/api/check", _check),
-    "identify": ResumableJob("face/api/identify", _identification, solves=True, long=True),
-    "compare": ResumableJob("face/api/compare", _enumeration),
-    "accuracy reduced": ResumableJob("face/api/reduced", _reduced, solves=True, long=True),
-    "accuracy split": ResumableJob("face/api/splits", _split, long=True),
-    "accuracy slices": ResumableJob("face/api/exact", _slices, solves=True, long=True),
-    "accuracy variants": ResumableJob("face/api/reproduce", _variants, long=True),
-    "accuracy sweep": ResumableJob("face/api/sweep", _sweep),
+    "gemm, other inputs": ResumableJob("interface/api/stored_products", _product),
+    "gemm, other epilogue": ResumableJob("interface/api/stored_products", _same_product_other_epilogue),
+    "check": ResumableJob("interface/api/check", _check),
+    "identify": ResumableJob("interface/api/identify", _identification, solves=True, long=True),
+    "compare": ResumableJob("interface/api/compare", _enumeration),
+    "accuracy reduced": ResumableJob("interface/api/reduced", _reduced, solves=True, long=True),
+    "accuracy split": ResumableJob("interface/api/splits", _split, long=True),
+    "accuracy slices": ResumableJob("interface/api/exact", _slices, solves=True, long=True),
+    "accuracy variants": ResumableJob("interface/api/reproduce", _variants, long=True),
+    "accuracy sweep": ResumableJob("interface/api/sweep", _sweep),
     "accuracy findings": ResumableJob("analysis/sweeps/findings", _findings, solves=True, long=True),
-    "reproduce": ResumableJob("face/api/reproduce", _reproduction),
-    "atlas": ResumableJob("study/survey/model_pairs", _atlas, solves=True),
+    "reproduce": ResumableJob("interface/api/reproduce", _reproduction),
+    "atlas": ResumableJob("surveys/units/model_pairs", _atlas, solves=True),
 }
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tcsmt.interop.hardware.vectors import Vector
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, row_named, rows
-from tcsmt.outside.hardware.vectors import Vector
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -10,7 +10,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished
-from tcsmt.study.properties.investigation import one_block
+from tcsmt.surveys.properties.investigation import one_block
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

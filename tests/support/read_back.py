@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tcsmt.interop.implementations.designs import DesignFiles, read_design
 from tcsmt.language.terms import Term, expand, operands_first, rebuild, total, umax
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving

@@ -1,8 +1,8 @@
 """Algorithms and domains on reduced formats."""
 
 from tcsmt.analysis.sweeps.reduced import image, narrow_format, wide_format
-from tcsmt.compose.recipes import Algorithm, algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes import Algorithm, algorithm_named
 from tcsmt.prove.statements.domain import Domain
 
 

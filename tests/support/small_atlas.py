@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.study.survey.atlas import Group, groups
+from tcsmt.surveys.units.atlas import Group, groups
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]

@@ -6,8 +6,8 @@ from functools import cache
 
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
-from tcsmt.study.survey.model_pairs import verdicts_in
+from tcsmt.surveys.units.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
+from tcsmt.surveys.units.model_pairs import verdicts_in
 
 TYPES = "f32.f16.f16.f32"
 NAMES = (

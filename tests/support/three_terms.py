@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tcsmt.interop.implementations.designs import DesignFiles, read_design
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands
 from tcsmt.matrix_units.models.circuit import Circuit
-from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.simulate.rows import run_words
 from tests.oracles import exact
 from tests.support.paths import ROOT

@@ -43,14 +43,14 @@ from tcsmt.analysis.bounds.steps import (
     require_same,
     steps_of,
 )
-from tcsmt.compose.programs.running_sum import COMPENSATIONS, PLAIN
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.algorithm import Step as Instruction
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.recipes.algorithm import Step as Instruction
+from tcsmt.programs.steps.running_sum import COMPENSATIONS, PLAIN
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.compose.programs.running_sum import COMPENSATIONS
+from tcsmt.programs.steps.running_sum import COMPENSATIONS
 
 __all__ = ["KNUTH", "CompensatedSum", "SumLimits"]
 

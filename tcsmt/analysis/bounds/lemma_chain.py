@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.compose.recipes.files import is_recipe_file
 from tcsmt.language.terms import Term
+from tcsmt.programs.recipes.files import is_recipe_file
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import Missing
 from tcsmt.prove.engine.refutations import NotRefuted

@@ -35,11 +35,11 @@ from tcsmt.analysis.bounds.monotone_moves import Moves
 from tcsmt.analysis.bounds.monotone_two_sums import TwoSums, sum_of_products
 from tcsmt.analysis.bounds.proof import StepwiseProof, word_exponents
 from tcsmt.analysis.bounds.steps import IeeeStep, Step, steps_of
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import Term, any_of, const, var
 from tcsmt.matrix_units.arithmetic.datapath import decode, ordered
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Kind
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["keeps_sign", "never_falls", "successor"]

@@ -13,11 +13,11 @@ from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof, free_products
 from tcsmt.analysis.bounds.steps import FusedStep, Step, StepResult
 from tcsmt.analysis.error import magnitude
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import FALSE, TRUE, Term, all_of, any_of, const, substitute, total, var, variables
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, decode, ordered
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["Moves", "require_sum"]

@@ -24,13 +24,13 @@ from functools import cached_property
 from itertools import product as pairs
 
 from tcsmt.analysis.error import ErrorGrid, magnitude, nearer
-from tcsmt.compose.programs.running_sum import PLAIN
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode, multiply
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import InstructionPlace
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.running_sum import PLAIN
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain, lies
 from tcsmt.prove.statements.verdict import Equivalent, Unknown, joined

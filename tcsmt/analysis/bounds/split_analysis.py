@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
-from tcsmt.compose.programs.split import F32, Split
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator
@@ -28,6 +27,7 @@ from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.programs.steps.split import F32, Split
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, answer_json
 from tcsmt.simulate.compiled import in_threads

@@ -14,13 +14,13 @@ import numpy as np
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import word_exponents, word_grid
 from tcsmt.analysis.error import magnitude
-from tcsmt.compose.programs.on_arrays import split_words
-from tcsmt.compose.programs.split import Split
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, any_of, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.steps.on_arrays import split_words
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain, lies
 
 __all__ = ["SplitConstants", "guessed", "kept", "kept_goal"]

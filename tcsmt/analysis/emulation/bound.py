@@ -10,7 +10,7 @@ from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.emulation.search import largest
 from tcsmt.analysis.error import require_normal
 from tcsmt.analysis.search.bound import Bound
-from tcsmt.compose.recipes.emulation.schemes import Emulation
+from tcsmt.programs.recipes.emulation.schemes import Emulation
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction

@@ -27,7 +27,7 @@ from tcsmt.analysis.emulation.cut_lemmas import CutKept, kept, prove
 from tcsmt.analysis.exactness.largest import largest_proved
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
+from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast, not_none

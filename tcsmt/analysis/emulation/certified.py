@@ -14,11 +14,11 @@ from tcsmt.analysis.bounds.lemma_chain import LemmaChain, require_no_file
 from tcsmt.analysis.emulation.budget import budget
 from tcsmt.analysis.error import require_normal
 from tcsmt.analysis.search.bound import LONGEST, Bound, unit
-from tcsmt.compose.recipes.emulation.named import emulation_named
-from tcsmt.compose.recipes.emulation.schemes import Emulation
-from tcsmt.compose.recipes.named import without_file
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
+from tcsmt.programs.recipes.emulation.named import emulation_named
+from tcsmt.programs.recipes.emulation.schemes import Emulation
+from tcsmt.programs.recipes.named import without_file
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.domain import Domain

@@ -29,9 +29,9 @@ from functools import cached_property
 from tcsmt.analysis.bounds.fused_loss import need
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.error import magnitude
-from tcsmt.compose.recipes.emulation.slicing import Slicing
 from tcsmt.language.terms import Term, any_of, const, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode
+from tcsmt.programs.recipes.emulation.slicing import Slicing
 
 __all__ = ["CutKept", "goals", "kept", "prove"]
 

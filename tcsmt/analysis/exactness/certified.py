@@ -12,10 +12,10 @@ from tcsmt.analysis.exactness.largest import LARGEST_INTEGER
 from tcsmt.analysis.exactness.lattice import missing_integer
 from tcsmt.analysis.exactness.search import LONGEST
 from tcsmt.analysis.exactness.sums import exact_below
-from tcsmt.compose.kernels.reduction import Reduction, reduction_named
-from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.reduction import Reduction, reduction_named
+from tcsmt.programs.kernels.schedule import Schedule
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.verdict import Certified

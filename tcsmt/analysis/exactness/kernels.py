@@ -23,13 +23,13 @@ from tcsmt.analysis.exactness.lattice import (
 )
 from tcsmt.analysis.exactness.on_lattices import LatticeRules
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.schedule import Schedule
-from tcsmt.compose.programs.steps import read
 from tcsmt.language.terms import substitute, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.ieee import Operation, RoundedSum, Zeros
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.reduction import Reduction
+from tcsmt.programs.kernels.schedule import Schedule
+from tcsmt.programs.steps.program import read
 from tcsmt.prove.statements.verdict import Equivalent
 
 __all__ = ["ExactKernel", "exact_kernel", "not_exact"]

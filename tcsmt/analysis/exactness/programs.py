@@ -19,13 +19,6 @@ from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice, integers_up
 from tcsmt.analysis.exactness.on_lattices import LatticeRules, Words
 from tcsmt.analysis.exactness.search import Subject, chained, in_instructions
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.programs import outside
-from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.programs.on_arrays import ArrayRules, of_matrices, split_words
-from tcsmt.compose.programs.on_terms import TermRules
-from tcsmt.compose.programs.split import F32, Split
-from tcsmt.compose.programs.steps import NoRule, ProductRun, UnitProgram, read
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -35,6 +28,13 @@ from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps import outside
+from tcsmt.programs.steps.model import ProgramModel
+from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices, split_words
+from tcsmt.programs.steps.on_terms import TermRules
+from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, read
+from tcsmt.programs.steps.split import F32, Split
 
 __all__ = ["ProgramSubject", "word_lattices"]
 

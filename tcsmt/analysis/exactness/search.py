@@ -18,12 +18,12 @@ import numpy as np
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.exactness.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.programs.kernels.gemm import gemm
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
 

@@ -28,9 +28,9 @@ from tcsmt.analysis.bounds.proof import StepwiseProof, Words, free_products, spl
 from tcsmt.analysis.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors
 from tcsmt.analysis.tolerance.relative import algorithm_bound
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent

@@ -17,11 +17,11 @@ import numpy as np
 from tcsmt.analysis.bounds.proof import StepwiseProof, prove_not_less_accurate
 from tcsmt.analysis.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched, short_witness
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.error import ErrorGrid, exact_dot, value
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import FALSE, Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 

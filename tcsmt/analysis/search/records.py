@@ -10,8 +10,8 @@ from tcsmt.analysis.search.bound import Bound, Extreme
 from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
 from tcsmt.analysis.search.result_flaws import Case, FlawFinding
 from tcsmt.analysis.search.walk import first_divergence, walk
-from tcsmt.compose.programs.split import F32
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.verdict import Distinguished, answer_json

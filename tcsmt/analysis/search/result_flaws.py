@@ -25,12 +25,12 @@ from tcsmt.analysis.bounds.monotone import keeps_sign, never_falls, successor
 from tcsmt.analysis.bounds.proof import StepwiseProof, Words, free_products, split_steps, words_needed
 from tcsmt.analysis.error import ErrorGrid, exact_dot, require_normal, ulp, value
 from tcsmt.analysis.search.search import Array, Rows, climb, errors, random_rows, searched, short_witness
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, const, substitute, var
 from tcsmt.matrix_units.arithmetic.datapath import ordered
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

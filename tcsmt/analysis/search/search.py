@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.search.climb import climbed
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.arrays import simulate
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import to_words
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.recipes.arrays import simulate
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.witnesses import shorten_where
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Unknown, Verdict

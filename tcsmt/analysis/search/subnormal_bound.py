@@ -18,8 +18,8 @@ from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.search.bound import Bound, check_consistent, extreme, relative_score, unit
 from tcsmt.analysis.search.search import Array, Rows, climb
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent

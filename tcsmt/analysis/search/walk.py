@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.analysis.error import value
-from tcsmt.compose.programs.running_sum import PLAIN
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.algorithm import Algorithm, Step
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace, Place
+from tcsmt.programs.recipes.algorithm import Algorithm, Step
+from tcsmt.programs.steps.running_sum import PLAIN
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.support.invariants import not_none
 

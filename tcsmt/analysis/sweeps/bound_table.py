@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tcsmt.analysis.sweeps.findings import About, Effort, bounded, bounded_with_subnormals
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.named import recipe_named, units_for, without_file
 from tcsmt.language.graphs.digest import digest_of_texts
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.programs.recipes.named import recipe_named, units_for, without_file
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.processes import Task

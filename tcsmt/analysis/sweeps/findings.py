@@ -24,9 +24,6 @@ from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.search.search import Rows, climb, errors
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals
 from tcsmt.analysis.search.walk import first_divergence, walk
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue.surveyed import (
@@ -40,6 +37,9 @@ from tcsmt.matrix_units.catalogue.surveyed import (
     TF32_UNITS,
 )
 from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.recipes.named import algorithm_named, recipe_named, units_for
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
@@ -123,7 +123,7 @@ def _solving(effort: Effort) -> Solving:
 
 
 def _code() -> str:
-    return engine_digest("analysis", "compose/recipes", "simulate")
+    return engine_digest("analysis", "programs/recipes", "simulate")
 
 
 @cache

@@ -31,13 +31,13 @@ from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.analysis.search.exhaustive import LARGEST, InputSpace, middles
 from tcsmt.analysis.search.records import case_json, inputs_json, judged_json
 from tcsmt.analysis.search.result_flaws import FLAWS, ResultFlaw
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.algorithm import Algorithm
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.language.terms import any_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
@@ -332,7 +332,7 @@ def survey(
 
 def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
     narrow, arguments = narrow_format(width), (fact, unit, width, limits, ask)
-    code = engine_digest("analysis", "compose/recipes", "simulate")
+    code = engine_digest("analysis", "programs/recipes", "simulate")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
     return Task(key_of(fact, unit, width), asked, _examined, arguments, code, models)
 

@@ -16,13 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.programs.on_arrays import split_words
-from tcsmt.compose.recipes.arrays import multiply
-from tcsmt.compose.recipes.emulation import arrays as of_integers
-from tcsmt.compose.recipes.emulation import named as emulations
-from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
-from tcsmt.compose.recipes.files import is_recipe_file
-from tcsmt.compose.recipes.named import Recipe, recipe_named, units_for
 from tcsmt.language.graphs.digest import digest_of_texts
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
@@ -30,6 +23,13 @@ from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import ARCHITECTURES, Row, row_named
 from tcsmt.matrix_units.catalogue.row import is_preferred
 from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.programs.recipes.arrays import multiply
+from tcsmt.programs.recipes.emulation import arrays as of_integers
+from tcsmt.programs.recipes.emulation import named as emulations
+from tcsmt.programs.recipes.emulation.recipe import EmulationRecipe
+from tcsmt.programs.recipes.files import is_recipe_file
+from tcsmt.programs.recipes.named import Recipe, recipe_named, units_for
+from tcsmt.programs.steps.on_arrays import split_words
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.jobs.processes import Task
@@ -95,7 +95,7 @@ def powers(axis: int) -> Entries:
     """Numbers whose logarithms are all as likely, within ±[1e-10, 1e10].
 
     Along ``axis`` scaled by a power of two to at most FP16's largest number, as the experiment's
-    code does with the rows of A and the columns of B (:mod:`tcsmt.study.papers.multiword`).
+    code does with the rows of A and the columns of B (:mod:`tcsmt.surveys.papers.multiword`).
     """
 
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
@@ -344,7 +344,7 @@ def task_for(recipe: str, distribution: str, k: int, drawn: Matrices) -> Task:
     models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
-    code = digest_of_sources("compose/recipes", "analysis/sweeps/sweep")
+    code = digest_of_sources("programs/recipes", "analysis/sweeps/sweep")
     parts = [recipe, distribution, str(k), str(drawn.size), str(drawn.seeds), *units, code]
     if is_recipe_file(recipe.partition(",")[0]):
         parts.append(repr(named(recipe)))

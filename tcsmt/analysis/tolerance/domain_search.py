@@ -13,14 +13,14 @@ import numpy as np
 from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.kernels import MatrixWords
 from tcsmt.analysis.tolerance.search import results_of
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.programs.on_arrays import ArrayRules, of_rows
-from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.steps.model import ProgramModel
+from tcsmt.programs.steps.on_arrays import ArrayRules, of_rows
+from tcsmt.programs.steps.program import read
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none

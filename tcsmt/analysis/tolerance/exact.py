@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tcsmt.analysis.tolerance.kernels import ElementBounds, MatrixWords
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.schedule import Schedule
 
 __all__ = ["exact_element", "outside"]
 

@@ -18,13 +18,13 @@ from tcsmt.analysis.tolerance.instruction import (
     instruction_loss,
     least_exponent,
 )
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import Reduction
+from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import InternalError, TcsmtError
 
 __all__ = [

@@ -26,14 +26,14 @@ from tcsmt.analysis.tolerance.exact import in_kernel
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, instruction_loss
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
 from tcsmt.analysis.tolerance.upward import number_above
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.programs.steps import NoRule, ProductRun, UnitProgram, read
-from tcsmt.compose.recipes.algorithm import Algorithm
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.model import ProgramModel
+from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, read
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["algorithm_bound", "program_bound", "relative_bound"]

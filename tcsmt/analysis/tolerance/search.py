@@ -10,13 +10,13 @@ import numpy as np
 
 from tcsmt.analysis.tolerance.instruction import InstructionLoss
 from tcsmt.analysis.tolerance.kernels import MatrixWords, bounds_of_elements
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import Reduction
-from tcsmt.compose.kernels.sampled import sums
-from tcsmt.compose.programs.on_arrays import ArrayRules, no_chain
-from tcsmt.compose.programs.steps import read
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import Reduction
+from tcsmt.programs.kernels.sampled import sums
+from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
+from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import Contradiction
 
 __all__ = ["LargestError", "elements_at", "largest_errors", "results_of"]

@@ -17,13 +17,13 @@ import numpy as np
 from tcsmt.analysis.bounds.compensated import KNUTH
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.upward import added, number_above, scaled
-from tcsmt.compose.programs.running_sum import COMPENSATIONS
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.programs.steps import ProductRun
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
+from tcsmt.programs.steps.program import ProductRun
+from tcsmt.programs.steps.running_sum import COMPENSATIONS
+from tcsmt.programs.steps.split import Split
 
 __all__ = ["ChainShares", "Pieces", "Share", "ShareRules"]
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.identification.diagnosis.recorded import (
     Change,
     RecordedResult,
@@ -34,6 +33,7 @@ from tcsmt.identification.diagnosis.roundings import (
 from tcsmt.identification.diagnosis.sample import MARGIN, ResultSample, wrong_elements
 from tcsmt.identification.diagnosis.terms import changed_terms
 from tcsmt.identification.diagnosis.whole import changed_result
+from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.support.text import counted
 
 __all__ = ["Cause", "Diagnosis", "diagnose"]

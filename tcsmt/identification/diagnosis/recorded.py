@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements, on_elements
-from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.programs.kernels.elements import SampledElements, on_elements
+from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 

@@ -10,11 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.epilogue import Epilogue
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import CHAINED, Level, Reduction
-from tcsmt.compose.kernels.units import units_for
 from tcsmt.identification.diagnosis.recorded import Change, RecordedResult, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.identification.kernels.hypotheses import hypotheses, reductions
@@ -22,6 +17,11 @@ from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.epilogue import Epilogue
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import CHAINED, Level, Reduction
+from tcsmt.programs.kernels.units import units_for
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.identification.diagnosis.recorded import RecordedResult, kernel_values
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.kernel import Kernel
 
 __all__ = ["MARGIN", "ResultSample", "factor_of", "wrong_elements"]
 

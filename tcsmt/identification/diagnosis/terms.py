@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import Level, Reduction
 from tcsmt.identification.diagnosis.recorded import Change, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import Level, Reduction
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 

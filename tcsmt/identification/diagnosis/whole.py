@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.epilogue import Epilogue
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.programs.outside import add
 from tcsmt.identification.diagnosis.recorded import Change, RecordedResult, Way
 from tcsmt.identification.diagnosis.sample import ResultSample
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.epilogue import Epilogue
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.steps.outside import add
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["changed_result"]

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
-from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
-from tcsmt.compose.kernels.expression import expression
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import CHAINED, Level, Reduction
-from tcsmt.compose.kernels.units import ARCHITECTURE
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.programs.kernels.expression import expression
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import CHAINED, Level, Reduction
+from tcsmt.programs.kernels.units import ARCHITECTURE
 
 __all__ = ["hypotheses", "reductions", "same_function", "varying", "varying_hypotheses"]
 

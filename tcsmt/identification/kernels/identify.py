@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import Product, SampledElements, on_elements, places_that_tell
-from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.units import of_one_function, units_for
 from tcsmt.identification.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.identification.kernels.regions import Region, regions
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.programs.kernels.elements import Product, SampledElements, on_elements, places_that_tell
+from tcsmt.programs.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.units import of_one_function, units_for
 from tcsmt.support.elimination import cover
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements, on_elements
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.model import KernelModel
-from tcsmt.compose.programs import outside
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.programs.kernels.elements import SampledElements, on_elements
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.model import KernelModel
+from tcsmt.programs.steps import outside
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Solving

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import Product
-from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.programs.kernels.elements import Product
+from tcsmt.programs.kernels.kernel import Kernel
 
 __all__ = ["MatrixBlock", "Region", "blocks_of", "regions"]
 

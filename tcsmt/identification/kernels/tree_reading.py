@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.units import units_for
 from tcsmt.identification.kernels.regions import MatrixBlock, blocks_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_arithmetic import larger_sums, read_arithmetic, with_unit
@@ -28,6 +27,7 @@ from tcsmt.identification.kernels.tree_order import AskedElement, MatrixProduct,
 from tcsmt.identification.kernels.tree_results import random_words
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.catalogue import Row
+from tcsmt.programs.kernels.units import units_for
 from tcsmt.simulate.rows import prepare
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.programs.outside import add, converted, multiplied_and_added
 from tcsmt.identification.kernels.tree import Arithmetic, SumTree
 from tcsmt.identification.kernels.tree_order import levels
 from tcsmt.matrix_units.arithmetic.boundary_words import from_fields
@@ -19,6 +18,7 @@ from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.programs.steps.outside import add, converted, multiplied_and_added
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
 from tcsmt.support.invariants import not_none

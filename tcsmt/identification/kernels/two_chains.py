@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.compose.kernels.chain_steps import Elements, Link, Walk, common_links, walk
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import Reduction
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.programs.kernels.chain_steps import Elements, Link, Walk, common_links, walk
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.support.results import columns
 from tcsmt.support.text import ranges
 

@@ -201,7 +201,7 @@ class Family:
     def one_column_apart(self, row: Table) -> Table:
         """Return the rows of the table that differ from a row in one column.
 
-        These are hypotheses of the search, not what :func:`tcsmt.study.survey.neighbours.neighbours` gives:
+        These are hypotheses of the search, not what :func:`tcsmt.surveys.units.neighbours.neighbours` gives:
         every value that the family has for a column, however far away, and no graph is built, so that two
         rows may be the same unit (:func:`.canonical` finds those). A column may hold two parameters of the
         model: the structure holds blocks, products and the order of sums, of which one changes; alignment

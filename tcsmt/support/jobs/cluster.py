@@ -63,7 +63,7 @@ def version_of_worker() -> tuple[str, str]:
 
 #: Wings with all that a worker's tasks rest on.
 _SOURCES = (
-    "language", "matrix_units", "simulate", "prove", "compose", "identification", "analysis", "study",
+    "language", "matrix_units", "simulate", "prove", "programs", "identification", "analysis", "surveys",
 )  # fmt: skip
 
 

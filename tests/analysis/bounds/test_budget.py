@@ -20,16 +20,16 @@ from tcsmt.analysis.search.bound import unit as unit_of
 from tcsmt.analysis.search.compare import AlgorithmPair, judge, settle
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.sweeps.findings import bounded, table
-from tcsmt.compose.programs.split import F32, Split
-from tcsmt.compose.recipes import algorithm_named
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
-from tcsmt.compose.recipes.named import RECIPES
 from tcsmt.language.terms import const, var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
+from tcsmt.programs.recipes import algorithm_named
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.recipes.named import RECIPES
+from tcsmt.programs.steps.split import F32, Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

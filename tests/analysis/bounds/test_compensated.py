@@ -12,12 +12,12 @@ import pytest
 
 from tcsmt.analysis.bounds.compensated import CompensatedSum
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.compose.programs import running_sum
-from tcsmt.compose.programs.running_sum import COMPENSATIONS, RunningSum
-from tcsmt.compose.programs.steps import Builder, UnitProgram, read
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.programs.steps import running_sum
+from tcsmt.programs.steps.program import Builder, UnitProgram, read
+from tcsmt.programs.steps.running_sum import COMPENSATIONS, RunningSum
 from tests.oracles.rationals import rounded
 
 F32 = FORMATS["f32"]

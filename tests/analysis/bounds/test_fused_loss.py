@@ -17,13 +17,13 @@ from tcsmt.analysis.bounds.budget import budget
 from tcsmt.analysis.bounds.fused_loss import C, ErrorTerms, FusedSum, Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind, Model
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

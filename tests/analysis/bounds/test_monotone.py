@@ -12,11 +12,11 @@ import pytest
 from tcsmt.analysis.bounds.monotone import keeps_sign, never_falls
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes import algorithm_named
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.recipes import algorithm_named
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -11,9 +11,9 @@ from tcsmt.analysis.bounds.monotone_moves import Moves, require_sum
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.bounds.steps import FusedStep, steps_of
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, accumulate
+from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.engine.solving import Solving
 
 TOP = Exponent(var("top", 5), 0, 20)

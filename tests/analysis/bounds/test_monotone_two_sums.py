@@ -16,11 +16,11 @@ from tcsmt.analysis.bounds.monotone import never_falls
 from tcsmt.analysis.bounds.monotone_two_sums import sum_of_products
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes import algorithm_named
-from tcsmt.compose.recipes.algorithm import Algorithm, Sum
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, Kind
+from tcsmt.programs.recipes import algorithm_named
+from tcsmt.programs.recipes.algorithm import Algorithm, Sum
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -22,11 +22,11 @@ from tcsmt.analysis.bounds.proof import (
     split_goal,
     words_needed,
 )
-from tcsmt.compose.programs.split import Split
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

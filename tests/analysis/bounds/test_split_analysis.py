@@ -25,12 +25,12 @@ from tcsmt.analysis.bounds.split_analysis import (
     statement,
     traced,
 )
-from tcsmt.compose.programs.split import F32, Split
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.programs.steps.split import F32, Split
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, digest
 from tcsmt.prove.engine.solving import Solving

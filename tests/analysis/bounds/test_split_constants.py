@@ -10,8 +10,8 @@ import pytest
 
 from tcsmt.analysis.bounds import split_constants
 from tcsmt.analysis.bounds.fused_loss import Unbounded
-from tcsmt.compose.programs.split import Split
 from tcsmt.matrix_units.arithmetic.formats import Specials
+from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes, tiny
 from tests.oracles.numbers import exponent, lies

@@ -9,7 +9,7 @@ import pytest
 from tcsmt.analysis.emulation import bound as module
 from tcsmt.analysis.emulation.bound import bound
 from tcsmt.analysis.emulation.budget import budget
-from tcsmt.compose.recipes.emulation.named import emulation_named
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction

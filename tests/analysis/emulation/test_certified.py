@@ -16,9 +16,9 @@ from tcsmt import accuracy
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.analysis.emulation import certified as module
 from tcsmt.analysis.emulation.budget import budget
-from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.language.graphs.digest import digest_of_graph
 from tcsmt.language.terms import Term
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.prove.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.lemma_files import LemmaFiles

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tcsmt.analysis.emulation.replay import replayed
-from tcsmt.compose.recipes.emulation.arrays import simulate
-from tcsmt.compose.recipes.emulation.named import emulation_named
+from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tests.oracles import emulations as oracle
 
 

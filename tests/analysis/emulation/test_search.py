@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from tcsmt.analysis.emulation.search import extreme_of, largest, random_rows
-from tcsmt.compose.recipes.emulation.named import emulation_named
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.prove.statements.domain import Domain
 
 

@@ -10,8 +10,8 @@ import pytest
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.emulation.subject import EmulationSubject
 from tcsmt.analysis.exactness.largest import exact
-from tcsmt.compose.recipes.emulation.arrays import simulate
-from tcsmt.compose.recipes.emulation.named import emulation_named
+from tcsmt.programs.recipes.emulation.arrays import simulate
+from tcsmt.programs.recipes.emulation.named import emulation_named
 from tcsmt.prove.engine.solving import Solving
 from tests.support.emulations import TINY, some_emulation
 

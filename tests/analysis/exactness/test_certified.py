@@ -13,12 +13,12 @@ import pytest
 import tcsmt
 from tcsmt.analysis.certified import THEOREMS
 from tcsmt.analysis.exactness.certified import certify_kernel, certify_sums
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.kernels.reduction import reduction_named
 from tcsmt.prove.certificates.checker import check_statement
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.lemma_files import LemmaFiles

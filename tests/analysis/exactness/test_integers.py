@@ -19,7 +19,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.study.survey.model_pairs import verdicts_in
+from tcsmt.surveys.units.model_pairs import verdicts_in
 
 #: (unit, size of the smallest sum that is not exact): 2^(F + 1) + 1 on Hopper's FP8 unit, whose F is 13.
 SIZES = [

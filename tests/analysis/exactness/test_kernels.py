@@ -16,11 +16,11 @@ import tcsmt
 from tcsmt.analysis.bounds.fused_loss import Unbounded, need
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.kernels import exact_kernel
-from tcsmt.compose.kernels.reduction import Reduction, fold, reduction_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import TRUE, Term, const
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Kind, Model
+from tcsmt.programs.kernels.reduction import Reduction, fold, reduction_named
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact as oracle

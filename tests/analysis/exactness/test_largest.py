@@ -10,9 +10,9 @@ import pytest
 from tcsmt.analysis.exactness.largest import exact, largest_proved
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.kernels.gemm import gemm
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.kernels.gemm import gemm
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tests.support.sampling import one_in
 from tests.support.sums_of_integers import NARROW, RESULTS, asked, chain, some_unit, wrong

@@ -12,10 +12,10 @@ from tcsmt.analysis.exactness.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.analysis.exactness.on_lattices import LatticeRules
 from tcsmt.analysis.exactness.programs import ProgramSubject
 from tcsmt.analysis.exactness.units import ExactUnit
-from tcsmt.compose.programs.steps import Builder, Indices, NoRule, ProductRun, Value, read
-from tcsmt.compose.written.grammar import program_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.programs.steps.program import Builder, Indices, NoRule, ProductRun, Value, read
+from tcsmt.programs.written.grammar import program_of
 from tcsmt.prove.engine.solving import Solving
 
 F16, BF16, F32 = (FORMATS[name] for name in ("f16", "bf16", "f32"))

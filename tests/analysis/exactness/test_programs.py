@@ -15,11 +15,11 @@ from tcsmt.analysis.exactness.largest import exact
 from tcsmt.analysis.exactness.lattice import Inexact
 from tcsmt.analysis.exactness.programs import ProgramSubject, word_lattices
 from tcsmt.analysis.exactness.search import Subject, counterexample
-from tcsmt.compose.programs.model import ProgramModel
-from tcsmt.compose.programs.running_sum import COMPENSATIONS
-from tcsmt.compose.recipes.arrays import multiply
-from tcsmt.compose.recipes.named import algorithm_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
+from tcsmt.programs.recipes.arrays import multiply
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.model import ProgramModel
+from tcsmt.programs.steps.running_sum import COMPENSATIONS
 from tests.support.sums_of_integers import chain
 
 

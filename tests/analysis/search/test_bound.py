@@ -14,9 +14,9 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.error import ErrorGrid, exact_dot
 from tcsmt.analysis.search import bound as bounds
 from tcsmt.analysis.search.bound import Bound, Extreme, bound, error_goal, prove, unit
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.prove.engine import solving as asking
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, digest

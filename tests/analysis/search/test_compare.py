@@ -10,8 +10,8 @@ from tcsmt.analysis.error import exact_dot
 from tcsmt.analysis.search.compare import AlgorithmPair, compare, judge
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent

@@ -9,9 +9,9 @@ from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.analysis.search.exhaustive import InputSpace, middles
 from tcsmt.analysis.search.result_flaws import FLAWS
 from tcsmt.analysis.sweeps.reduced import FACTS, narrow_format
-from tcsmt.compose.recipes.arrays import simulate
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import any_of
+from tcsmt.programs.recipes.arrays import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.oracles.reduced import EXTRA, Reference, inputs, numbers
 from tests.support.reduced_formats import domain_of, on, wide_of

@@ -12,8 +12,8 @@ from tcsmt.analysis.search.records import bound_json, comparison_json, flaw_json
 from tcsmt.analysis.search.result_flaws import Monotone
 from tcsmt.analysis.search.result_flaws import shown as flaw_shown
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.statements.verdict import Equivalent
 

@@ -9,10 +9,10 @@ import pytest
 from tcsmt.analysis.bounds.monotone import successor
 from tcsmt.analysis.search.result_flaws import FLAWS, find
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -6,8 +6,8 @@ import pytest
 from tcsmt.analysis.search.bound import extreme
 from tcsmt.analysis.search.search import errors, random_rows
 from tcsmt.analysis.sweeps.findings import TYPE1
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import algorithm_named
 
 F32 = FORMATS["f32"]
 

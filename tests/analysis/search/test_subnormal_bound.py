@@ -12,10 +12,10 @@ import tcsmt
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.search.subnormal_bound import bound_with_subnormals, numbers_of
 from tcsmt.analysis.sweeps.bound_table import BoundSubject
-from tcsmt.compose.programs.split import F32
-from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
+from tcsmt.programs.recipes.named import algorithm_named
+from tcsmt.programs.steps.split import F32
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 

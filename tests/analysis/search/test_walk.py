@@ -10,8 +10,8 @@ import pytest
 from tcsmt.analysis.error import exact_dot
 from tcsmt.analysis.search.search import random_rows
 from tcsmt.analysis.search.walk import walk
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.statements.domain import Domain
 
 F32 = FORMATS["f32"]

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from tcsmt.analysis.sweeps.reduced import FACTS, WIDTHS, Limits, examine, image, narrow_format, wide_format
-from tcsmt.compose.recipes import algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd
+from tcsmt.programs.recipes import algorithm_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.errors import TcsmtError

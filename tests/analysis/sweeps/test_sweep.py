@@ -23,9 +23,9 @@ from tcsmt.analysis.sweeps.sweep import (
     rows_for,
     to_nearest,
 )
-from tcsmt.compose.recipes import arrays, recipe_named
 from tcsmt.matrix_units.catalogue.surveyed import SWEPT
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.recipes import arrays, recipe_named
 
 
 def value(x: float) -> Fraction:

@@ -8,10 +8,10 @@ import pytest
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.tolerance.enclosures import Enclosure, EnclosureRules, of_matrices, of_rows
 from tcsmt.analysis.tolerance.instruction import InstructionLoss, Linear
-from tcsmt.compose.programs.operations import multiply_add
-from tcsmt.compose.programs.steps import ProductRun
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.programs.steps.operations import multiply_add
+from tcsmt.programs.steps.program import ProductRun
 
 F = Fraction
 F32, F16 = FORMATS["f32"], FORMATS["f16"]

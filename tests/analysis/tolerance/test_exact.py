@@ -6,9 +6,9 @@ import numpy as np
 
 from tcsmt.analysis.tolerance.exact import exact_element, outside
 from tcsmt.analysis.tolerance.kernels import ElementBounds, MatrixWords
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
 
 A = np.array([[1.0, 2.0**60], [3.0, 0.5]])
 B = np.array([[1.0, -1.0], [1.0, 2.0]])

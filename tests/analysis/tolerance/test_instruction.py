@@ -7,7 +7,7 @@ import pytest
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.instruction import Linear, instruction_loss, least_exponent
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.prove.engine.solving import Solving
 
 F = Fraction

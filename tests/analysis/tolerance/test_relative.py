@@ -17,13 +17,13 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.search.bound import bound as largest_and_least
 from tcsmt.analysis.tolerance.relative import relative_bound
 from tcsmt.analysis.tolerance.remembered import RememberedProof
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.compose.recipes.named import recipe_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
+from tcsmt.programs.recipes.named import recipe_named
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain

@@ -10,10 +10,10 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.instruction import Linear
 from tcsmt.analysis.tolerance.kernels import MatrixWords, bounds_of_product, least_operand, loss_on
 from tcsmt.analysis.tolerance.search import elements_at, largest_errors, results_of
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
+from tcsmt.interface.api.units import side_of
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import Contradiction
 

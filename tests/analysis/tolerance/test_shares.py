@@ -12,15 +12,15 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.tolerance.domain_search import ErrorSubject, largest_found
 from tcsmt.analysis.tolerance.relative import program_bound
 from tcsmt.analysis.tolerance.shares import ChainShares, Pieces, Share, ShareRules
-from tcsmt.compose.programs.digest import digest
-from tcsmt.compose.programs.steps import ProductRun
-from tcsmt.compose.written.grammar import program_of
-from tcsmt.compose.written.programs import WrittenProgram
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
 from tcsmt.matrix_units.arithmetic.nan_words import QUIET
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import IeeeDotAdd, Model
+from tcsmt.programs.steps.digest import digest
+from tcsmt.programs.steps.program import ProductRun
+from tcsmt.programs.written.grammar import program_of
+from tcsmt.programs.written.programs import WrittenProgram
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 

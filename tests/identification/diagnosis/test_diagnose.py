@@ -8,14 +8,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
 from tcsmt.identification.diagnosis.recorded import RecordedResult
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import format_of
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import (
     Change,
     RecordedResult,
@@ -17,7 +12,12 @@ from tcsmt.identification.diagnosis.recorded import (
     same_values,
     unchanged,
 )
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
 
 UNIT = side_of("ieee/fma.f32.f16").row
 RNG = np.random.default_rng(2)

@@ -5,10 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.diagnosis.roundings import (
     other_reductions,
@@ -17,7 +13,11 @@ from tcsmt.identification.diagnosis.roundings import (
     rounded_operands,
 )
 from tcsmt.identification.diagnosis.sample import ResultSample
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, format_named
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
 
 RNG = np.random.default_rng(4)
 A, B = (RNG.standard_normal(shape).astype(np.float32) for shape in ((6, 30), (30, 5)))

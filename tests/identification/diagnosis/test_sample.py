@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.diagnosis.sample import ResultSample, factor_of, wrong_elements
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
 
 KERNEL = Kernel(side_of("ieee/fma.f32").row)
 RNG = np.random.default_rng(3)

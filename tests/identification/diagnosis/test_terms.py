@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.elements import SampledElements
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import reduction_named
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.identification.diagnosis.terms import changed_terms
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.kernels.elements import SampledElements
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import reduction_named
 
 RNG = np.random.default_rng(5)
 A, B = (RNG.standard_normal(shape).astype(np.float32) for shape in ((8, 100), (100, 6)))

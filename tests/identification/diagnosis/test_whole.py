@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import epilogue_named
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.diagnosis.recorded import RecordedResult
 from tcsmt.identification.diagnosis.sample import ResultSample
 from tcsmt.identification.diagnosis.whole import changed_result
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.programs.kernels.epilogue import epilogue_named
+from tcsmt.programs.kernels.kernel import Kernel
 
 RNG = np.random.default_rng(7)
 A, B, C = (RNG.standard_normal((9, 9)).astype(np.float32) for _ in range(3))

@@ -8,11 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import PLAIN, epilogue_named
-from tcsmt.compose.kernels.expression import expression
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import CHAINED, reduction_named
-from tcsmt.compose.kernels.units import ieee_unit
 from tcsmt.identification.kernels.hypotheses import (
     hypotheses,
     reductions,
@@ -22,6 +17,11 @@ from tcsmt.identification.kernels.hypotheses import (
 )
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.programs.kernels.epilogue import PLAIN, epilogue_named
+from tcsmt.programs.kernels.expression import expression
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import CHAINED, reduction_named
+from tcsmt.programs.kernels.units import ieee_unit
 
 VOLTA, HALF = row_named("volta/mma.m8n8k4.f32.f16.f16.f32"), row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
 F16, F32 = FORMATS["f16"], FORMATS["f32"]

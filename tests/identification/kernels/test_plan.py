@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.compose.kernels.epilogue import PLAIN, epilogue_named
-from tcsmt.compose.kernels.expression import expression
-from tcsmt.compose.kernels.gemm import gemm
-from tcsmt.compose.kernels.kernel import Kernel
-from tcsmt.compose.kernels.reduction import CHAINED, reduction_named
-from tcsmt.compose.kernels.units import ieee_unit
 from tcsmt.identification.kernels import plan as module
 from tcsmt.identification.kernels.plan import Plan, planned
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.programs.kernels.epilogue import PLAIN, epilogue_named
+from tcsmt.programs.kernels.expression import expression
+from tcsmt.programs.kernels.gemm import gemm
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.programs.kernels.reduction import CHAINED, reduction_named
+from tcsmt.programs.kernels.units import ieee_unit
 from tcsmt.prove.engine.solving import Solving
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels.elements import Product
-from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.identification.kernels.regions import MatrixBlock, blocks_of, regions
+from tcsmt.programs.kernels.elements import Product
+from tcsmt.programs.kernels.kernel import Kernel
 
 
 @pytest.mark.parametrize("seed", range(20))

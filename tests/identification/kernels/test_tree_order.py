@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels.reduction import Reduction, fold, reduction_named
 from tcsmt.identification.kernels.tree import SumTree, sizes_of
 from tcsmt.identification.kernels.tree_order import AskedElement, MatrixProduct, levels, read_order
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.programs.kernels.reduction import Reduction, fold, reduction_named
 from tcsmt.support.errors import TcsmtError
 from tests.support.libraries import Multiply, largest_first
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.face.api.units import side_of
 from tcsmt.identification.kernels.tree_reading import TreeReading, read
+from tcsmt.interface.api.units import side_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.simulate.rows import prepare
 from tcsmt.support.errors import TcsmtError

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.compose.kernels.chain_steps import Elements
-from tcsmt.compose.kernels.kernel import kernel_named
 from tcsmt.identification.kernels.two_chains import two_chains
 from tcsmt.matrix_units.resolve import resolve
+from tcsmt.programs.kernels.chain_steps import Elements
+from tcsmt.programs.kernels.kernel import kernel_named
 
 HOPPER = "hopper/mma.m16n8k16.f32.f16.f16.f32"
 

@@ -7,8 +7,8 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd
-from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.support.invariants import not_none
+from tcsmt.surveys.units.neighbours import neighbours
 from tests.support.families import family_like, random_row
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model

@@ -34,10 +34,10 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.study.survey.audit import audit_of, closing, gaps, listed
-from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.processes import Task
+from tcsmt.surveys.units.audit import audit_of, closing, gaps, listed
+from tcsmt.surveys.units.model_pairs import verdicts_in
 from tests.oracles import exact, tiny
 
 pytestmark = pytest.mark.usefixtures("no_luck")

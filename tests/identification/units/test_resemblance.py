@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.face.api.implementations import given_asked
 from tcsmt.identification.units.resemblance import resemblance
+from tcsmt.interface.api.implementations import given_asked
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.simulate.rows import Words, run_words
-from tcsmt.study.survey.vectors import edges
+from tcsmt.surveys.units.vectors import edges
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 EDGES = edges(VOLTA, 1, 1000).inputs

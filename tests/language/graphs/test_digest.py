@@ -42,11 +42,11 @@ from tcsmt.analysis.sweeps import findings, reduced, sweep
 from tcsmt.matrix_units.catalogue import rows
 import identify_sweep
 from tcsmt.matrix_units.models import IntegerDotAdd
-from tcsmt.study.papers import variants
+from tcsmt.surveys.papers import variants
 from tcsmt.prove.engine.options import SolvingOptions
 import unit_theorems
 from tcsmt.prove.statements.question import Domain
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair
 
 floating = [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]  # others do not use it
 units = list({row.model: DistinctUnit(row.model, (row,)) for row in floating}.values())

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.bounds.split_analysis import SPLITS, statement
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tcsmt.language.run import cc, exhaust, jit
 from tcsmt.language.run.exhaust import ExhaustiveEvaluator
 from tcsmt.language.terms import Term, const, operands_first, umax, var

@@ -14,8 +14,8 @@ from tcsmt.matrix_units.arithmetic.ieee import widen
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solvers.run import solve
-from tcsmt.study.properties.scripts import OPERATIONS, _small, ieee_script
 from tcsmt.support.errors import TcsmtError
+from tcsmt.surveys.properties.scripts import OPERATIONS, _small, ieee_script
 from tests.oracles import tiny
 from tests.support import solving_here
 from tests.support.sampling import mostly_long, one_in

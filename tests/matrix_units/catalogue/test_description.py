@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.simulate.forms.proved_forms import simulation

@@ -1,8 +1,8 @@
 """The lists of surveyed units: every name is a row's, and what a list says of its units is so."""
 
-from tcsmt.compose.recipes.named import recipe_named, units_for
 from tcsmt.matrix_units.catalogue import row_named, surveyed
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.programs.recipes.named import recipe_named, units_for
 
 
 def test_every_name_is_a_row() -> None:

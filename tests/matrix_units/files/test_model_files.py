@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.face.cli import main
+from tcsmt.interface.cli import main
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat

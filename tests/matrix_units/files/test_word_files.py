@@ -24,8 +24,8 @@ from tcsmt.matrix_units.files.word_files import (
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.simulate.measured.row_files import model_named_in, read_results, read_rows, write_rows
 from tcsmt.simulate.rows import run_words, words_of_row
-from tcsmt.study.survey.vectors import random_rows
 from tcsmt.support.errors import TcsmtError
+from tcsmt.surveys.units.vectors import random_rows
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 SCALED = row_named("rtx-blackwell/mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0").model

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.compose.recipes import Algorithm, algorithm_named
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.formats import Format
@@ -19,6 +18,7 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Stage
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
+from tcsmt.programs.recipes import Algorithm, algorithm_named
 from tcsmt.prove.statements.explain import number_value
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import rationals

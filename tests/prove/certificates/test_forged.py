@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.face.api.certificates import check_certificate
-from tcsmt.face.cli import main
+from tcsmt.interface.api.certificates import check_certificate
+from tcsmt.interface.cli import main
 from tcsmt.language.terms import all_of, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.face.api.certificate_export import FORMATS
+from tcsmt.interface.api.certificate_export import FORMATS
 from tcsmt.prove.certificates.parts import require_shape, statement_files
 from tcsmt.support.errors import Malformed
 from tests.support.certificates import only

@@ -15,7 +15,7 @@ from tcsmt.matrix_units.models import FusedDotAdd
 from tcsmt.prove.engine.boundary_inputs import cancelling, near_ties, search, ties
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
-from tcsmt.study.properties.investigation import one_block
+from tcsmt.surveys.properties.investigation import one_block
 
 
 @pytest.mark.parametrize(

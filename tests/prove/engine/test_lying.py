@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
-from tcsmt.face.api import atlas as api_atlas
-from tcsmt.face.api import bound_table as api_findings
-from tcsmt.face.cli import main
 from tcsmt.identification.units import search
 from tcsmt.identification.units.hypotheses import Hypotheses, HypothesisSet
 from tcsmt.identification.units.kinds import FusedHypotheses
+from tcsmt.interface.api import atlas as api_atlas
+from tcsmt.interface.api import bound_table as api_findings
+from tcsmt.interface.cli import main
 from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
@@ -33,11 +33,11 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Equivalent, Unknown
-from tcsmt.study.survey import audit
-from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, settle, verdicts_in, without_verdict
-from tcsmt.study.survey.neighbours import neighbours
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.processes import Task
+from tcsmt.surveys.units import audit
+from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle, verdicts_in, without_verdict
+from tcsmt.surveys.units.neighbours import neighbours
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
 from tests.support.sampling import mostly_long, one_in
 

@@ -23,9 +23,9 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Side
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
-from tcsmt.study.properties.discovery import LoadedProperty, load, properties
-from tcsmt.study.properties.investigation import Investigation
 from tcsmt.support.errors import TcsmtError
+from tcsmt.surveys.properties.discovery import LoadedProperty, load, properties
+from tcsmt.surveys.properties.investigation import Investigation
 from tests.oracles import exact, terms, tiny
 from tests.support.sampling import one_in
 

@@ -10,7 +10,7 @@ from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.prove.statements.finding import Finding, cause_text
 from tcsmt.prove.statements.question import Side, difference
 from tcsmt.prove.statements.verdict import Distinguished
-from tcsmt.study.properties.investigation import one_block
+from tcsmt.surveys.properties.investigation import one_block
 
 NAME = "volta/mma.m8n8k4.f32.f16.f16.f32"
 VOLTA = row_named(NAME).model

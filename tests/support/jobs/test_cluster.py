@@ -16,11 +16,11 @@ import pytest
 
 from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.statements.domain import Domain
-from tcsmt.study.survey.atlas import run
-from tcsmt.study.survey.model_pairs import verdicts_in
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs import cluster
+from tcsmt.surveys.units.atlas import run
+from tcsmt.surveys.units.model_pairs import verdicts_in
 from tests.support.command_line import refused
 from tests.support.processes import until
 from tests.support.small_atlas import ASKING, CHOSEN, small

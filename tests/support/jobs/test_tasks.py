@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.analysis.sweeps import findings
-from tcsmt.face.api import bound_table as api_findings
-from tcsmt.face.cli import main
+from tcsmt.interface.api import bound_table as api_findings
+from tcsmt.interface.cli import main
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.support.jobs import processes
@@ -80,14 +80,14 @@ def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
     """Every process imports the script, which starts processes again: Python refuses, and it ends."""
     call = "sweep('markidis', 'volta', distributions='positive', k=16, seeds=1, jobs=1).failed"
     script = tmp_path / "mine.py"
-    script.write_text(f"from tcsmt.face.api.sweep import sweep\nprint({call})\n")
+    script.write_text(f"from tcsmt.interface.api.sweep import sweep\nprint({call})\n")
     ended = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert "mine.py may lack `if __name__ ==" in ended.stdout
     script.write_text(
-        f"from tcsmt.face.api.sweep import sweep\nif __name__ == '__main__':\n    print({call})\n"
+        f"from tcsmt.interface.api.sweep import sweep\nif __name__ == '__main__':\n    print({call})\n"
     )
     ended = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=True, cwd=ROOT,

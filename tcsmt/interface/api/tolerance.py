@@ -1,0 +1,579 @@
+"""Tolerances for a kernel's product of given matrices: ``tcsmt.tolerance``."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.tolerance.exact import exact_element, outside
+from tcsmt.analysis.tolerance.instruction import InstructionLoss, greatest_exponent
+from tcsmt.analysis.tolerance.kernels import (
+    ElementBounds,
+    MatrixWords,
+    bounds_of_product,
+    greatest_operand,
+    least_operand,
+    loss_on,
+)
+from tcsmt.analysis.tolerance.remembered import RememberedProof
+from tcsmt.analysis.tolerance.search import LargestError, largest_errors
+from tcsmt.identification.diagnosis.diagnose import Diagnosis, diagnose
+from tcsmt.identification.diagnosis.recorded import RecordedResult
+from tcsmt.interface.api.arrays import as_numpy
+from tcsmt.interface.api.taking import formats_of, kernel_for_operands
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import converted, floats
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
+from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.batched import stack_of
+from tcsmt.programs.kernels.kernel import Kernel
+from tcsmt.prove.engine.options import SolvingOptions
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.simulate.matmul import check_shapes
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.floats import ieee_floats
+from tcsmt.support.results import Result
+from tcsmt.support.text import counted
+
+__all__ = ["Closeness", "Tolerance", "VacuousTolerance", "assert_close", "tolerance"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Products of a stack in which errors are looked for.
+_SEARCHED = 8
+#: What is said of a tolerance that checks next to nothing.
+_VACUOUS = "VACUOUS: the tolerance exceeds the signal: a result of zeros would pass where most elements are"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A kernel, the operands of each product of a stack as words, and what is proved of it on them.
+
+    stack: the dimensions before those of the matrices; () of one product. operands, bounds: of each product.
+    """
+
+    kernel: Kernel
+    stack: tuple[int, ...]
+    operands: tuple[MatrixWords, ...]
+    loss: InstructionLoss
+    bounds: tuple[ElementBounds, ...]
+    proof: Equivalent
+
+    def every(self, name: str) -> Array:
+        """One of the arrays of all bounds: (..., M, N)."""
+        arrays = [getattr(bounds, name) for bounds in self.bounds]
+        return np.stack(arrays).reshape(*self.stack, *arrays[0].shape) if self.stack else arrays[0]
+
+    def number(self, place: tuple[int, ...]) -> int:
+        """Of the product that an element is of."""
+        return int(np.ravel_multi_index(place[:-2], self.stack)) if self.stack else 0
+
+
+@dataclass(frozen=True, repr=False)
+class Tolerance(Result):
+    """How far each element of a kernel's result can be from the exact one: ``atol``; print it.
+
+    kernel: its name. against: that of the second kernel, whose bounds are added; "" where there is none.
+    largest: the largest error that a search found beside the bounds, in parts of them; None where nothing was
+    searched. largest_place: of a stack of products, in which one. proof: the lemmas.
+    """
+
+    sides: tuple[_Side, ...] = field(compare=False)
+    largest: LargestError | None
+    largest_place: tuple[int, ...] = ()
+
+    @property
+    def kernel(self) -> str:
+        """Return the kernel's name, which reads back."""
+        return self.sides[0].kernel.name
+
+    @property
+    def against(self) -> str:
+        """Return the second kernel's name; "" where there is none."""
+        return self.sides[1].kernel.name if len(self.sides) > 1 else ""
+
+    @property
+    def atol(self) -> Array:
+        """float64, (..., M, N): the proved bound of each element; infinity where a step may overflow.
+
+        Of two kernels, how far their results can be from each other: the sum of both bounds.
+        """
+        total = self.sides[0].every("atol")
+        for side in self.sides[1:]:
+            total = np.nextafter(total + side.every("atol"), np.inf)
+        return total
+
+    @property
+    def exact(self) -> Array:
+        """float64, (..., M, N): alpha·A·B + beta·C + bias, the exact result to within ``exact_error``.
+
+        alpha, beta and the bias are the numbers that the kernel has: of binary32, or of binary64.
+        """
+        return self.sides[0].every("exact")
+
+    @property
+    def exact_error(self) -> Array:
+        """float64, (..., M, N): how far ``exact`` can be from the exact result, proved as well."""
+        return self.sides[0].every("error")
+
+    @property
+    def _k(self) -> int:
+        return int(self.sides[0].operands[0].a.shape[1])
+
+    @property
+    def signal(self) -> float:
+        """Return the root mean square of the exact results that are numbers."""
+        return float(np.sqrt(np.mean(self.exact[~np.isnan(self.exact)] ** 2)))
+
+    @property
+    def _of_numbers(self) -> Array:
+        """``atol`` of the elements that are made of finite numbers."""
+        return self.atol[~np.isnan(self.exact)]
+
+    @property
+    def above_signal(self) -> int:
+        """Elements whose bound is not 0, and no less than their exact result: it says next to nothing."""
+        atol = self.atol
+        return int(((atol >= np.abs(self.exact)) & (atol > 0)).sum())
+
+    @property
+    def vacuous(self) -> bool:
+        """Return whether the tolerance says next to nothing: the median bound is no less than the signal."""
+        atol = float(np.median(self._of_numbers))
+        return atol > 0 and not atol < self.signal
+
+    @property
+    def unbounded(self) -> int:
+        """Elements without a bound: a step may overflow there, or an operand is not finite."""
+        return int(np.isinf(self.atol).sum())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``atol`` (.npy, float64). Raises :class:`tcsmt.TcsmtError` for another suffix."""
+        if Path(path).suffix.lower() != ".npy":
+            raise TcsmtError(f"{path}: allowed suffix: .npy")
+        content = io.BytesIO()
+        np.save(content, self.atol, allow_pickle=False)
+        replace_bytes(Path(path), content.getvalue())
+
+    def check(self, d: Any) -> Closeness:
+        """Return whether each element of a result, of shape (..., M, N), lies within its bound of the exact
+        one.
+
+        d: an array of any floating-point dtype, or words of the kernel's format. A value that this format
+        does not have is wrong, however near. Of two kernels' tolerance, d is the first one's result. Raises
+        :class:`tcsmt.TcsmtError` for another shape.
+        """
+        side = self.sides[0]
+        values, fmt = _values(side.kernel, d)
+        shape = side.every("exact").shape
+        if values.shape != shape:
+            raise TcsmtError(f"D has shape {values.shape}: must be {shape}, the shape of A·B")
+        each = values.reshape(-1, *shape[-2:])
+        products = zip(side.operands, side.bounds, each, strict=True)
+        wrong = [outside(side.kernel, operands, bounds, d) for operands, bounds, d in products]
+        foreign = _foreign(float_format(side.kernel.schedule.d_format), values)
+        return Closeness(self, values, np.stack(wrong).reshape(shape) | foreign, foreign, fmt)
+
+    def _facts(self) -> dict[str, Any]:
+        largest = self.largest
+        return {
+            "kernel": self.kernel,
+            "against": self.against or None,
+            "shape": list(self.exact.shape),
+            "k": self._k,
+            "atol": _quantiles(self._of_numbers),
+            "signal": self.signal,
+            "above_signal": self.above_signal,
+            "vacuous": self.vacuous,
+            "unbounded": self.unbounded,
+            "searched": None
+            if largest is None
+            else {
+                "element": [*self.largest_place, largest.row, largest.column],
+                "error": largest.error,
+                "atol": largest.atol,
+                "share": largest.share,
+                "elements": largest.elements,
+                "varied_share": largest.varied,
+                "variants": largest.variants,
+            },
+            "lemmas": [side.proof.stage.split("; ") for side in self.sides],
+        }
+
+    def _lines(self) -> Iterator[str]:
+        size = " x ".join(map(str, self.exact.shape))
+        names = f"{self.kernel} and {self.against}" if self.against else self.kernel
+        yield f"{names}, D = {size}, K = {self._k}"
+        atol, apart = _quantiles(self._of_numbers), "|D1 - D2|" if self.against else "|D - exact|"
+        least, median, most = (atol[name] for name in ("least", "median", "largest"))
+        yield f"{apart} <= atol for each element, proved for these matrices"
+        yield f"atol is from {least:.4g} to {most:.4g}, and {median:.4g} in the median"
+        yield f"one number for all elements: atol={most:.17g}, rtol=0"
+        special = int(np.isnan(self.exact).sum())
+        if special:
+            yield f"no bound for {counted(special, 'element')}: a number that they are made of is not finite"
+        if self.unbounded > special:
+            yield f"no bound for {counted(self.unbounded - special, 'element')}: a step may overflow there"
+        yield f"the signal: exact results of {self.signal:.4g} (root mean square)"
+        if self.vacuous:
+            yield _VACUOUS
+        else:
+            share = f"{median / self.signal:.2g}" if self.signal else "0"
+            within = f"{self.above_signal} of {self.exact.size} exact results lie within their own atol"
+            yield f"the median is {share} of it; {within}"
+        yield from self._search_lines()
+        lemmas = {what: None for side in self.sides for what in side.proof.stage.split("; ")}
+        yield f"proved by {counted(len(lemmas), 'lemma')} about the unit's graph, and by IEEE 754"
+
+    def _search_lines(self) -> Iterator[str]:
+        found = self.largest
+        if found is None:
+            return
+        place = ", ".join(map(str, (*self.largest_place, found.row, found.column)))
+        where = f"[{place}] ({counted(found.elements, 'element')} simulated)"
+        sizes = f"{found.error:.4g} of {found.atol:.4g}"
+        yield f"the largest error found is {found.share:.1%} of its bound: {sizes} at {where}"
+        if found.variants:
+            yield (
+                f"  with its products in other orders and other signs: {found.varied:.1%} "
+                f"({counted(found.variants, 'variant')})"
+            )
+
+    @property
+    def _title(self) -> str:
+        return f"of {self.kernel}: atol up to {float(self._of_numbers.max(initial=0.0)):.4g}"
+
+
+@dataclass(frozen=True, repr=False)
+class Closeness(Result):
+    """Whether a result lies within a kernel's proved tolerance, and what it looks like where it does not.
+
+    values: D in float64, (..., M, N). wrong: booleans (..., M, N): the elements that are off by more than
+    their bound, and those that are ``foreign``: not values of the kernel's format. format: D's own.
+    """
+
+    tolerance: Tolerance
+    values: Array
+    wrong: Array
+    foreign: Array
+    format: AnyFormat
+
+    @property
+    def close(self) -> bool:
+        """Return whether every element is within its bound."""
+        return not self.wrong.any()
+
+    @property
+    def exit_code(self) -> Exit:
+        """0: every element is within its bound; 1: some are not."""
+        return Exit.of(self.close)
+
+    @property
+    def worst(self) -> tuple[int, ...]:
+        """Where the element is that is off by the largest part of its bound: row and column come last."""
+        error, atol = self._errors(), self.tolerance.sides[0].every("atol")
+        with np.errstate(all="ignore"):
+            share = np.where(np.isnan(error), np.inf, error / np.maximum(atol, 5e-324))
+        share = np.where(np.isinf(atol), 0.0, share)
+        if not self.close:
+            share = np.where(self.wrong, share, -1.0)
+        return tuple(int(at) for at in np.unravel_index(int(np.argmax(share)), share.shape))
+
+    @property
+    def looks_like(self) -> list[str]:
+        """Kinds of bugs that give such a result, the best explanation first; empty where none is known."""
+        found = self.diagnosis
+        return [] if found is None else [one.text for one in found.explanations]
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Return what explains the result; None where every element is within its bound.
+
+        Of a stack, of the product that has the worst element.
+        """
+        side = self.tolerance.sides[0]
+        if self.close:
+            return None
+        place = self.worst
+        operands = side.operands[side.number(place)]
+        words = {name: getattr(operands, name) for name in ("a", "b", "c", "bias")}
+        recorded = RecordedResult.of(side.kernel, words, self.values[place[:-2]], self.format)
+        return None if recorded is None else diagnose(recorded, [side.kernel])
+
+    def _errors(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            errors: Array = np.abs(self.values - self.tolerance.exact)
+        return errors
+
+    def _facts(self) -> dict[str, Any]:
+        error, atol, exact = self._of(self.worst)
+        return {
+            "close": self.close,
+            "outside": int(self.wrong.sum()),
+            "worst": {"element": list(self.worst), "error": error, "atol": atol, "exact": exact},
+            "foreign": int(self.foreign.sum()),
+            "looks_like": self.looks_like,
+            "diagnosis": [] if self.diagnosis is None else self.diagnosis.as_json(),
+            "tolerance": self.tolerance.as_json(),
+        }
+
+    def _of(self, place: tuple[int, ...]) -> tuple[float, float, float]:
+        side, (row, column) = self.tolerance.sides[0], place[-2:]
+        number = side.number(place)
+        exact = float(exact_element(side.kernel, side.operands[number], row, column))
+        atol = float(side.bounds[number].atol[row, column])
+        return abs(float(self.values[place]) - exact), atol, exact
+
+    def _lines(self) -> Iterator[str]:
+        name, count = self.tolerance.kernel, int(self.wrong.sum())
+        worst = self.worst
+        error, atol, exact = self._of(worst)
+        place = ", ".join(map(str, worst))
+        if self.close:
+            yield f"D is within the proved tolerance of {name}"
+            yield f"worst: D[{place}] is off by {error:.4g}, at most {atol:.4g}"
+        else:
+            yield (
+                f"D is not what {name} can give: {count} of {counted(self.wrong.size, 'element')} "
+                f"{'is' if count == 1 else 'are'} off by more than the proved tolerance"
+            )
+            times = f", {error / atol:.3g} times as much" if atol and np.isfinite(error) else ""
+            yield (
+                f"worst: D[{place}] = {self.values[worst]:.9g}, exact {exact:.9g}: "
+                f"off by {error:.4g}, at most {atol:.4g}{times}"
+            )
+            if self.foreign.any():
+                given, fmt = self.format.name, self.tolerance.sides[0].kernel.schedule.d_format.name
+                many = counted(int(self.foreign.sum()), "element")
+                yield f"D has values in {given}; {name} gives {fmt}, which does not have those of {many}"
+            if self.diagnosis is not None:
+                yield from self.diagnosis.lines()
+        if self.tolerance.vacuous:
+            yield _VACUOUS
+
+    @property
+    def _title(self) -> str:
+        return "close" if self.close else f"{int(self.wrong.sum())} of {self.wrong.size} elements outside"
+
+
+class VacuousTolerance(UserWarning):
+    """A tolerance exceeds the signal: what is asserted says next to nothing."""
+
+
+@ieee_floats
+def assert_close(
+    actual: Any,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    kernel: str,
+    bias: Any = None,
+    operands: str | None = None,
+    options: SolvingOptions = SolvingOptions(),
+) -> None:
+    """Raise AssertionError where a result is not within a kernel's proved tolerance of the exact one.
+
+    actual: D, (..., M, N), of any floating-point dtype and library, or words of the kernel's format. The
+    other arguments as for :func:`tcsmt.tolerance`. The message names the worst element, its bound, its error,
+    and what explains the result, bit for bit if something does: operands rounded to TF32, partial sums in
+    BF16, a term left out. A tolerance that exceeds the signal is warned of (:class:`VacuousTolerance`): the
+    assertion then says next to nothing. Raises :class:`tcsmt.TcsmtError` as :func:`tcsmt.tolerance` does.
+
+    >>> import numpy as np
+    >>> from tcsmt.testing import assert_close
+    >>> a = np.arange(64, dtype=np.float16).reshape(2, 32)
+    >>> assert_close(a.astype("f4") @ a.T.astype("f4"), a, a.T, kernel="ieee/fma.f32.f16")
+    """
+    __tracebackhide__ = True  # pytest shows the test's own line, and the message
+    try:
+        bounds = tolerance(a, b, c, kernel=kernel, bias=bias, operands=operands, search=0, options=options)
+        closeness = bounds.check(actual)
+        failure = "" if closeness.close else str(closeness)
+    except TcsmtError as error:
+        raise error.with_traceback(None) from None
+    if failure:
+        raise AssertionError(failure)
+    if bounds.vacuous:
+        warnings.warn(f"{bounds.kernel}: {_VACUOUS}", VacuousTolerance, stacklevel=3)
+
+
+@ieee_floats
+def tolerance(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    kernel: str,
+    against: str | None = None,
+    bias: Any = None,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    operands: str | None = None,
+    search: float = 1.0,
+    options: SolvingOptions = SolvingOptions(),
+) -> Tolerance:
+    """An array ``atol`` of D's shape with ``|D - exact| <= atol`` proved for a kernel on these matrices.
+
+    Stacks of products, dtypes and ``operands`` as for :func:`tcsmt.gemm`; what is exact is about the operands
+    as the unit reads them, after ``operands`` has rounded them. A kernel is ``UNIT[+REDUCTION[+EPILOGUE]]``
+    (``"h100+split-k:6,parts=bf16+out=bf16"``); a unit without an instruction is the most used one that takes
+    A and B, in the formats of their dtypes or in a_format and b_format. With another kernel, ``atol`` is the
+    sum of both bounds, within which the results of both lie from each other. Lemmas about the unit are kept
+    for the next call.
+
+    Args:
+        a: A, (..., M, K).
+        b: B, (..., K, N).
+        c: C, (..., M, N).
+        kernel: The kernel.
+        bias: The bias of the epilogue, (..., N).
+        against: How far the results of both can be apart.
+        a_format: Format of A's words. [default: by the dtype]
+        b_format: Format of B's words. [default: by the dtype]
+        operands: As for :class:`tcsmt.Unit`.
+        search: Look for the largest error beside the bounds for so long (0: not at all).
+        options: Of solvers, which prove the lemmas about the unit.
+
+    A bound follows the kernel's own steps: what alignment and rounding lose in each instruction, at most,
+    for sums of the size that they have on these matrices, and half of the last bit for each addition and
+    conversion outside.
+
+    Elements that are made of a NaN or an infinity have no bound: ``atol`` is infinite there, and ``exact`` is
+    NaN.
+
+    Raises :class:`tcsmt.TcsmtError` for shapes and values that do not fit, where no element is made of finite
+    numbers alone, and, with the reason, where no lemma covers a step: block scales, integers, more than five
+    parts that are added in any order (of fewer, the bounds are the largest of all orders).
+
+    >>> import numpy as np, tcsmt
+    >>> a = np.ones((2, 64), np.float16)
+    >>> bound = tcsmt.tolerance(a, a.T, kernel="ieee/fma.f32.f16+split-k:2+out=f16", search=0)
+    >>> bound.atol.shape, bool(bound.atol.max() < 0.04), bound.vacuous
+    ((2, 2), True, False)
+    """
+    arrays = {
+        name: as_numpy(values, name, pairs=-2 if name == "b" else -1)
+        for name, values in {"a": a, "b": b, "c": c, "bias": bias}.items()
+    }
+    if search < 0:
+        raise TcsmtError(f"search = {search}: must be 0 or more seconds")
+    formats = {"a": a_format, "b": b_format}
+    names = [kernel] if against is None else [kernel, against]
+    sides = tuple(_side(options, name, arrays, formats, operands) for name in names)
+    return Tolerance(sides, *_searched(sides[0], search))
+
+
+def _searched(side: _Side, seconds: float) -> tuple[LargestError | None, tuple[int, ...]]:
+    """Return the largest error found beside the bounds, in some products of a stack, and in which one."""
+    if not seconds:
+        return None, ()
+    numbers = np.unique(np.linspace(0, len(side.operands) - 1, _SEARCHED).astype(int)).tolist()
+    found = {
+        number: largest_errors(side.kernel, side.operands[number], side.loss, seconds / len(numbers))
+        for number in numbers
+    }
+    errors = {number: error for number, error in found.items() if error is not None}
+    if not errors:
+        return None, ()
+    number = max(errors, key=lambda number: errors[number].share)
+    return errors[number], tuple(int(at) for at in np.unravel_index(number, side.stack)) if side.stack else ()
+
+
+def _side(
+    options: SolvingOptions,
+    name: str,
+    arrays: Mapping[str, Any],
+    named: Mapping[str, str | None],
+    rule: str | None,
+) -> _Side:
+    chosen = kernel_for_operands(name, formats_of(arrays, named, rounded=rule is not None), operands=rule)
+    unit, schedule = chosen.unit.model, chosen.schedule
+    refusal = f"no bound of {chosen.name} is proved"
+    if not isinstance(schedule.sum_format, Format):
+        raise TcsmtError(
+            f"{refusal}: {unit.d_format.name} sums are exact or wrap; `tcsmt accuracy exact` says which"
+        )
+    words = {
+        name: operand_words(fmt, arrays[name], name if name == "bias" else name.upper(), rule)
+        for name, fmt in (
+            ("a", unit.a_format),
+            ("b", unit.b_format),
+            ("c", unit.c_format),
+            ("bias", schedule.working_format),
+        )
+        if arrays[name] is not None
+    }
+    schedule.check_numbers(bias="bias" in words)
+    stack = stack_of(**words)
+    products = tuple(_product(words, stack, place) for place in np.ndindex(*stack))
+    try:
+        low = min(least_operand(unit, product) for product in products)
+        high = max(greatest_operand(unit, product) for product in products)
+        loss, proof = _proved_loss(unit, low, greatest_exponent(unit, high), options)
+        bounds = tuple(bounds_of_product(chosen, product, loss) for product in products)
+    except Unbounded as why:
+        raise TcsmtError(f"{refusal}: {why}") from None
+    return _Side(chosen, stack, products, loss, bounds, proof)
+
+
+def _product(words: Mapping[str, Array], stack: tuple[int, ...], place: tuple[int, ...]) -> MatrixWords:
+    """One product of a stack. Raises :class:`tcsmt.TcsmtError` for shapes that do not fit."""
+    own = {
+        name: np.broadcast_to(array, (*stack, *array.shape[-(1 if name == "bias" else 2) :]))[place]
+        if stack
+        else array
+        for name, array in words.items()
+    }
+    a, b, c, bias = (own.get(name) for name in ("a", "b", "c", "bias"))
+    assert a is not None
+    assert b is not None
+    check_shapes(a, b)
+    shape = len(a), b.shape[1]
+    if c is not None and c.shape != shape:
+        raise TcsmtError(f"C has shape {c.shape}: must be {shape}, the shape of A·B")
+    if bias is not None and bias.shape != shape[1:]:
+        raise TcsmtError(f"bias has shape {bias.shape}: must be {shape[1:]}, one for each column")
+    return MatrixWords(a, b, c, bias)
+
+
+@lru_cache(maxsize=64)
+def _proved_loss(
+    unit: Model, low: int, high: int, options: SolvingOptions
+) -> tuple[InstructionLoss, Equivalent]:
+    """Return what an instruction loses, and the proof; a test suite asks about the same one again and
+    again.
+    """
+    start, chain = time.monotonic(), RememberedProof(options)
+    return loss_on(chain, unit, low, high), chain.verdict(time.monotonic() - start)
+
+
+def _values(kernel: Kernel, d: Any) -> tuple[Array, AnyFormat]:
+    """A result in binary64: of a floating-point dtype as it is, else words of the kernel's format."""
+    array, fmt = np.asarray(as_numpy(d, "D")), float_format(kernel.schedule.d_format)
+    if array.dtype.kind in "fV":
+        return array.astype(np.float64), format_of(array.dtype) or fmt
+    return floats(fmt, to_words(fmt, array, "D")), fmt
+
+
+def _foreign(fmt: Format, values: Array) -> Array:
+    """Return which numbers a format does not have."""
+    numbers = np.where(np.isfinite(values), values, 0.0)
+    return converted(numbers.view(np.uint64), FORMATS["f64"], fmt, ROUNDINGS["RNE"]).inexact
+
+
+def _quantiles(atol: Array) -> dict[str, float]:
+    return {"least": float(atol.min()), "median": float(np.median(atol)), "largest": float(atol.max())}

@@ -1,0 +1,190 @@
+"""One algorithm or two on one input as a picture: step by step, and where they first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from fractions import Fraction
+
+from tcsmt.analysis.error import exact_dot, ulp, value
+from tcsmt.analysis.search.walk import Move, first_divergence, walk
+from tcsmt.interface.pictures.build import draw
+from tcsmt.interface.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Stage
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.split import F32
+from tcsmt.prove.statements.explain import first_difference, short_text, steps
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["TracedAlgorithm", "walked_sheet"]
+
+_HEADS = ("word", "value", "loses", "·2^-24 of size")
+#: The step that no unit makes: words and products that an algorithm leaves out.
+_LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True)
+class TracedAlgorithm:
+    """An algorithm, what it is called, the name of its unit, its steps on one input, and its result there.
+
+    The result is not the last step's word: steps that give zero and lose nothing are left out.
+    """
+
+    name: str
+    unit: str
+    algorithm: Algorithm
+    moves: list[Move]
+    result: int
+
+    @classmethod
+    def on(cls, name: str, row: Row, algorithm: Algorithm, values: Mapping[str, int]) -> TracedAlgorithm:
+        """Return the algorithm on an input: words by name. row: of its unit."""
+        unit = row.name if row.model == algorithm.unit else "ordinary cores"
+        (result,) = evaluate([algorithm.trace.output], values)
+        return cls(name, unit, algorithm, walk(algorithm, values), result)
+
+    @property
+    def worst(self) -> Move | None:
+        """Return the instruction that loses most of the result."""
+        losing = [m for m in self.moves if m.kind == "unit" and m.lost]
+        return max(losing, key=lambda m: abs(_share(m)), default=None)
+
+    def instruction(self, stage: Stage | None) -> Move | None:
+        """Return the instruction whose result corresponds to a stage."""
+        moves = (m for m in self.moves if m.kind == "unit" and stage and m.stage.place == stage.place)
+        return next(moves, None)
+
+    def left_out(self, values: Mapping[str, int]) -> Fraction | None:
+        """Return what the result lacks that no step loses: words and products that are not computed.
+
+        None where a step or the result is not finite.
+        """
+        got = value(self.result)
+        after = [move for move in self.moves if move.kind != "split"]
+        if got is None or any(move.lost is None for move in after):
+            return None
+        return exact_dot(values) - got - sum(map(_share, after), Fraction(0))
+
+    def picture(self, move: Move) -> Picture:
+        """One of its instructions bit by bit."""
+        return draw(f"{self.name}: {move.name} on {self.unit}", self.algorithm.unit, move.inputs)
+
+
+def walked_sheet(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Sheet:
+    """One or two algorithms on the input ``values``, which they were walked on.
+
+    A table of all steps; then, bit by bit, the instruction at which they first differ, and of each the one
+    that loses most. Raises :class:`.TcsmtError` where an input is infinite or NaN.
+    """
+    for name, word in values.items():
+        if value(word) is None:
+            raise TcsmtError(f"{name} = {F32.describe(word)}: must be a finite number")
+    names = " against ".join(f"{trace.name} on {trace.unit}" for trace in walked)
+    parts = first_divergence(*(trace.moves for trace in walked)) if len(walked) == 2 else None
+    inputs = tuple(InputLine(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))
+    table = _table(walked, values, parts)
+    overview = Picture(names, inputs, len(values) - len(inputs), (table,), tuple(_results(walked, values)))
+    return Sheet((overview, *_instructions(walked, parts)), title=names)
+
+
+def _instructions(walked: Sequence[TracedAlgorithm], parts: Stage | None) -> Iterator[Picture]:
+    at = [(trace, move) for trace in walked if (move := trace.instruction(parts)) is not None]
+    pictures = [trace.picture(move) for trace, move in at]
+    if len(at) == 2:
+        left, right = (steps(trace.algorithm.unit.trace, move.inputs) for trace, move in at)
+        pair = first_difference(left, right)
+        pictures = list(compared(pictures[0], pictures[1], pair[0].name if pair else "", "").pictures)
+    yield from pictures
+    for group, trace in enumerate(walked, 1):
+        if trace.worst is not None and trace.worst is not trace.instruction(parts):
+            yield replace(trace.picture(trace.worst), group=group)
+
+
+def _table(walked: Sequence[TracedAlgorithm], values: Mapping[str, int], parts: Stage | None) -> Table:
+    size = exact_dot(values, absolute=True)
+    lines = []
+    for pair in _beside(*(trace.moves for trace in walked)):
+        stage = next(move.stage for move in pair if move is not None)
+        sides = tuple(None if move is None else _cells(move, size) for move in pair)
+        lines.append(Line(stage.name, sides, parts is not None and stage.place == parts.place))
+    rest = [trace.left_out(values) for trace in walked]
+    if any(rest):
+        sides = tuple(("", "", _text(x), _of(x, size)) if x else None for x in rest)
+        lines.append(Line(_LEFT_OUT, sides))
+    notes = [
+        "loses: what an exact step would have added to the result; of words: to the number that is split",
+        f"size: |c| + Σ|a·b|; {_LEFT_OUT}: the contribution of words and products that are not computed",
+    ]
+    if parts is not None:
+        notes.insert(
+            0,
+            f"they first differ at '{parts.name}': the first step after the split that loses another amount",
+        )
+    return Table("", tuple(trace.name for trace in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
+
+
+def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
+    """Steps that correspond beside each other, each side in its own order; the split first."""
+    if len(moves) == 1:
+        yield from ((move,) for move in moves[0])
+        return
+    for split in (True, False):
+        left, right = ([move for move in side if (move.kind == "split") is split] for side in moves)
+        of_left, of_right = ([move.stage.place for move in side] for side in (left, right))
+        for same, i, j, k, n in SequenceMatcher(None, of_left, of_right, autojunk=False).get_opcodes():
+            if same == "equal":
+                yield from zip(left[i:j], right[k:n], strict=True)
+            else:
+                yield from ((move, None) for move in left[i:j])
+                yield from ((None, move) for move in right[k:n])
+
+
+def _cells(move: Move, size: Fraction) -> tuple[str, ...]:
+    fmt, word = move.format, move.word
+    scaled = f" (·2^-{move.shift})" if move.shift else ""
+    seen = fmt.hex(word), _value(fmt, word) + scaled
+    if not move.lost:
+        return *seen, "not finite" if move.lost is None else "", ""
+    if move.kind == "split":
+        return *seen, _text(move.lost), ""
+    return *seen, _text(_share(move)), _of(_share(move), size)
+
+
+def _results(walked: Sequence[TracedAlgorithm], values: Mapping[str, int]) -> Iterator[Note]:
+    exact, size = exact_dot(values), exact_dot(values, absolute=True)
+    yield Note(_text(exact), "exact")
+    yield Note(_text(size), "size")
+    for trace in walked:
+        got = value(trace.result)
+        if got is None:
+            yield Note(F32.describe(trace.result), trace.name)
+            continue
+        wrong = got - exact
+        ulps = f" = {float(wrong / ulp(exact)):.4g} ulp" if wrong else ""
+        share = f" = {_of(wrong, size)}·2^-24 of size" if wrong else ""
+        yield Note(f"{_value(F32, trace.result)}, error {_text(wrong)}{ulps}{share}", trace.name)
+
+
+def _share(move: Move) -> Fraction:
+    """Return what a step loses of the result."""
+    return (move.lost or Fraction(0)) / Fraction(2**move.shift)
+
+
+def _of(lost: Fraction, size: Fraction) -> str:
+    """A loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
+    if not size:
+        return "infinite" if lost else "0"
+    return f"{float(lost / size * 2**24):.4g}"
+
+
+def _text(x: Fraction) -> str:
+    return short_text(x) if x else "0"
+
+
+def _value(fmt: Format, word: int) -> str:
+    number = value(word, fmt)
+    return fmt.describe(word) if not number else short_text(number)

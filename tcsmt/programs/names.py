@@ -1,0 +1,49 @@
+"""Names of kernels and of IEEE operations: how :func:`.resolve` reads them."""
+
+from __future__ import annotations
+
+import re
+
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, resolve
+from tcsmt.programs.kernels.model import unit_of_kernel
+from tcsmt.programs.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
+
+__all__ = ["is_kernel", "is_program"]
+
+_PROGRAM = re.compile(r".*\.toml(,[^,@]*)*@\d+", re.IGNORECASE)
+
+
+def is_kernel(text: str) -> bool:
+    """Return whether a text is ``UNIT+REDUCTION...``; a plus in the path of a file does not count."""
+    return "+" in text[len(file_of(text)) :]
+
+
+def _kernel(text: str, like: Model | None) -> NamedSide:
+    return NamedSide.of_row(unit_of_kernel(text, lambda unit: resolve(unit, like).row), text)
+
+
+def is_program(text: str) -> bool:
+    """Return whether a text is ``FILE.toml[,FREEDOM=N...]@K``, a program at one K."""
+    return _PROGRAM.fullmatch(text) is not None
+
+
+def _program(text: str, like: Model | None) -> NamedSide:
+    from tcsmt.programs.written.programs import program_row  # slow to import
+
+    return NamedSide.of_row(program_row(text, lambda unit: resolve(unit).row), text)
+
+
+def _is_ieee(text: str) -> bool:
+    return text.partition("/")[0] == ARCHITECTURE
+
+
+def _ieee(text: str, like: Model | None) -> NamedSide:
+    if text == ARCHITECTURE:
+        return NamedSide(text, ieee_rows(), listed=True)
+    return NamedSide.of_row(ieee_unit(text), text)
+
+
+register_spelling(is_kernel, _kernel)
+register_spelling(is_program, _program)
+register_spelling(_is_ieee, _ieee)

@@ -1,0 +1,85 @@
+"""Algorithms on arrays: rows or matrices of any length, through the unit's compiled simulator.
+
+They are the programs that solvers are asked about (:meth:`Algorithm.program`), read on arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nan_words import QUIET
+from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.programs.recipes.algorithm import Algorithm
+from tcsmt.programs.steps.on_arrays import ArrayRules, Chain, of_matrices, of_rows
+from tcsmt.programs.steps.program import read
+from tcsmt.support.errors import TcsmtError
+
+__all__ = [
+    "matrix_words", "multiply", "row_words", "simulate",
+]  # fmt: skip
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def simulate(algorithm: Algorithm, a: Any, b: Any, c: Any = 0.0) -> Array:
+    """c + Σ a·b by the algorithm for every row: an array (rows,) of float32.
+
+    a, b: (rows, length), float32 or uint32 words, any length of 1 or more; c: (rows,) or one number.
+    Where the wide format is not binary32: unsigned words of it, the results as well.
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right, start = row_words(algorithm.wide, a, b, c)
+    return _run(algorithm, left, right, start, of_rows)
+
+
+def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
+    """A·B + C by the algorithm: an array (M, N) of float32.
+
+    a: (M, K), b: (K, N), c: (M, N) or None for zeros, float32 or uint32 words.
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right, start = matrix_words(algorithm.wide, a, b, c)
+    return _run(algorithm, left, right, start, of_matrices)
+
+
+def row_words(
+    wide: Format, a: Any, b: Any, c: Any, number: type[Any] = np.float32
+) -> tuple[Array, Array, Array]:
+    """Return the words of rows: a and b (rows, length), c (rows,). c: one for each row, or one, as this
+    number.
+
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
+    if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
+        raise TcsmtError(
+            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
+        )
+    addend = to_words(wide, c if isinstance(c, np.ndarray) else number(c), "c")
+    if addend.shape not in ((), (len(left),)):
+        raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
+    return left, right, np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
+
+
+def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Array]:
+    """Return the words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
+
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
+        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
+    shape = (left.shape[0], right.shape[1])
+    start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
+    if start.shape != shape:
+        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
+    return left, right, start
+
+
+def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain) -> Array:
+    program = algorithm.program(a.shape[1])
+    total = read(program, ArrayRules(c.shape, chain, QUIET), {"A": a, "B": b, "c": c})
+    return from_words(algorithm.wide, total)

@@ -1,0 +1,77 @@
+"""The text of a program, which reads back as the same program (:mod:`tcsmt.programs.written.grammar`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tcsmt.matrix_units.models import Model
+from tcsmt.programs.steps.program import Indices, ProductRun, ProgramStep, UnitProgram
+
+__all__ = ["text_of"]
+
+
+def text_of(program: UnitProgram, unit_name: Callable[[Model], str]) -> str:
+    """Return the program as lines ``NAME = STEP(...)``; the result is ``d``. unit_name: of a unit."""
+    names: list[str] = []
+    lines: list[str] = []
+    last = program.steps.index(program.result)
+    for number, step in enumerate(program.steps):
+        taken = ["+0" if at is None else names[at] for at in step.takes]
+        match step.kind:
+            case "input":
+                names.append(step.how["name"])
+            case "note":
+                names.append(taken[0])
+            case "constant":
+                names.append(f"{step.how['fmt'].hex(step.how['word'])}:{step.how['fmt'].name}")
+            case _:
+                name = taken[0] if step.kind == "split" else "d" if number == last else f"v{len(lines)}"
+                names.append(name)
+                words = step.how["split"].words if step.kind == "split" else 0
+                left = ", ".join(f"{name}{n}" for n in range(words)) or name
+                lines.append(f"{left} = {_call(step, taken, unit_name)}")
+    if not lines or not lines[-1].startswith("d = "):
+        lines.append(f"d = {names[program.output]}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], str]) -> str:
+    how = step.how
+    if step.kind == "chain":
+        products = "; ".join(_run(run, taken[1:]) for run in how["runs"])
+        return f"chain({unit_name(how['unit'])}, {products}, {taken[0]})"
+    options = []
+    if step.kind == "split":
+        split = how["split"]
+        options += [split.format.name, str(split.words), split.rounding.name]
+        options += [f"residual={split.residual.name}", *([f"scale={split.scale}"] if split.scale else [])]
+    else:
+        options.append(step.format.name)
+    if "rounding" in how and not how["rounding"].ties_to_even:
+        options.append(how["rounding"].name)
+    options += ["saturate"] if how.get("saturate") else []
+    options += [f"{name}={how[name]}" for name in ("shift", "bits") if how.get(name)]
+    kind = "convert" if step.kind == "convert_randomly" else step.kind
+    if step.kind == "convert_randomly":
+        taken, options = taken[:1], [*options, f"random={taken[1]}"]
+    if step.kind == "negate":
+        options = []
+    return f"{kind}({', '.join([*taken, *options])})"
+
+
+def _run(run: ProductRun, operands: Sequence[str]) -> str:
+    left, right = (
+        name if run.words is None else f"{name}{number}"
+        for name, number in zip(operands, run.words or (0, 0), strict=True)
+    )
+    return f"{left}·{right} over {_place(run.indices)}"
+
+
+def _place(indices: Indices) -> str:
+    """``K[4:8]``, or every index."""
+    first, last = int(indices[0]), int(indices[-1])
+    if np.array_equal(indices, np.arange(first, last + 1)):
+        return f"K[{first}:{last + 1}]"
+    return f"K[{' '.join(map(str, indices.tolist()))}]"

@@ -1,0 +1,55 @@
+"""Bounds of kernels on domains: what is printed, and what is refused."""
+
+import json
+
+import pytest
+
+import tcsmt
+from tcsmt.analysis.tolerance import relative
+from tcsmt.interface.api import kernel_bound as module
+from tcsmt.interface.api.asked import TYPE1
+from tcsmt.interface.api.kernel_bound import kernel_bound
+from tcsmt.support.errors import Contradiction
+
+KERNEL = "ieee/fma.f32.bf16+split-k:6,parts=bf16+out=bf16@64"
+
+
+def test_a_bound() -> None:
+    found = kernel_bound(KERNEL, domain=TYPE1, search=0.3)
+    assert found.proved_error is not None and found.found_error is not None
+    assert 1 < found.found_error <= found.proved_error < 2.01
+    assert found.exit_code == 0 and found.reason == ""
+    text = str(found).split("\n")
+    assert text[0] == "ieee/fma.f32.bf16+split-k:6,parts=bf16+out=bf16, K = 64; domain: exponents -15 to 14"
+    assert text[1].startswith("the largest relative error is at least 1.") and "·2^-8 (proved)" in text[1]
+    data = json.loads(json.dumps(found.as_json()))
+    assert data["proved"] == found.proved_error and data["unit"] == "1/256"
+    again = tcsmt.accuracy.bound(KERNEL, search=0.1)
+    assert isinstance(again, tcsmt.accuracy.KernelBound) and again.proved_error == found.proved_error
+    with pytest.raises(tcsmt.TcsmtError, match="names its unit"):
+        tcsmt.accuracy.bound(KERNEL, "volta")
+
+
+def test_no_bound() -> None:
+    found = kernel_bound("ieee/fma.f32.bf16+chained+out=f16@64", domain=TYPE1, search=0.1)
+    assert found.exit_code == 3 and "may overflow" in found.reason and found.found_error == float("inf")
+    assert "found, not proved: at least inf" in str(found)
+
+
+def test_refusals(tmp_path) -> None:
+    for text, message in (
+        ("ieee/fma.f32.bf16+split-k:2", "needs its K"),
+        ("ieee/fma.f32.bf16+split-k:2@0", "from 1 to 65536"),
+        ("ampere/mma.m16n8k32.s32.s8.s8.s32+chained@64", "accuracy exact"),
+        ("nothing/at-all+chained@64", "unknown"),
+    ):
+        with pytest.raises(tcsmt.TcsmtError, match=message):
+            kernel_bound(text, domain=TYPE1, search=0.1)
+    with pytest.raises(tcsmt.TcsmtError, match="certificates"):
+        kernel_bound(KERNEL, domain=TYPE1, search=0.1, options=tcsmt.SolvingOptions(certificate=tmp_path))
+
+
+def test_a_larger_error_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "relative_bound", lambda *given: relative.relative_bound(*given) / 64)
+    with pytest.raises(Contradiction, match="no error of ieee"):
+        kernel_bound(KERNEL, domain=TYPE1, search=0.1)

@@ -1,0 +1,295 @@
+"""Texts of programs: what they write, what they refuse, and that what is printed reads back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tcsmt.interface.api.units import side_of
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.models import Model
+from tcsmt.programs.kernels.kernel import kernel_named
+from tcsmt.programs.recipes import algorithm_named
+from tcsmt.programs.steps.digest import digest
+from tcsmt.programs.steps.program import UnitProgram
+from tcsmt.programs.steps.text import text_of
+from tcsmt.programs.written.grammar import program_of
+from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
+
+H100 = "hopper/mma.m16n8k16.f32.f16.f16.f32"
+TF32 = "ampere/mma.m16n8k8.f32.tf32.tf32.f32"
+BF16 = "hopper/mma.m16n8k16.f32.bf16.bf16.f32"
+
+
+def unit(name: str) -> Model:
+    return side_of(name).row.model
+
+
+def written(text: str, k: int = 64, operands: str = "f16", **choices: int) -> UnitProgram:
+    inputs = {"A": operands, "B": operands, "c": "f32"}
+    return program_of(text, k, {name: format_named(fmt) for name, fmt in inputs.items()}, unit, choices)
+
+
+def kernel(text: str, k: int = 64) -> UnitProgram:
+    return kernel_named(f"{H100}+{text}", lambda name: side_of(name).row).schedule.program(k, c=True)
+
+
+def same(left: UnitProgram, right: UnitProgram) -> bool:
+    """Whether two programs do the same to A, B and c."""
+    return digest(left) == digest(right)
+
+
+def test_a_chain_and_its_kernels() -> None:
+    """Kernels that have a name are the programs of the same steps."""
+    assert same(written(f"d = chain({H100}, A·B over K, c)"), kernel("chained"))
+    assert same(written(f"d = chain({H100}, A*B over K[0:64], c)"), kernel("chained"))
+    parts = f"""
+for P in split(K, 4, step=16):
+    s[P] = convert(chain({H100}, A·B over P), bf16)  # through memory
+d = convert(sum(s, pairs, f32), bf16)
+"""
+    assert same(written(parts), kernel("split-k:4,pairs,parts=bf16+out=bf16,beta=0"))
+    promoted = f"""
+acc = +0:f32
+for P in blocks(K, 24):
+    acc = add(acc, chain({H100}, A·B over P, +0), f32)
+d = acc
+"""
+    assert same(written(promoted), kernel("promote:24,from-zero+beta=0"))
+    dealt = f"""
+for P in deal(K, 3, step=8):
+    s[P] = chain({H100}, A·B over P)
+d = sum(s, 2-0-1, f32)
+"""
+    assert same(written(dealt), kernel("sliced:3,step=8,order=2-0-1+beta=0"))
+    cut = f"for P in cuts(K, 0, 40):\n  s[P] = chain({H100}, A·B over P)\nd = sum(s, reversed)"
+    assert same(written(cut), kernel("cuts:40,reversed+beta=0"))
+
+
+def test_splits_and_compensated_sums_are_those_of_algorithms() -> None:
+    text = f"""
+A0, A1 = split(A, tf32, 2, RTZ, residual=RNA)
+B0, B1 = split(B, tf32, 2, RTZ, residual=RNA)
+for P in blocks(K, 32):
+    s[P] = chain({TF32}, A1·B0, A0·B1, A0·B0 over P, +0)
+d = add(c, sum(s, order), f32)
+"""
+    wanted = algorithm_named("cutlass-3xtf32,c=last", TF32, 64)[0].program(64)
+    assert same(written(text, operands="f32"), wanted)
+    text = f"""
+A0, A1 = split(A, bf16, 2, scale=8)
+B0, B1 = split(B, bf16, 2, scale=8)
+t, e = chain({BF16}, A0·B0 over K[:16]), +0:f32
+for P in blocks(K[16:], 16):
+    t, e = KIND(t, e, chain({BF16}, A0·B0 over P), f32)
+for X·Y in A1·B0, A0·B1:
+    for P in blocks(K, 16):
+        t, e = KIND(t, e, chain({BF16}, X·Y over P), f32, shift=8)
+t, e = KIND(t, e, c, f32)
+d = END
+"""
+    sums = "0.0@instruction/1.0@instruction/0.1@instruction"
+    for kind, end in (("kahan", "t"), ("two_sum", "add(e, t, f32)")):
+        own = text.replace("KIND", kind.replace("_", "-")).replace("END", end)
+        name = f"single-bf16,words=2,scale=8,sums={sums},c=last,compensated={kind.replace('_', '-')}"
+        assert same(written(own, operands="f32"), algorithm_named(name, BF16, 64)[0].program(64)), kind
+
+
+def test_orders_of_lanes_tails_and_groups() -> None:
+    """K in another order inside a block, a tail that is never added, and the shorter block first."""
+    order = "0 1 4 5 8 9 12 13 2 3 6 7 10 11 14 15"
+    program = written(
+        f"x = convert(A, f16)\ny = convert(B, f16)\nd = chain({H100}, x·y over permuted(K, {order}), c)",
+        40, "e4m3",
+    )  # fmt: skip
+    (run,) = program.chains[0].how["runs"]
+    wanted = [base + int(n) for base in (0, 16, 32) for n in order.split() if base + int(n) < 40]
+    assert run.indices.tolist() == wanted
+    (run,) = written(f"d = chain({H100}, A·B over K[:50], +0)").chains[0].how["runs"]
+    assert run.indices.tolist() == [*range(50)]
+    runs = written(f"d = chain({H100}, A·B over blocks(K, 24, rest=first), c)").chains[0].how["runs"]
+    assert [run.indices.tolist() for run in runs] == [[*range(16)], [*range(16, 40)], [*range(40, 64)]]
+    runs = written(f"d = chain({H100}, A·B over K[5 3]; A·B over K[60:], -0)").chains[0].how["runs"]
+    assert [run.indices.tolist() for run in runs] == [[5, 3], [60, 61, 62, 63]]
+
+
+def test_freedoms_are_chosen() -> None:
+    text = f"""
+p = chain({H100}, A·B over K)
+q = multiply(p, 0.25:f32, f32)
+d = any_of("contraction", multiply_add(p, 2^-2:f32, c, f32), add(q, c, f32))
+"""
+    first, second = (written(text, contraction=n) for n in (0, 1))
+    assert [program.result.kind for program in (first, second)] == ["multiply_add", "add"]
+    with pytest.raises(TcsmtError, match="'contraction' is open: choose one of contraction=0, contraction=1"):
+        written(text)
+    with pytest.raises(TcsmtError, match="contraction=2: there are 2 alternatives"):
+        written(text, contraction=2)
+    with pytest.raises(TcsmtError, match="freedom 'order': the program has contraction"):
+        written(text, contraction=1, order=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("d = chan(UNIT, A·B over K)", 1, "did you mean chain"),
+        ("d = chain(nothing/x, A·B over K)", 1, "nothing"),
+        ("d = chain(UNIT, A·C over K)", 1, "'C' is no operand"),
+        ("d = chain(UNIT, B·A over K)", 1, "A's and B's, in this order"),
+        ("d = chain(UNIT, A·B over L)", 1, "'L' is no part of K"),
+        ("d = chain(UNIT, A·B over K[64:])", 1, "empty at K = 64"),
+        ("d = chain(UNIT, A·B over K[64])", 1, "place 64 of 64"),
+        ("d = chain(UNIT, A·B over K, 1.1)", 1, "1.1 is not a number of f32"),
+        ("x = 1:f32\nd = add(x, y, f32)", 2, "'y' has no value yet"),
+        ("x = 1:f32\nd = add(x, 1:f16, f32)", 2, "f16 and f32: convert first"),
+        ("x = 1:f32\nd = add(x, x)", 2, "one format is needed"),
+        ("x = 1", 1, "say in which format"),
+        ("x = 1:f33", 1, "f33"),
+        ("x = 0x1ffffffff:f32", 1, "not a word of f32"),
+        ("d, e = 1:f32", 1, "1 values for 2 names"),
+        ("for P in blocks(K, 4):\nd = 1:f32", 1, "further in"),
+        ("d = 1:f32\n  e = 1:f32", 2, "further in than the line before it"),
+        ("for P in blocks(K, 0):\n  d = 1:f32", 1, "must be 1 or more"),
+        ("for P in permuted(K, 0 0 1):\n  d = 1:f32", 1, "each number from 0 on once"),
+        ("for P in deal(K):\n  d = 1:f32", 1, "needs a number"),
+        ("K = 1:f32", 1, "K is a part of K"),
+        ("A0, A1 = split(A, f16, 2)\nd = chain(UNIT, A0·B over K, A1)", 2, "a number of the element"),
+        ("x = 1:f32\nx[P] = 2:f32", 2, "x is one value, not a list"),
+        ("d = sum(c, order, f32)", 1, "a list s[P] is summed"),
+        ("d = add(c, c, f32) c", 1, "'c' is not expected here"),
+        ("d ? c", 1, "expected NAME"),
+        ("d = ?", 1, "'?' is not understood"),
+        ("x = 1:f32", 1, "no line gives d"),
+        ("d = 2^99999:f32", 1, "in no format"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_line(text: str, line: int, why: str) -> None:
+    with pytest.raises(TcsmtError, match=re.escape(why)) as error:
+        written(text.replace("UNIT", H100))
+    assert str(error.value).startswith(f"line {line}:"), error.value
+
+
+@pytest.mark.slow
+def test_a_program_has_an_end() -> None:
+    loops = (
+        "for P in blocks(K, 1):\n  for Q in blocks(K, 1):\n    for R in blocks(K, 1):\n      d = negate(c)"
+    )
+    with pytest.raises(TcsmtError, match="line 3: more than 131072 steps"):
+        written(loops)
+
+
+#: Examples of the page of the language: the unit, and the operands' format.
+EXAMPLES = {
+    1: (H100, "f16"), 2: (H100, "f16"), 4: (H100, "e4m3"), 5: (TF32, "f32"), 6: (H100, "f16"),
+    7: (H100, "f16"), 11: (BF16, "f32"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", EXAMPLES)
+def test_examples_of_the_page_are_read(number: int) -> None:
+    page = (ROOT / "docs/explanation/programs.md").read_text("utf-8")
+    text = page.split(f"**{number}. ")[1].split("```text\n")[1].split("```")[0]
+    name, operands = EXAMPLES[number]
+    lines = text.rstrip() + ("" if re.search(r"^d = ", text, re.M) else "\nd = acc")
+    program = written(re.sub(r"\bUNIT\b", name, lines), 9000 if number == 7 else 200, operands)
+    assert program.chains and program.result.format.name in ("f32", "bf16")
+
+
+KERNELS = (
+    "chained", "split-k:3,pairs,parts=bf16+alpha=2,beta=0.5,out=f16:bf16,RTZ,saturate",
+    "sliced:3,step=5,from-zero",
+    "promote:7,total=bf16+c=epilogue,bias,out=e4m3,stochastic=8,saturate", "split-k:2/cuts:9-20,folded",
+)  # fmt: skip
+ALGORITHMS = (
+    "markidis", "ootomo-halfhalf", "bf16x3-two-sum", "bf16x3-double-word,c=first", "cutlass-3xtf32",
+    "ootomo-halfhalf,outside=RTZ", "single-f16,every=24,first=8", "fp32-fma",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", KERNELS)
+def test_texts_of_kernels_read_back(text: str) -> None:
+    own = kernel_named(f"{H100}+{text}", lambda name: side_of(name).row)
+    program = own.schedule.program(37, c=True, bias=own.epilogue.bias, random=bool(own.epilogue.stochastic))
+    inputs = {step.how["name"]: step.format for step in program.steps if step.kind == "input"}
+    printed = text_of(program, lambda model: H100)
+    assert same(program_of(printed, 37, inputs, unit), program), printed
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_texts_of_algorithms_read_back(name: str) -> None:
+    algorithm, row = algorithm_named(name, "hopper", 20)
+    program = algorithm.program(20)
+    printed = text_of(program, lambda model: row.name if model == row.model else "ieee/fma.f32")
+    assert same(written(printed, 20, "f32"), program), printed
+
+
+PIECES = st.sampled_from(
+    [
+        *[
+            "d",
+            "x",
+            "A",
+            "B",
+            "c",
+            "K",
+            "A0",
+            "=",
+            "(",
+            ")",
+            ",",
+            ":",
+            "·",
+            "*",
+            "over",
+            "for",
+            "in",
+            "+0",
+            "-",
+            "[",
+            "]",
+            "16",
+            "2^-3",
+            "f32",
+            "f16",
+            "0x3f800000",
+            "RTZ",
+            "shift=3",
+        ],
+        *[
+            "chain",
+            "add",
+            "convert",
+            "split",
+            "multiply_add",
+            "any_of",
+            '"free"',
+            "sum",
+            "order",
+            "blocks",
+            "permuted",
+            "kahan",
+            "#",
+        ],
+        H100,
+        "\n",
+        "\n  ",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, min_size=1, max_size=24))
+def test_no_text_raises_anything_else(pieces: list[str]) -> None:
+    """Whatever is written: a program, or an error with its line."""
+    try:
+        program: Any = written(" ".join(pieces), 8)
+    except TcsmtError as error:
+        program = str(error)
+        assert program.startswith("line ")
+    else:
+        assert isinstance(program, UnitProgram)
