@@ -40,7 +40,7 @@ Answer = dict[str, Any]
 def ours(arch: str, bits: int, solver: str, limit: float) -> Answer:
     unit = one_block(row_named(arch).model)
     assert isinstance(unit, FusedDotAdd)
-    pair = [(str(n), unit.varied(carry_bits=n)) for n in (bits, bits + 1)]
+    pair = [(str(n), unit.replace(carry_bits=n)) for n in (bits, bits + 1)]
     enough = bits >= unit.enough_carry_bits
     question = difference("", pair[0], pair[1], lanes=(), alike=not enough)
     solving = Solving(SolvingOptions(solver, limit))

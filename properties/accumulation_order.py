@@ -32,7 +32,7 @@ def investigate(ask: Investigation) -> str:
     sums = ask.differ(
         "IEEE additions toward zero: (p1 + p2) + p3 against p1 + (p2 + p3)",
         ("(p1 + p2) + p3", ieee),
-        ("p1 + (p2 + p3)", ieee.varied(order=(2, 1, 0))),
+        ("p1 + (p2 + p3)", ieee.replace(order=(2, 1, 0))),
         Domain(subnormals=False, c_zero=True),
         lanes=(),
         ones=True,

@@ -29,7 +29,7 @@ CLAIMS = (
 
 def investigate(ask: Investigation) -> str:
     """Every pair of the five, on two terms: one product and c."""
-    unit = ask.unit.varied(k=1, n_fma=1)
+    unit = ask.unit.replace(k=1, n_fma=1)
     wide = unit.c_format
     hypotheses: dict[str, Model] = {"truncation": unit}
     for mode in ("RNE", "RTZ", "RTP", "RTN"):

@@ -21,10 +21,10 @@ def investigate(ask: Investigation) -> str:
     for few in (size // 2, size):
         if few < 1:
             continue
-        long = unit.varied(k=2 * few, n_fma=2 * few)
+        long = unit.replace(k=2 * few, n_fma=2 * few)
         verdicts[f"{few} and {2 * few}"] = ask.differ(
             f"blocks of {few} against blocks of {2 * few} products",
-            (f"N_FMA = {few}", long.varied(n_fma=few)),
+            (f"N_FMA = {few}", long.replace(n_fma=few)),
             (f"N_FMA = {2 * few}", long),
             lanes=((0, few), (0, 1, few, few + 1)),
         )

@@ -25,8 +25,8 @@ def investigate(ask: Investigation) -> str:
     for one, two in combinations(("aligned", "summed", "last"), 2):
         verdicts[f"{one} and {two}"] = ask.differ(
             f"c {one} against c {two}",
-            (f"c {one}", unit.varied(c_position=one)),
-            (f"c {two}", unit.varied(c_position=two)),
+            (f"c {one}", unit.replace(c_position=one)),
+            (f"c {two}", unit.replace(c_position=two)),
             lanes=(2,),
         )
     groups = Groups.of(verdicts)

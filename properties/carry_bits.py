@@ -29,7 +29,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     enough = ""
     for bits in range(unit.enough_carry_bits, -1, -1):
-        few, more = (unit.varied(carry_bits=n) for n in (bits, bits + 1))
+        few, more = (unit.replace(carry_bits=n) for n in (bits, bits + 1))
         verdict = ask.differ(
             f"{bits} against {bits + 1} carry bits",
             (f"{bits} carry bits", few),

@@ -33,7 +33,7 @@ def investigate(ask: Investigation) -> str:
     exact = ieee_like(unit, k=1, sum_format=unit.d_format)
     narrow_format = unit.a_format if unit.a_format.has_infinity else FORMATS["f16"]
     narrow = [
-        exact.varied(product_format=narrow_format, product_rounding=ROUNDINGS[mode])
+        exact.replace(product_format=narrow_format, product_rounding=ROUNDINGS[mode])
         for mode in ("RNE", "RTZ", "RTP", "RTN")
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]

@@ -39,7 +39,7 @@ def investigate(ask: Investigation) -> str:
     f = unit.parameters.fraction_bits
     verdicts = {}
     for bits in (f - 1, f):
-        few, more = (unit.varied(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
+        few, more = (unit.replace(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
         verdicts[f"{bits} and {bits + 1}"] = ask.differ(
             f"F = {bits} against {bits + 1} (n_eab {bits - 23} against {bits - 22})",
             (f"F = {bits}", few),
@@ -68,7 +68,7 @@ def _exact_from(unit: FusedDotAdd) -> int:
 
 def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
     """With c = 0 and F = ``bits``, does one more bit change any aligned product?"""
-    models = [unit.varied(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
+    models = [unit.replace(fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
     sides = tuple(Side(f"F = {m.parameters.fraction_bits}", m, m.trace) for m in models)
     aligned = [[s.term for s in m.trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))

@@ -35,7 +35,7 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """A witness for each pair that no earlier witness tells apart."""
     unit = ask.unit
-    models = {name: unit.varied(rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
+    models = {name: unit.replace(rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
     outputs = [model.trace.output for model in models.values()]
     apart: set[frozenset[str]] = set()
     same, unknown = [], []

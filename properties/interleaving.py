@@ -32,7 +32,7 @@ def investigate(ask: Investigation) -> str:
         verdicts[names.get(other, f"groups of {other}")] = ask.differ(
             f"{names.get(own, f'groups of {own}')} against {names.get(other, f'groups of {other}')}",
             (names.get(own, f"dealt in {own}s"), model),
-            (names.get(other, f"dealt in {other}s"), model.varied(interleave=other)),
+            (names.get(other, f"dealt in {other}s"), model.replace(interleave=other)),
             lanes=((0, 1, 2), (0, 1, 2, 4)),
         )
     pattern = f"groups of {own} dealt in turn" if own else "contiguous blocks"

@@ -24,7 +24,7 @@ def investigate(ask: Investigation) -> str:
     word = ask.differ(
         "canonical NaN against " + ("IEEE's preferred quiet NaN" if other == quiet else "another one"),
         (f"NaN is {unit.d_format.hex(unit.nan_word)}", unit),
-        (f"NaN is {unit.d_format.hex(other)}", unit.varied(nan=other)),
+        (f"NaN is {unit.d_format.hex(other)}", unit.replace(nan=other)),
         Domain(finite=False),
         lanes=(1,),
     )

@@ -10,8 +10,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "+0 always against signed zeros",
-        ("zero is +0", unit.varied(negative_zero=False)),
-        ("zero keeps its sign", unit.varied(negative_zero=True)),
+        ("zero is +0", unit.replace(negative_zero=False)),
+        ("zero keeps its sign", unit.replace(negative_zero=True)),
         lanes=(),
     )
     return concluded(verdict, "it can be seen", "it cannot be seen", "it can be seen")

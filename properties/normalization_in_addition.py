@@ -22,8 +22,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "normalised once against after every addition, positive inputs",
-        ("normalised once", unit.varied(normalisation="once")),
-        ("normalised every time", unit.varied(normalisation="every")),
+        ("normalised once", unit.replace(normalisation="once")),
+        ("normalised every time", unit.replace(normalisation="every")),
         Domain(positive=True),
         lanes=(2, 3),
     )

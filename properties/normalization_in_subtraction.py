@@ -31,8 +31,8 @@ def investigate(ask: Investigation) -> str:
         also += [(small + half).ult(limit), ~limit.ult(half)]
     verdict = ask.differ(
         "normalised once against after every addition, c and a product cancel",
-        ("normalised once", unit.varied(normalisation="once")),
-        ("normalised every time", unit.varied(normalisation="every")),
+        ("normalised once", unit.replace(normalisation="once")),
+        ("normalised every time", unit.replace(normalisation="every")),
         also=also,
         lanes=(2, 3),
     )

@@ -20,8 +20,8 @@ def investigate(ask: Investigation) -> str:
     for one, two in combinations(("infinity", "saturate", "ieee"), 2):
         verdicts[f"{one}/{two}"] = ask.differ(
             f"{one} against {two}",
-            (one, unit.varied(overflow=one)),
-            (two, unit.varied(overflow=two)),
+            (one, unit.replace(overflow=one)),
+            (two, unit.replace(overflow=two)),
             lanes=(1, 2),
         )
     return f"the unit gives {unit.parameters.overflow}; {Groups.of(verdicts)}"

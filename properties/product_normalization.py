@@ -18,8 +18,8 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     verdict = ask.differ(
         "unnormalised against normalised products",
-        ("unnormalised products", unit.varied(products="unnormalised")),
-        ("normalised products", unit.varied(products="normalised")),
+        ("unnormalised products", unit.replace(products="unnormalised")),
+        ("normalised products", unit.replace(products="normalised")),
         Domain(subnormals=False),
         lanes=(1, 2),
     )

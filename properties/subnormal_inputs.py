@@ -17,7 +17,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     pair = (
         ("subnormal inputs used", unit),
-        ("subnormal inputs flushed", unit.varied(flush_inputs=True)),
+        ("subnormal inputs flushed", unit.replace(flush_inputs=True)),
     )
     c = unit.trace.c
     product = ask.differ("a subnormal a or b", *pair, also=[c.eq(0)], lanes=(1,))

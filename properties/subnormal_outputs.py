@@ -21,7 +21,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     pair = (
         ("subnormal results returned", unit),
-        ("subnormal results flushed", unit.varied(flush_outputs=True)),
+        ("subnormal results flushed", unit.replace(flush_outputs=True)),
     )
     any_input = ask.differ("a subnormal result", *pair, lanes=(1,))
     normal = ask.differ(

@@ -19,7 +19,7 @@ def applies(row: Row) -> str:
 def investigate(ask: Investigation) -> str:
     """Ignored against used, on finite words and on all words."""
     unit = ask.unit
-    whole = unit.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"])
+    whole = unit.replace(a_format=FORMATS["f32"], b_format=FORMATS["f32"])
     pair = (("low bits ignored", unit), ("low bits used", whole))
     finite = ask.differ("on finite words", *pair, lanes=(1,))
     special = ask.differ(

@@ -33,7 +33,7 @@ def investigate(ask: Investigation) -> str:
         verdict = ask.differ(
             f"zero exponent {own} against {name}",
             (f"zero exponent {own}", unit),
-            (f"zero exponent {name}", unit.varied(zero_exponent=other)),
+            (f"zero exponent {name}", unit.replace(zero_exponent=other)),
             lanes=(2,),
             cases=(all_zero,),
         )

@@ -224,7 +224,7 @@ def test_numbers_outside_of_their_declared_range_are_refused(kind: type[Model]) 
             continue
         for value in (ends[0] - 1, ends[1] + 1):
             with pytest.raises(TcsmtError, match=rf"{parameter.name} = {value}: must be .*from {ends[0]} to"):
-                next(drawn(kind)).varied(**{parameter.name: value})
+                next(drawn(kind)).replace(**{parameter.name: value})
 
 
 #: Features of a fused sum, and the parameters that have their defaults where a unit has one.
@@ -279,7 +279,7 @@ def test_a_feature_excludes_parameters_of_others() -> None:
             for name in others - refused[row] if has_feature(model.parameters) else ():
                 for value in values[name] - {getattr(model.parameters, name)}:
                     with pytest.raises(TcsmtError):
-                        model.varied(**{name: value})
+                        model.replace(**{name: value})
                     refused[row].add(name)
     assert {row: names for row, names in refused.items() if names} == wanted
 
@@ -296,7 +296,7 @@ def test_a_value_is_held_or_refused() -> None:
     for model, name in product(islice(drawn(FusedDotAdd), 20), held):
         for value in sorted(_values(name), key=repr)[:4]:
             try:
-                changed = model.varied(**{name: value})
+                changed = model.replace(**{name: value})
             except TcsmtError:
                 refused += 1
             else:

@@ -135,10 +135,10 @@ def variants(path: RunPath) -> dict[str, FusedDotAdd]:
     assert isinstance(accepted, FusedDotAdd)
     assert isinstance(newer, FusedDotAdd)
     found = {"accepted": accepted, "disputed": newer}
-    found |= {f"accepted, F = {bits}": accepted.varied(fraction_bits=bits) for bits in (25, 34, 36)}
+    found |= {f"accepted, F = {bits}": accepted.replace(fraction_bits=bits) for bits in (25, 34, 36)}
     if newer.parameters.inner_group is not None:
-        found |= {f"disputed, groups of {n}": newer.varied(inner_group=n) for n in (1, 2, 8)}
-        found["disputed, groups of 16"] = newer.varied(inner_group=None)
+        found |= {f"disputed, groups of {n}": newer.replace(inner_group=n) for n in (1, 2, 8)}
+        found["disputed, groups of 16"] = newer.replace(inner_group=None)
     return found
 
 

@@ -125,7 +125,7 @@ def fused(name: str, **changes: Any) -> FusedDotAdd:
     """A catalogue row's fused model, changed."""
     model = row_named(name).model
     model = checked_cast(model, FusedDotAdd)
-    return model.varied(**changes)
+    return model.replace(**changes)
 
 
 # --- any order of the products --------------------------------------------------------------------
@@ -196,8 +196,8 @@ def _mma_and_wgmma() -> Iterator[Entry]:
 def _fp8_on_f16() -> Iterator[Entry]:
     """That a and b are converted to FP16 first cannot be seen where both are of one format."""
     for name, beneath in FP8_ON_FP16:
-        unit, half = fused(name).varied(operand_format=None), fused(beneath)
-        wide = unit.varied(a_format=half.a_format, b_format=half.b_format)
+        unit, half = fused(name).replace(operand_format=None), fused(beneath)
+        wide = unit.replace(a_format=half.a_format, b_format=half.b_format)
         inputs = unit.trace
         left, right = (
             [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
@@ -219,7 +219,7 @@ def _zero_exponents() -> Iterator[Entry]:
     for name, other, equal in ZERO_EXPONENTS:
         unit = fused(name)
         title = f"{name}: zero exponent {unit.parameters.zero_exponent} against {other}"
-        yield _pair("zero exponents", title, unit, unit.varied(zero_exponent=other), equal)
+        yield _pair("zero exponents", title, unit, unit.replace(zero_exponent=other), equal)
 
 
 def _half_zero() -> Iterator[Entry]:
@@ -265,7 +265,7 @@ def _one_sign() -> Iterator[Entry]:
             (3, Domain(positive=True, subnormals=False, c_zero=True), False),
         ):
             unit = fused(name, k=k, n_fma=k)
-            exact = unit.varied(fraction_bits=EXACT)
+            exact = unit.replace(fraction_bits=EXACT)
             title = f"{name}, {k} products and c, {domain}: truncated against rounded toward zero once"
             yield _pair(part, title, unit, exact, equal, domain)
 
@@ -293,7 +293,7 @@ def _neighbours() -> Iterator[Entry]:
             },
         }
         for label, change in changes.items():
-            yield _pair("neighbours", f"{name} against {label}", unit, unit.varied(**change), False, FINITE)
+            yield _pair("neighbours", f"{name} against {label}", unit, unit.replace(**change), False, FINITE)
 
 
 def _papers() -> Iterator[Entry]:
@@ -313,9 +313,9 @@ def _carry_bits() -> Iterator[Entry]:
     for unit, name in seen.items():
         unit = checked_cast(unit, FusedDotAdd)
         enough = unit.enough_carry_bits
-        register = unit.varied(carry_bits=enough)
+        register = unit.replace(carry_bits=enough)
         yield _pair("carry bits", f"{name}: no limit against {enough} carry bits", unit, register, True)
-        more = unit.varied(carry_bits=enough + 1)
+        more = unit.replace(carry_bits=enough + 1)
         title = f"{name}: {enough} carry bits against {enough + 1}"
         yield _pair("carry bits", title, register, more, True)
 

@@ -123,7 +123,7 @@ def with_complement(rng: Random, unit: FusedDotAdd) -> FusedDotAdd:
         "tininess": "after" if flushes else "result",
         "rounding": ROUNDINGS[rng.choice(("RNE", "RNE", "RTZ"))],
     }  # fmt: skip
-    return unit.varied(**parameters)
+    return unit.replace(**parameters)
 
 
 def complemented(seed: int, most: int) -> str:

@@ -54,7 +54,7 @@ def changes(model: DotThenAdd) -> Iterator[tuple[str, Any]]:
 def changed(model: DotThenAdd, name: str, value: Any) -> DotThenAdd:
     """The model with another value of a parameter."""
     changes: dict[str, Any] = {name: ROUNDINGS[value] if name == "realignment" else value}
-    return model.varied(**changes)
+    return model.replace(**changes)
 
 
 def find(path: Path) -> None:
@@ -64,7 +64,7 @@ def find(path: Path) -> None:
         model = row_named(f"cdna3/v_mfma_f32_{unit}").model
         assert isinstance(model, DotThenAdd)
         few = 2 * model.lane_groups
-        small = model.varied(k=few, n_fma=few)
+        small = model.replace(k=few, n_fma=few)
         for name, value in changes(model):
             other = changed(small, name, value)
             verdict = decide(

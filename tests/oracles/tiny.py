@@ -500,7 +500,7 @@ def mutated(rng: Random, model: Model) -> Model:
                 continue
             changed["carry_bits"] = None
         try:
-            other = model.varied(**changed)
+            other = model.replace(**changed)
         except TcsmtError:
             continue
         if other != model:
@@ -515,8 +515,8 @@ def zeros_apart(rng: Random) -> tuple[FusedDotAdd, FusedDotAdd]:
         other = _zero_exponent(rng, vars(one.parameters))
         p = one.parameters
         if p.c_position != "last" and p.normalisation == "once" and other != p.zero_exponent:
-            one = one.varied(fraction_bits=rng.randint(8, 40), carry_bits=None)
-            return one, one.varied(zero_exponent=other)
+            one = one.replace(fraction_bits=rng.randint(8, 40), carry_bits=None)
+            return one, one.replace(zero_exponent=other)
 
 
 def some_domain(rng: Random, model: Model) -> Domain:

@@ -25,7 +25,7 @@ from tests.support.three_terms import EXACT, NAMES, NARROW, design, finite, rows
 
 #: An addend of few words, so that all inputs are few.
 SMALL = Format(name="s3m1", exponent_bits=3, fraction_bits=1, bias=3)
-FEW = EXACT.varied(c_format=SMALL, d_format=SMALL, sum_format=SMALL)
+FEW = EXACT.replace(c_format=SMALL, d_format=SMALL, sum_format=SMALL)
 WORDS = [finite(SMALL if name == "c" else NARROW) for name in NAMES]
 needs_yosys = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 needs_llvm = pytest.mark.skipif(not jit.available(), reason="the extra `fast` (llvmlite) is not installed")
@@ -89,7 +89,7 @@ def test_every_input_is_run_or_follows_from_one(no_luck: None) -> None:
 @pytest.mark.long
 def test_inputs_are_run_where_any_of_the_sums_may_be_zero(no_luck: None) -> None:
     """Of two sums, here one of products that count twice."""
-    twice = FEW.varied(product_exponent=1)
+    twice = FEW.replace(product_exponent=1)
     each = [on_all(to_run([asked(one, one)]).domain) for one in (FEW, twice)]
     both = on_all(to_run([asked(FEW, FEW), asked(twice, twice)]).domain)
     assert (each[0] != each[1]).any()
@@ -157,7 +157,7 @@ def test_no_single_wrong_input_is_passed_over(no_luck: None) -> None:
 
 def test_lemmas_decide_what_is_left_out(no_luck: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case for which products may not be exchanged: a unit that is not symmetric there."""
-    asymmetric = FEW.varied(method="sequential", sum_format=SMALL)
+    asymmetric = FEW.replace(method="sequential", sum_format=SMALL)
     with pytest.raises(SystemExit, match="different exponents"):
         to_run([asked(asymmetric, FEW)])
     monkeypatch.setattr(symmetric_inputs, "left_out", lambda fmt: {"everything": TRUE})

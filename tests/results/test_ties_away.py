@@ -68,7 +68,7 @@ def test_the_design_is_proved(no_luck: None) -> None:
     """Of all finite inputs, every seventh row, of which each word of each operand is in some."""
     assert wrong(design(), rows(7)) == 0
     assert proof(design()) > 150
-    nearest = EXACT.varied(rounding=ROUNDINGS["RNE"])
+    nearest = EXACT.replace(rounding=ROUNDINGS["RNE"])
     with pytest.raises(NotProved):
         proof(design(), nearest)
 

@@ -31,7 +31,7 @@ def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def fused(name: str, **changes: Any) -> FusedDotAdd:
     model = row_named(name).model
     assert isinstance(model, FusedDotAdd)
-    return model.varied(**changes)
+    return model.replace(**changes)
 
 
 FAST = ("same units", "mma and wgmma", "order")
@@ -61,9 +61,9 @@ def test_fast_part_of_the_list(part: str) -> None:
 def small_list() -> Iterator[unit_theorems.Entry]:
     """Two of the list: proved equal by solvers, and told apart."""
     unit = fused(VOLTA, k=1, n_fma=1)
-    other = unit.varied(zero_exponent=-126)
+    other = unit.replace(zero_exponent=-126)
     yield unit_theorems._pair("equal", "one against other", unit, other, True)
-    yield unit_theorems._pair("apart", "one against truncated", unit, unit.varied(fraction_bits=22), False)
+    yield unit_theorems._pair("apart", "one against truncated", unit, unit.replace(fraction_bits=22), False)
     yield next(
         e for e in unit_theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative"
     )

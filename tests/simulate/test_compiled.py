@@ -211,14 +211,14 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
     ],
 )  # fmt: skip
 def test_as_numpy(name: str, k: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = row_named(name).model.varied(k=k)
+    model = row_named(name).model.replace(k=k)
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
     assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
 
 def test_any_number_of_lanes() -> None:
-    model = row_named("hopper").model.varied(k=3, n_fma=3)
+    model = row_named("hopper").model.replace(k=3, n_fma=3)
     words = random_words(model, 100, 5)
     assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
@@ -294,7 +294,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written once, read back, mended when damaged, done without where it cannot be written."""
-    model = row_named("volta").model.varied(k=1, n_fma=1)
+    model = row_named("volta").model.replace(k=1, n_fma=1)
     words = random_words(model, 100, 1)
     expected = run_words(model, Operands(*words))
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "kernels"))

@@ -159,8 +159,8 @@ def scaled(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
 def test_padding_with_zeros_changes_nothing(name: str) -> None:
     """Proved: a lane of zeros never has the largest exponent alone; aligned, it is zero."""
-    model = row_named(name).model.varied(k=4, n_fma=4)
-    shorter = model.varied(k=3, n_fma=3)
+    model = row_named(name).model.replace(k=4, n_fma=4)
+    shorter = model.replace(k=3, n_fma=3)
     whole = model.trace
     a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
     left = model.apply(Operands(a, b, whole.c))

@@ -72,7 +72,7 @@ HOPPER = FusedDotAdd.of(
     zero_exponent=-133,
     rounding="RTZ",
 )
-SMALL = HOPPER.varied(k=4, n_fma=4)
+SMALL = HOPPER.replace(k=4, n_fma=4)
 FP64 = IeeeDotAdd.of(
     a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=4, method="fma",
     sum_format="f64",
@@ -104,7 +104,7 @@ def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize(("name", "dtype"), DTYPES)
 def test_every_input_dtype(name: str, dtype: Any) -> None:
     """The format's own dtype, float64 values and raw words are the same input."""
-    model = SMALL.varied(a_format=name, b_format=name)
+    model = SMALL.replace(a_format=name, b_format=name)
     a, b = integers((50, 4), dtype), integers((50, 4), dtype)
     c = integers((50,), np.float32)
     exact = (a.astype(np.float64) * b.astype(np.float64)).sum(axis=-1) + c
@@ -121,7 +121,7 @@ def test_every_input_dtype(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize(("name", "dtype"), DTYPES[:6])
 def test_result_dtype(name: str, dtype: Any) -> None:
     """The output format's dtype; the result feeds the next call as c."""
-    model = SMALL.varied(c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
+    model = SMALL.replace(c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
     result = simulate(model, np.ones((3, 4)), np.ones((3, 4)))
     assert result.dtype == dtype
     assert result.astype(float).tolist() == [4.0] * 3
@@ -131,7 +131,7 @@ def test_result_dtype(name: str, dtype: Any) -> None:
 def test_every_bit_pattern() -> None:
     """NaN, infinities, subnormal numbers and -0 go through unchanged (one lane of ones)."""
     half = {"c_format": "f16", "d_format": "f16", "rounding": "RNE", "nan": 0x7E00}
-    model = SMALL.varied(k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
+    model = SMALL.replace(k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
     a = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
     result = simulate(model, a, np.ones((1, 1)), -0.0)
     same = ~np.isnan(a[:, 0])
@@ -217,7 +217,7 @@ def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
 
 # Block scales
 
-MXFP8 = HOPPER.varied(a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
+MXFP8 = HOPPER.replace(a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
 
 
 @pytest.mark.library

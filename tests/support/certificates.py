@@ -30,7 +30,7 @@ from tests.support.questions import unit
 def two_products(**changes: Any) -> FusedDotAdd:
     """Volta's sum, of two products of short words: lemmas are the same, and their files small."""
     formats = {"a_format": "e4m3", "b_format": "e4m3", "c_format": "f16", "d_format": "f16"}
-    return unit().varied(**formats | {"k": 2, "n_fma": 2, "fraction_bits": 10} | changes)
+    return unit().replace(**formats | {"k": 2, "n_fma": 2, "fraction_bits": 10} | changes)
 
 
 def carry_bits(first: int = 2) -> Question:

@@ -28,7 +28,7 @@ def form_of(name: str) -> tuple[IeeeDotAdd, ExactForm]:
     """A unit's model, with two products in a sum that c is in, and its form."""
     model = row_named(name).model
     if name == FIRST:
-        model = model.varied(k=2)
+        model = model.replace(k=2)
     assert isinstance(model, IeeeDotAdd)
     form = exact_form(model)
     assert form is not None

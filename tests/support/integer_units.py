@@ -19,8 +19,8 @@ S4 = INTEGERS["s4"]
 
 INTEGER_UNITS = {
     "wrap": VNNI,
-    "saturate": VNNI.varied(overflow="saturate"),
-    "blocks": VNNI.varied(overflow="saturate", n_fma=2),
-    "s4": VNNI.varied(a_format=S4, b_format=S4, k=8),
-    "narrow": VNNI.varied(a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
+    "saturate": VNNI.replace(overflow="saturate"),
+    "blocks": VNNI.replace(overflow="saturate", n_fma=2),
+    "s4": VNNI.replace(a_format=S4, b_format=S4, k=8),
+    "narrow": VNNI.replace(a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
 }

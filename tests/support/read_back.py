@@ -33,7 +33,7 @@ def small() -> Row:
         "k": 2,
         "n_fma": 2,
     }
-    return replace(row, model=row.model.varied(fraction_bits=4, zero_exponent=-20, **changes))
+    return replace(row, model=row.model.replace(fraction_bits=4, zero_exponent=-20, **changes))
 
 
 def read(file: Path, model: Model, cycles: int = 0) -> Model:

@@ -386,7 +386,7 @@ class _Reader:
         trace, put = self.trace, {}
         if any(stage.kind is Kind.C_ADDED for stage in trace.stages):
             # these sums begin with zero: read with a c of their own, which is then put to zero
-            trace = self.unit.varied(c_position="aligned").trace
+            trace = self.unit.replace(c_position="aligned").trace
             put = {trace.c: const(0, trace.c.width)}
         before: Term | None = None
         own = [stage for stage in self.trace.stages if stage.operation is None]

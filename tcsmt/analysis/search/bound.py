@@ -158,7 +158,7 @@ def largest(
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
-    whole, algorithm = algorithm, algorithm.varied(k=min(algorithm.k, SEARCHED))
+    whole, algorithm = algorithm, algorithm.replace(k=min(algorithm.k, SEARCHED))
     score, wide, k, start = relative_score(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
         alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2, lanes=k)

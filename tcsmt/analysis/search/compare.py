@@ -100,7 +100,7 @@ class AlgorithmPair:
 
     def with_k(self, k: int) -> AlgorithmPair:
         """Return the same algorithms on dot products of k."""
-        first, second = (algorithm.varied(k=k) for algorithm in self.algorithms)
+        first, second = (algorithm.replace(k=k) for algorithm in self.algorithms)
         return replace(self, algorithms=(first, second))
 
     @cached_property

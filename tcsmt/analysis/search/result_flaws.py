@@ -343,7 +343,7 @@ def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFind
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
     begin = alike(flaw.domain, flaw.wide, flaw.k, np.random.default_rng(1))
-    single = replace(flaw, algorithm=flaw.algorithm.varied(k=1))
+    single = replace(flaw, algorithm=flaw.algorithm.replace(k=1))
     row, first = climb(flaw.domain, flaw.wide, 1, single.score, seconds=search / 4)
     begin = Rows.joined([begin, row[first > -np.inf].padded(flaw.k)])
     rows, scores = climb(flaw.domain, flaw.wide, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)

@@ -348,7 +348,7 @@ def table_five() -> dict[str, Any]:
 
 
 def _swapped(unit: Model, **changes: Any) -> Model | None:
-    return unit.varied(**changes) if isinstance(unit, FusedDotAdd) else None
+    return unit.replace(**changes) if isinstance(unit, FusedDotAdd) else None
 
 
 def rounding_inside(unit: str) -> dict[str, Any]:

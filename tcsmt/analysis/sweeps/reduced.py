@@ -139,7 +139,7 @@ def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
             changes[name] = formats[value.name]
         elif name in moved and value is not None:
             changes[name] = value + moved[name]
-    return unit.varied(**changes)
+    return unit.replace(**changes)
 
 
 @dataclass(frozen=True)

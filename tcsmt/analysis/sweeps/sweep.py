@@ -259,9 +259,9 @@ def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
     by_digest: dict[str, Model] = {}
     for label, model in models.items():
         if isinstance(model, FusedDotAdd) and model.final.rounding.truncates:
-            last = model.varied(rounding=ROUNDINGS["RNE"])
+            last = model.replace(rounding=ROUNDINGS["RNE"])
             by_digest[f"{label}, RNE"] = last
-            by_digest[f"{label}, all RNE"] = last.varied(alignment=ROUNDINGS["RNE"])
+            by_digest[f"{label}, all RNE"] = last.replace(alignment=ROUNDINGS["RNE"])
     return by_digest
 
 

@@ -257,14 +257,14 @@ def _programs(model: Model) -> Iterator[IeeeDotAdd]:
         )  # fmt: skip
         orders = (None, back) if k > 1 else (None,)
         for order, c_first in product(orders, (True, False)):
-            yield wider.varied(order=order, c_first=c_first)
+            yield wider.replace(order=order, c_first=c_first)
         for order in orders:
-            yield wider.varied(method="fma", product_format=None, order=order)
+            yield wider.replace(method="fma", product_format=None, order=order)
         if k > 1 and k & (k - 1) == 0:
             for order in (None, half) if k > 2 else (None,):
-                yield wider.varied(method="pairwise", order=order)
+                yield wider.replace(method="pairwise", order=order)
         for c_first in (True, False):
-            yield wider.varied(method="exact", product_format=None, c_first=c_first)
+            yield wider.replace(method="exact", product_format=None, c_first=c_first)
 
 
 # --- what hypotheses are called -----------------------------------------------------------------

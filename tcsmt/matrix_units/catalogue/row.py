@@ -91,7 +91,7 @@ def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
             return False
         # a sequence has both from its instructions
         names = {each.name for each in fields(other) if each.init} & {"k", "c_format"}
-        return model == other.varied(**{name: getattr(model, name) for name in names})
+        return model == other.replace(**{name: getattr(model, name) for name in names})
 
     return [
         row

@@ -117,4 +117,4 @@ def _changed(file: ModelTable, about: dict[str, str]) -> Model:
         )
     values = file.values(type(base))
     with file.explained("base"):
-        return base.varied(**values)
+        return base.replace(**values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -168,12 +169,18 @@ class Model(Parameters, ABC):
         """Return the value of each parameter of :meth:`table`, under its name."""
         return self
 
-    def varied(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Return the model with parameters changed. Raises :class:`.TcsmtError` if they contradict others."""
         parameters = self.parameters
         return self.of(
             **{f.name: getattr(parameters, f.name) for f in fields(parameters) if f.init} | changes
         )
+
+    def varied(self, **changes: Any) -> Self:
+        """Return :meth:`replace` of the changes: its earlier name, for property modules until 1.0."""
+        message = "Model.varied is Model.replace now; tcsmt 1.0 will not have varied"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.replace(**changes)
 
     @abstractmethod
     def validate(self) -> None:

@@ -216,7 +216,7 @@ class FusedDotAdd(ComposedModel[FusedParameters]):
         """Return a sum register's integer bits below its carry bits: two where products and c are usual."""
         if isinstance(self.sum, OneByOne):
             return 2
-        (*_, total) = self.varied(carry_bits=None).trace.of(Kind.SUM)
+        (*_, total) = self.replace(carry_bits=None).trace.of(Kind.SUM)
         assert isinstance(total.value, Fixed)
         return total.value.word.width - 1 - total.value.fraction_bits - self.enough_carry_bits
 

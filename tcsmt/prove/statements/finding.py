@@ -131,7 +131,7 @@ def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) ->
     input.
     """
     try:
-        changed = model.varied(**changes)
+        changed = model.replace(**changes)
     except TcsmtError:
         return None
     if changed.input_formats != model.input_formats or changed.input_formats.keys() != values.keys():

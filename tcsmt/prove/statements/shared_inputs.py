@@ -75,7 +75,7 @@ def chain(name: str, model: Model, k: int) -> Chain:
         formats = f"its c is {model.c_format.name}, its result {model.d_format.name}"
         raise TcsmtError(f"{name} cannot be chained to k = {k}: {formats}")
     try:
-        longer = model.varied(k=k, **_blocks(model))
+        longer = model.replace(k=k, **_blocks(model))
     except TcsmtError:  # an order of lanes, for example, is that of one instruction
         return Chain(model, k, model, exact=False)
     trace = longer.trace

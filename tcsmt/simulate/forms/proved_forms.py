@@ -146,7 +146,7 @@ def _proved_dot(model: DotThenAdd) -> ProvedBlock | None:
 
 def dot_block(model: DotThenAdd) -> DotThenAdd:
     """Return the unit of one of the sums that a unit chains, or that it is."""
-    return model if model.n_fma == model.k else model.varied(k=model.n_fma)
+    return model if model.n_fma == model.k else model.replace(k=model.n_fma)
 
 
 def fused_block(model: Model) -> FusedDotAdd | None:
@@ -158,7 +158,7 @@ def fused_block(model: Model) -> FusedDotAdd | None:
         changes |= {"k": model.lanes.n_fma, "interleave": 0, "order": None}
     if isinstance(model.sum, CLast):
         changes |= {"c_position": "aligned", "c_rounding": "RNE", "c_format": model.d_format}
-    return model.varied(**changes) if changes else model
+    return model.replace(**changes) if changes else model
 
 
 def _with_last_addition(
@@ -238,7 +238,7 @@ def with_canonical_nan(model: Model) -> IeeeDotAdd | None:
         return None
     if digests(steps[0], steps[1].trace.output) not in _proved():
         return None
-    plain = model.varied(nan=None)
+    plain = model.replace(nan=None)
     lanes = [[lane] for lane in plain.order or range(plain.k)]
     chains = all(
         _chained(step, own, lanes) is own.trace.output
@@ -253,10 +253,10 @@ def single_step(model: Model) -> tuple[IeeeDotAdd, IeeeDotAdd] | None:
     """
     if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
         return None
-    if not model.varied(nan=None).is_native:
+    if not model.replace(nan=None).is_native:
         return None
-    step = model.varied(k=1, order=None)
-    return step, step.varied(nan=None)
+    step = model.replace(k=1, order=None)
+    return step, step.replace(nan=None)
 
 
 @cache

@@ -76,7 +76,7 @@ class PublishedClaim:
             return row_named(f"{self.unit}@{self.reading}").model
         parameters = self.claimed if holds else self.otherwise
         changes: dict[str, Any] = {name: None if v == "none" else v for name, v in parameters.items()}
-        return self.row.model.varied(**changes)
+        return self.row.model.replace(**changes)
 
 
 @dataclass(frozen=True)

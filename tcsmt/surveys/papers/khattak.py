@@ -204,8 +204,8 @@ def custom_models() -> dict[str, FusedDotAdd]:
     base = row_named(A100).model
     base = checked_cast(base, FusedDotAdd)
     return {
-        "custom 1: neab = 0, rne": base.varied(fraction_bits=23, rounding=ROUNDINGS["RNE"]),
-        "custom 2: neab = 1, ru": base.varied(fraction_bits=24, rounding=ROUNDINGS["RTP"]),
+        "custom 1: neab = 0, rne": base.replace(fraction_bits=23, rounding=ROUNDINGS["RNE"]),
+        "custom 2: neab = 1, ru": base.replace(fraction_bits=24, rounding=ROUNDINGS["RTP"]),
     }
 
 
@@ -363,8 +363,8 @@ def _fttn_width(values: Mapping[str, Fraction], k: int) -> str:
 def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:
     """Inputs on which the custom models differ from their neighbours in N_FMA and in rounding."""
     for label, model in custom_models().items():
-        others: dict[str, FusedDotAdd] = {f"N_FMA = {n}": model.varied(n_fma=n) for n in (4, 16)} | {
-            f"rounding {name}": model.varied(rounding=ROUNDINGS[name])
+        others: dict[str, FusedDotAdd] = {f"N_FMA = {n}": model.replace(n_fma=n) for n in (4, 16)} | {
+            f"rounding {name}": model.replace(rounding=ROUNDINGS[name])
             for name in ("RNE", "RTZ", "RTP", "RTN")
             if ROUNDINGS[name] is not model.final.rounding
         }

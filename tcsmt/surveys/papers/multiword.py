@@ -88,9 +88,9 @@ class Panel:
         if self.operand == "e5m2":
             b200 = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e5m2.e5m2").model
         b200 = checked_cast(b200, FusedDotAdd)
-        units["B200 RN"] = b200.varied(rounding=ROUNDINGS["RNE"])
+        units["B200 RN"] = b200.replace(rounding=ROUNDINGS["RNE"])
         if self.operand != "e5m2":
-            units["B200, F = 23"] = b200.varied(fraction_bits=23)
+            units["B200, F = 23"] = b200.replace(fraction_bits=23)
         return units
 
 

@@ -204,7 +204,7 @@ def _table_five() -> dict[str, Any]:
 
 def _both(model: FusedDotAdd, a: list[Fraction], b: list[Fraction], c: Fraction) -> tuple[Fraction, Fraction]:
     inside = F32.value(_run(model, a, b, c))
-    outside = F32.value(_run(model.varied(c_position="last"), a, b, c))
+    outside = F32.value(_run(model.replace(c_position="last"), a, b, c))
     return inside, outside
 
 

@@ -53,8 +53,8 @@ def one_at_a_time() -> dict[str, FusedDotAdd]:
             value = getattr(theirs.parameters, name)
             if getattr(unit.parameters, name) != value:
                 k = max(unit.k, value) if name == "n_fma" else unit.k
-                variants[f"{label}, {name} = {value}"] = unit.varied(k=k, **{name: value})
-        variants[f"{label}, rounding = RNE"] = unit.varied(rounding=ROUNDINGS["RNE"])
+                variants[f"{label}, {name} = {value}"] = unit.replace(k=k, **{name: value})
+        variants[f"{label}, rounding = RNE"] = unit.replace(rounding=ROUNDINGS["RNE"])
     return variants
 
 

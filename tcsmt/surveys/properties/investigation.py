@@ -45,14 +45,14 @@ def one_block(model: Model) -> Model:
     On hardware the other lanes are zero; a zero block passes the result on unchanged.
     """
     if isinstance(model, FusedDotAdd):
-        return model.varied(k=model.lanes.n_fma, interleave=0, order=None)
+        return model.replace(k=model.lanes.n_fma, interleave=0, order=None)
     return model
 
 
 def cannot_become(model: Model, **parameters: Any) -> str:
     """Why no unit has these parameters with the model's others; empty where one has."""
     try:
-        one_block(model).varied(**parameters)
+        one_block(model).replace(**parameters)
     except TcsmtError as why:
         return str(why)
     return ""

@@ -29,8 +29,8 @@ def scripts() -> Iterator[tuple[str, str]]:
                 f"carry-bits-{arch}-{bits}-{bits + 1}",
                 status,
                 source,
-                unit.varied(carry_bits=bits),
-                unit.varied(carry_bits=bits + 1),
+                unit.replace(carry_bits=bits),
+                unit.replace(carry_bits=bits + 1),
                 Kind.SUM,
             )
     volta = _unit("volta")
@@ -39,22 +39,22 @@ def scripts() -> Iterator[tuple[str, str]]:
         "sat",
         "Khattak and Mikaitis 2025, IV-A1",
         volta,
-        volta.varied(products="normalised"),
+        volta.replace(products="normalised"),
     )
     yield _pair(
         "alignment-bits-volta-23-24",
         "sat",
         "Fasi et al. 2020, 3.1.4",
         volta,
-        volta.varied(fraction_bits=24),
+        volta.replace(fraction_bits=24),
     )
-    bf16 = _unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32").varied(k=2, n_fma=2)
+    bf16 = _unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32").replace(k=2, n_fma=2)
     yield _pair(
         "zero-exponent-ampere-bf16-132-126",
         "sat",
         "MMA-Sim 2025, III-C, and mmasim 2.1.1",
         bf16,
-        bf16.varied(zero_exponent=-126),
+        bf16.replace(zero_exponent=-126),
     )
     yield from _zero_exponent_proof(volta)
     tf32 = _unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
@@ -63,7 +63,7 @@ def scripts() -> Iterator[tuple[str, str]]:
         "sat",
         "MMA-Sim 2025, III-C, TF32 truncation",
         tf32,
-        tf32.varied(a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
+        tf32.replace(a_format=FORMATS["f32"], b_format=FORMATS["f32"]),
     )
     x, y, z = (var(name, 12) for name in "xyz")
     yield (
@@ -142,7 +142,7 @@ def _sizes(fmt: Format) -> str:
 
 def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
     """In two parts: terms that are all zero, and terms that are not."""
-    other = volta.varied(zero_exponent=-126)
+    other = volta.replace(zero_exponent=-126)
     products = [s.term.eq(0) for s in volta.trace.of(Kind.PRODUCT)]
     all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
     domain = Domain().holds(volta.input_formats, volta.trace)

@@ -162,7 +162,7 @@ def _chained(row: Row, k: int) -> Row | None:
         return None
     if k % m.k or m.c_format != m.d_format:
         return None
-    return replace(row, instruction=f"{row.instruction} x{k // m.k}", model=m.varied(k=k))
+    return replace(row, instruction=f"{row.instruction} x{k // m.k}", model=m.replace(k=k))
 
 
 # --- hypotheses ---------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
             continue
         for value in _others(model, parameter):
             try:
-                other = model.varied(**{parameter.name: value})
+                other = model.replace(**{parameter.name: value})
             except TcsmtError:
                 continue
             if other.input_formats == model.input_formats and other.trace.output not in seen:

@@ -225,10 +225,10 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
 @pytest.mark.long
 def test_zeros_far_below_lose_nothing_more(chain: StepwiseProof) -> None:
     """The exponents of such zeros do not fit the words of usual ones."""
-    unit = rows("volta", claims=False)[0].model.varied(k=1, n_fma=1)
+    unit = rows("volta", claims=False)[0].model.replace(k=1, n_fma=1)
     losses = []
     for zero in (-131, -4096):
-        (step,) = steps_of(chain, unit.varied(zero_exponent=zero), -14, 15)
+        (step,) = steps_of(chain, unit.replace(zero_exponent=zero), -14, 15)
         assert isinstance(step, FusedStep)
         losses.append(step.sum.losses(chain, {0, C}))
     assert losses[0] == losses[1]
@@ -256,7 +256,7 @@ REFUSED = [
 def test_units_and_domains_without_lemmas_are_refused(
     change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
 ) -> None:
-    unit = rows("volta", claims=False)[0].model.varied(k=1, n_fma=1, **change)
+    unit = rows("volta", claims=False)[0].model.replace(k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["single-f16"].on(unit, 1), domain)
 
@@ -338,7 +338,7 @@ def test_just_below_and_at_the_largest_number(
 def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: StepwiseProof) -> None:
     row = next(r for r in rows("hopper", claims=False) if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
-    unit = row.model.varied(k=k, n_fma=k, c_position="last", c_rounding=rounding)
+    unit = row.model.replace(k=k, n_fma=k, c_position="last", c_rounding=rounding)
     algorithm = RECIPES["single-f16"].on(unit, 2)
     worst, _ = largest(algorithm, domain, 0.4)
     assert worst is not None
@@ -480,7 +480,7 @@ def test_c_that_is_added_last_is_rounded(chain: StepwiseProof) -> None:
     """A product of 11-bit numbers is exact: all that is lost is lost when c is added."""
     single, _ = algorithm_named("single-f16", "hopper", 1)
     domain = Domain(exponents=(0, 0), bits=(11, 11))
-    algorithm = single.varied(c_enters="last")
+    algorithm = single.replace(c_enters="last")
     worst, _ = largest(algorithm, domain, 0.2)
     assert worst is not None
     assert worst.relative is not None
@@ -504,7 +504,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseProof) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
-    unit = rows("volta", claims=False)[0].model.varied(k=2, n_fma=2)
+    unit = rows("volta", claims=False)[0].model.replace(k=2, n_fma=2)
     whole = RECIPES["markidis"].on(unit, 4)
     sums = tuple(Sum((product,), every=2) for total in whole.sums for product in total.products[:2])
     domain = replace(COARSE, c_zero=True)
@@ -590,7 +590,7 @@ class Lying(GroupedDotAdd):
     ("instructions", "message"),
     [
         ((replace(HIGH, least_exponent=-2),), "left out only where all of its numbers are zeros"),
-        ((HIGH.varied(zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
+        ((HIGH.replace(zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
         ((replace(HIGH, largest_result=0x2000),), "not proved"),
         ((HIGH, HIGH), "multiplied more than once"),
         (

@@ -300,7 +300,7 @@ def test_a_c_that_is_dropped_counts_once_for_each_sum() -> None:
     one = Algorithm(k=2, unit=unit, split=Split(format=NARROW, wide=WIDE, words=1), sums=(Sum(((0, 0),)),))
     domain = Domain(exponents=(0, 0), bits=(2, 2))
     plain = budget(StepwiseProof(solving()), one, domain).total
-    flushing = replace(one, unit=unit.varied(flush_c=True))
+    flushing = replace(one, unit=unit.replace(flush_c=True))
     total = budget(StepwiseProof(solving()), flushing, domain).total
     assert total - plain >= 2 * Fraction(2) ** WIDE.e_min > 0  # |c| + sum |a·b| is 1 or more
 

@@ -59,7 +59,7 @@ def drawn(seed: int, most: int = 1 << 14, *, coarse: bool = False) -> tuple[Algo
         )  # fmt: skip
         if coarse:
             algorithm, domain = (
-                algorithm.varied(k=3),
+                algorithm.replace(k=3),
                 replace(domain, exponents=(low, low + 1), bits=(1, 1)),
             )
         if 8 < recipes.inputs(domain, algorithm).count <= most:

@@ -110,7 +110,7 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
     assert isinstance(two, FusedStep)
     assert (one.start, two.start, one.least) == (C, StepResult(0), 2 * LOW)
     assert sorted((*one.sources, *two.sources)) == list(range(16))
-    last = ampere.varied(c_position="last", c_rounding="RTP")
+    last = ampere.replace(c_position="last", c_rounding="RTP")
     first, second, added = steps_of(chain, last, LOW, HIGH)
     assert isinstance(first, FusedStep)
     assert isinstance(second, FusedStep)
@@ -122,10 +122,10 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
 @pytest.mark.long
 def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> None:
     volta = rows("volta", claims=False)[0].model
-    (step,) = steps_of(chain, volta.varied(products="normalised"), LOW, HIGH)
+    (step,) = steps_of(chain, volta.replace(products="normalised"), LOW, HIGH)
     assert isinstance(step, FusedStep)
     assert step.least == 2 * LOW - 20
-    (step,) = steps_of(chain, volta.varied(products="normalised"), -13, HIGH)  # no subnormal operands
+    (step,) = steps_of(chain, volta.replace(products="normalised"), -13, HIGH)  # no subnormal operands
     assert isinstance(step, FusedStep)
     assert step.least == -26
 

@@ -136,7 +136,7 @@ def test_false_statements_about_sums_are_refused(
 def test_a_sum_that_rounds_down_may_be_negative_zero(tmp_path: Path) -> None:
     """1 - 1 is -0 there, and +0 where another part is added: numbers agree, words do not."""
     row = side_of("ieee/fma.f32").row
-    down = replace(row, model=row.model.varied(rounding=ROUNDINGS["RTN"]))
+    down = replace(row, model=row.model.replace(rounding=ROUNDINGS["RTN"]))
     found = certify_kernel(Certificates(tmp_path), down, reduction_named("chained"), 4, 4)
     assert found.path is None and "-0" in found.why
     assert certify_kernel(Certificates(tmp_path), row, reduction_named("chained"), 4, 4).path is not None

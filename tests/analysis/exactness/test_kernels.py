@@ -264,7 +264,7 @@ def test_operations_that_round_down_are_not_proved(method: str) -> None:
     assert words == [1 << 31, 0]
     found = exact_kernel(StepwiseProof(Solving()), unit, reduction_named("chained"), 2)
     assert (found.integers, found.ends) == (0, "it is not proved that no result is -0")
-    up = unit.varied(rounding="RTP")
+    up = unit.replace(rounding="RTP")
     assert exact_kernel(StepwiseProof(Solving()), up, reduction_named("chained"), 2).integers == 2048
 
 

@@ -370,7 +370,7 @@ def test_what_no_lemma_covers_is_refused() -> None:
     assert "s8" in refused("ampere/mma.m16n8k32.s32.s8.s8.s32", np.ones((2, 4), "u1"), np.ones((4, 2), "u1"))
     half = np.full((2, 4), 0x1000, np.uint16)
     lemmas = "exponents of products from -28: the lemmas hold from 9 (A or B has a number below 2^-10)"
-    flushing = side_of("volta/mma.m8n8k4.f16.f16.f16.f16").row.model.varied(flush_outputs=True)
+    flushing = side_of("volta/mma.m8n8k4.f16.f16.f16.f16").row.model.replace(flush_outputs=True)
     assert refused(flushing, half, half.T) == lemmas
     model = side_of("hopper/mma.m16n8k16.f32.bf16.bf16.f32").row.model
     infinite = ones.T.copy()

@@ -118,7 +118,7 @@ def test_transcript_resumes_and_replays(tmp_path):
 @pytest.mark.slow
 def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
     """Its remembered answers identify the old one, to the last question; some are asked of the new one."""
-    unit = VOLTA.varied(a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)
+    unit = VOLTA.replace(a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)
     path = tmp_path / "t.jsonl"
 
     def found(model):
@@ -128,7 +128,7 @@ def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
     first = found(unit)
     assert first.verdict in ("identified", "open")
     assert found(unit).exchanges == first.exchanges
-    again = found(unit.varied(rounding="RNE"))
+    again = found(unit.replace(rounding="RNE"))
     assert again.verdict == "inconsistent"
     said = r"answer \d+ of an earlier run is 0x[0-9a-f]{4}, and now it is 0x[0-9a-f]{4}: was the box changed"
     assert re.match(said, again.reason)

@@ -65,7 +65,7 @@ def test_rounding_modes_are_told_apart(mode: str) -> None:
     unit = row_named("cdna1/v_mfma_f32_32x32x4f16").model
     assert isinstance(unit, IeeeDotAdd)
     names = {"RTZ": "RZ", "RTP": "RU", "RTN": "RD"}
-    box = black_box(unit.varied(rounding=KNOWN[mode]))
+    box = black_box(unit.replace(rounding=KNOWN[mode]))
     assert rounding_of_result(box, box.k, 0) == (names.get(mode, mode), 23)
 
 

@@ -50,7 +50,7 @@ def test_equal_by_range_is_proved_by_a_solver():
     }  # fmt: skip
     one = FusedDotAdd.of(**base)
     for change in ({"zero_exponent": -130}, {"overflow": "saturate"}):
-        other = one.varied(**change)
+        other = one.replace(**change)
         pair = np.array([family.row(one), family.row(other)])
         assert (canonical(family, pair)[0] == canonical(family, pair)[1]).all()
         question = difference("same?", ("one", one), ("other", other), Domain(finite=False))
@@ -79,7 +79,7 @@ RULES = {
 def test_rules_are_proved_by_the_engine(rule):
     a, d, base, change = RULES[rule]
     one = FusedDotAdd.of(a_format=a, b_format=a, c_format=d, d_format=d, **base)
-    other = one.varied(**change)
+    other = one.replace(**change)
     family = family_like(one)
     pair = canonical(family, np.array([family.row(one), family.row(other)]))
     assert (not_none(family.row(one)) != not_none(family.row(other))).any()

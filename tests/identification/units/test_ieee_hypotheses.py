@@ -31,7 +31,7 @@ def asked(model):
 
 @pytest.mark.parametrize("chains", [1, 2, 4])
 def test_the_order_of_chains_is_among_those_revealed(chains):
-    model = row_named("x86/tdpbf16ps").model.varied(k=8, chains=chains, order=ORDER)
+    model = row_named("x86/tdpbf16ps").model.replace(k=8, chains=chains, order=ORDER)
     sums = {tuple(tuple(order[i::chains]) for i in range(chains)) for order in revealed_orders(*asked(model))}
     lanes = [tuple(ORDER[i::chains]) for i in range(chains)]
     assert any(sorted(one) == sorted(lanes) for one in sums)
@@ -92,7 +92,7 @@ def test_which_nan_is_handed_on():
 def test_a_lane_order_that_is_not_standard_is_not_taken_for_one():
     """Two lanes of a standard order are exchanged, or the order is read from masked sums."""
     for order in ((0, 1, 2, 3, 5, 4, 6, 7), (1, 4, 2, 3, 7, 5, 6, 0)):
-        model = row_named("x86/tdpbf16ps@guide").model.varied(k=8, order=order)
+        model = row_named("x86/tdpbf16ps@guide").model.replace(k=8, order=order)
         found = Identification(chains(model), model_box(model)).run()
         assert found.verdict == "identified"
         assert not_none(found.model).parameters.order == order

@@ -302,7 +302,7 @@ def test_registers_that_just_wrap_are_not_merged() -> None:
     row[3] = family.carries(family.structures[number]).index(1)
     assert family.bits[row[1]] == 5
     narrow = family.model(row)
-    wide = narrow.varied(carry_bits=None)
+    wide = narrow.replace(carry_bits=None)
     words = {"a": a.word(Fraction(3, 2)), "b": b.word(2 - Fraction(1, 64)), "c": d.word(2 - Fraction(1, 256))}
     inputs = {name: np.array([words[name[0]]]) for name in narrow.input_formats}
     assert exact.results(narrow, inputs) != exact.results(wide, inputs)

@@ -160,7 +160,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
 @pytest.mark.slow
 def test_two_changed_parameters_are_named() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
-    box = VOLTA.model.varied(fraction_bits=24, rounding=ROUNDINGS["RNE"])
+    box = VOLTA.model.replace(fraction_bits=24, rounding=ROUNDINGS["RNE"])
     found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 

@@ -31,7 +31,7 @@ QUICK = SolvingOptions(steps=100_000)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
-    [VOLTA.varied(k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
+    [VOLTA.replace(k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
     ids=["two lanes of Volta", "Volta"],
 )
 def test_volta_is_identified(unit):
@@ -110,7 +110,7 @@ def test_samples_weigh_kinds_alike() -> None:
 
 @pytest.mark.long
 def test_a_changed_nan_is_read():
-    changed = VOLTA.varied(nan=0x7FC00000)
+    changed = VOLTA.replace(nan=0x7FC00000)
     found = Identification(kinds_like(VOLTA), model_box(changed)).run()
     assert found.verdict == "identified"
     asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
@@ -265,7 +265,7 @@ def test_a_unit_of_the_catalogue_that_no_hypothesis_is(monkeypatch):
         a_format="e4m3", b_format="e5m2", c_format="f32", d_format="f32", k=2, n_fma=2,
         fraction_bits=25, zero_exponent=-133, rounding="RTZ",
     )  # fmt: skip
-    truth = plain.varied(operand_format="f16")
+    truth = plain.replace(operand_format="f16")
     row = replace(row_named("volta"), architecture="some", instruction="converted", model=truth)
     monkeypatch.setattr(search, "catalogue_rows", lambda: [row])
     found = Identification(kinds_like(plain), model_box(truth)).run()

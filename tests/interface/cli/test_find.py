@@ -108,7 +108,7 @@ from dataclasses import replace
 
 def investigate(ask):
     unit = ask.unit
-    ask.differ("once", ("A", unit), ("B", unit.varied(fraction_bits=24)))
+    ask.differ("once", ("A", unit), ("B", unit.replace(fraction_bits=24)))
     LAST
 '''
 

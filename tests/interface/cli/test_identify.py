@@ -76,7 +76,7 @@ def test_from_a_plan_to_the_model(tmp_path, plan, changed, code):
     (tmp_path / "plan.json").write_text(plan)
     emitted = run(main, ["probe", "volta", "--vectors", str(tmp_path / "plan.json"), "--emit", "json"])
     assert emitted.exit_code == 0
-    unit = VOLTA.varied(**changed)
+    unit = VOLTA.replace(**changed)
     (tmp_path / "answers.json").write_text(json.dumps(answers_of(unit, json.loads(emitted.output))))
     result = run(main, ["identify", "--answers", str(tmp_path / "answers.json"), "--json"])
     found = json.loads(result.output)

@@ -103,7 +103,7 @@ def test_losses_add_up(near: bool) -> None:
 
 def test_rounded_alignment() -> None:
     volta = row_named(VOLTA).model
-    shown = only_grid(picture(volta.varied(alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
+    shown = only_grid(picture(volta.replace(alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
     c = row(shown, "c")
     assert c.value(BitFate.KEPT, BitFate.CHANGED) == Fraction(1, 8)
     assert any(cell.fate is BitFate.CHANGED for cell in c.cells)
@@ -128,7 +128,7 @@ def test_carry_bits() -> None:
     carry = [c for c in row(grid, "sum").cells if c.weight > grid.top + 1]
     assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, BitFate.LEADING), (2, 0, BitFate.CARRY)]
     assert "2 of 3 carry bits used; leading bit 2^3: normalisation shift 3 to the right" in notes(grid)
-    wrapped = picture(volta.varied(carry_bits=0), **given_lanes)
+    wrapped = picture(volta.replace(carry_bits=0), **given_lanes)
     assert "does not fit 0 carry bits and wraps to 1" in notes(only_grid(wrapped))
     assert "carry bits" in results(wrapped)["lost by"]
 
@@ -195,6 +195,6 @@ def test_without_grid() -> None:
     assert results(special)["special"].startswith("a0: not finite")
     volta = row_named(VOLTA).model
     for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
-        other = volta.varied(**changes)
+        other = volta.replace(**changes)
         assert isinstance(other, FusedDotAdd)
         assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)

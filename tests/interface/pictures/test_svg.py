@@ -48,7 +48,7 @@ def drawn_words(model: Model, seed: int, used: float) -> Mapping[str, int]:
 def narrow(fraction_bits: int) -> Model:
     """Volta's unit with another alignment grid: labels of few columns."""
     assert isinstance(UNIT, FusedDotAdd)
-    return UNIT.varied(fraction_bits=fraction_bits)
+    return UNIT.replace(fraction_bits=fraction_bits)
 
 
 @pytest.mark.parametrize("used", [0.2, 1])

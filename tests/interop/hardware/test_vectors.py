@@ -43,8 +43,8 @@ from dataclasses import replace
 
 
 def investigate(ask):
-    unit = ask.unit.varied(k=4, n_fma=4)
-    other = unit.varied(rounding="RTZ")
+    unit = ask.unit.replace(k=4, n_fma=4)
+    other = unit.replace(rounding="RTZ")
     ask.differ("the last bit", ("nearest", unit), ("zero", other), lanes=())
     return ""
 '''
@@ -113,8 +113,8 @@ from dataclasses import replace
 
 def investigate(ask):
     unit = ask.unit
-    ask.differ("the last bit", ("toward zero", unit), ("nearest", unit.varied(rounding="RNE")), lanes=())
-    return str(unit.varied(c_position="last", normalisation="every"))
+    ask.differ("the last bit", ("toward zero", unit), ("nearest", unit.replace(rounding="RNE")), lanes=())
+    return str(unit.replace(c_position="last", normalisation="every"))
 '''
     )
     model = tmp_path / "u.toml"

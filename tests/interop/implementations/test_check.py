@@ -41,7 +41,7 @@ def test_the_unit_agrees_with_itself_and_says_what_that_excludes() -> None:
 @pytest.mark.slow_cases("{'fraction_bits': 24}")
 def test_a_change_of_one_parameter_is_found_and_named(change: dict[str, object]) -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
-    wrong = VOLTA.model.varied(**change)
+    wrong = VOLTA.model.replace(**change)
     found = check(VOLTA, of(wrong), rows=1, seed=1)
     assert found.mismatches and found.first is not None
     (name,) = change

@@ -166,7 +166,7 @@ fraction_bits = 25
     first, _, reading = read(IN_FULL + text)
     assert reading == Row(
         architecture="mine", instruction="mma.f32.f16@me", source="A letter", date=2026, evidence="published",
-        status="disputed", note="one bit more", model=first.model.varied(fraction_bits=25),
+        status="disputed", note="one bit more", model=first.model.replace(fraction_bits=25),
     )  # fmt: skip
 
 

@@ -43,7 +43,8 @@ def test_every_row_keeps_its_graph() -> None:
 def test_a_changed_unit_changes_its_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: digest_of_unit(name) for name in ("volta", VOLTA, "ampere")}
     changed = [
-        replace(row, model=row.model.varied(fraction_bits=24)) if row.name == VOLTA else row for row in rows()
+        replace(row, model=row.model.replace(fraction_bits=24)) if row.name == VOLTA else row
+        for row in rows()
     ]
     digests._units.cache_clear()
     monkeypatch.setattr(
@@ -73,9 +74,9 @@ def test_a_row_is_every_row_of_its_digest(name: str) -> None:
 def test_another_parameter_is_another_unit() -> None:
     """Even one that changes few results: the row that it differs from is named with the value."""
     row = row_named(VOLTA)
-    other = row.model.varied(fraction_bits=24)
+    other = row.model.replace(fraction_bits=24)
     assert VOLTA not in {one.name for one in rows_of_function(other)}
-    nearest = nearest_variant(row.model.varied(carry_bits=3))
+    nearest = nearest_variant(row.model.replace(carry_bits=3))
     assert nearest is not None
     assert (nearest.row.name, nearest.changed) == (VOLTA, {"carry_bits": 3})
 
@@ -85,14 +86,14 @@ def test_a_format_that_only_has_the_name_is_another_one() -> None:
     half = format_named("f16")
     assert isinstance(half, Format)
     model = row_named(VOLTA).model
-    forged = model.varied(a_format=replace(half, bias=half.bias + 1))
+    forged = model.replace(a_format=replace(half, bias=half.bias + 1))
     assert rows_of_function(forged) == []
     nearest = nearest_variant(forged)
     assert nearest is not None and set(nearest.changed) == {"a_format"}
 
 
 def test_a_model_that_is_like_no_row() -> None:
-    model = row_named(VOLTA).model.varied(
+    model = row_named(VOLTA).model.replace(
         k=3, n_fma=3, fraction_bits=5, zero_exponent=-7, negative_zero=True, carry_bits=1
     )
     assert rows_of_function(model) == [] and nearest_variant(model) is None

@@ -62,7 +62,7 @@ def test_sequences_read_back(tmp_path: Path) -> None:
     # formats of one's own belong to all instructions
     half = row_named("volta/mma.m8n8k4.f32.f16.f16.f16").model
     own = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), OWN["mine"])
-    model = InstructionSequence(instructions=(half.varied(**own),) * 2)
+    model = InstructionSequence(instructions=(half.replace(**own),) * 2)
     assert read_model(written(tmp_path, parameters_toml(model))).model == model
     assert has_file(model)
     assert not has_file(InstructionSequence(instructions=(model,)))
@@ -97,7 +97,7 @@ def test_malformed_sequences_are_refused(text: str, message: str, tmp_path: Path
 
 def test_words_and_orders_read_back(tmp_path: Path) -> None:
     row = row_named(f"{VOLTA}@fasi")
-    model = row.model.varied(order=(2, 0, 3, 1), nan=0xFFC00001, product_format="f32")
+    model = row.model.replace(order=(2, 0, 3, 1), nan=0xFFC00001, product_format="f32")
     text = model_toml(replace(row, model=model))
     assert "\norder = [2, 0, 3, 1]\n" in text
     assert "\nnan = 0xffc00001\n" in text
@@ -121,7 +121,7 @@ OWN = {
 @pytest.mark.parametrize("name", ["mine", "e3m4", "odd-one"])
 def test_a_format_of_ones_own_reads_back(name: str, tmp_path: Path) -> None:
     row = row_named(VOLTA)
-    text = model_toml(replace(row, model=row.model.varied(a_format=OWN[name], b_format=OWN["e3m4"])))
+    text = model_toml(replace(row, model=row.model.replace(a_format=OWN[name], b_format=OWN["e3m4"])))
     assert f"\n[format.{name}]\n" in text
     model = read_model(written(tmp_path, text)).model
     assert (model.a_format, model.b_format) == (OWN[name], OWN["e3m4"])
@@ -145,7 +145,7 @@ def test_formats_that_a_file_cannot_hold() -> None:
     )
     for change, message in changes:
         with pytest.raises(TcsmtError, match=message):
-            model_toml(replace(row, model=row.model.varied(**change)))
+            model_toml(replace(row, model=row.model.replace(**change)))
 
 
 TABLE = "exponent_bits = 3\nfraction_bits = 4\nbias = 3\n"
@@ -213,9 +213,9 @@ def test_model_files_change_what_they_give_and_nothing_else(tmp_path: Path) -> N
     volta = row_named(VOLTA).model
     assert read_model(written(tmp_path, HEAD)).model == volta
     text = f'{HEAD}kind = "fused-dot-add"\nrounding = "rne"\ncarry_bits = 2\n'
-    assert read_model(written(tmp_path, text)).model == volta.varied(rounding="RNE", carry_bits=2)
+    assert read_model(written(tmp_path, text)).model == volta.replace(rounding="RNE", carry_bits=2)
     text = f'{HEAD}zero_exponent = "none"\nb_format = "bf16"\n'
-    assert read_model(written(tmp_path, text)).model == volta.varied(zero_exponent=None, b_format="bf16")
+    assert read_model(written(tmp_path, text)).model == volta.replace(zero_exponent=None, b_format="bf16")
 
 
 def test_other_ways_to_write_it(tmp_path: Path) -> None:

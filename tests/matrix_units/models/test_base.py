@@ -58,30 +58,30 @@ IEEE = IeeeDotAdd.of(a_format="f16", b_format="f16", c_format="f32", d_format="f
 
 def test_names_become_objects() -> None:
     """A format, rounding mode or choice may be given by name, in any case."""
-    model = AMPERE.varied(a_format="FP16", rounding="rtz", products="Normalised")
+    model = AMPERE.replace(a_format="FP16", rounding="rtz", products="Normalised")
     assert model.a_format is FORMATS["f16"]
     assert model.parameters.rounding is ROUNDINGS["RTZ"]
     assert model.parameters.products == "normalised"
-    assert model == AMPERE.varied(products="normalised")
-    assert IEEE.varied(product_format="fp32").parameters.product_format is FORMATS["f32"]
-    assert hash(IEEE.varied(order=[1, 0])) == hash(IEEE.varied(order=(1, 0)))
+    assert model == AMPERE.replace(products="normalised")
+    assert IEEE.replace(product_format="fp32").parameters.product_format is FORMATS["f32"]
+    assert hash(IEEE.replace(order=[1, 0])) == hash(IEEE.replace(order=(1, 0)))
 
 
 def test_derived_quantities() -> None:
     """n_eab, carry bits, the canonical NaN, the blocks."""
     assert AMPERE.extra_alignment_bits == 1
-    assert [AMPERE.varied(k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
+    assert [AMPERE.replace(k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
     assert AMPERE.nan_word == 0x7FFFFFFF
-    assert AMPERE.varied(d_format="f16").nan_word == 0x7FFF
-    assert AMPERE.varied(d_format="bf16").nan_word == 0x7FC0
-    assert AMPERE.varied(n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert AMPERE.varied(n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
-    assert AMPERE.varied(n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert AMPERE.replace(d_format="f16").nan_word == 0x7FFF
+    assert AMPERE.replace(d_format="bf16").nan_word == 0x7FC0
+    assert AMPERE.replace(n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert AMPERE.replace(n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    assert AMPERE.replace(n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
 
 
 def test_equal_parameters_are_one_graph() -> None:
     """Two models that do the same share every node; enough carry bits are no parameter's guess."""
-    twin = AMPERE.varied(c_position="aligned", interleave=0)
+    twin = AMPERE.replace(c_position="aligned", interleave=0)
     assert AMPERE.trace.output is twin.trace.output
     a, b, c = AMPERE.trace.a, AMPERE.trace.b, AMPERE.trace.c
     swapped = AMPERE.apply(Operands([*a[1:], a[0]], [*b[1:], b[0]], c))
@@ -139,7 +139,7 @@ def test_equal_parameters_are_one_graph() -> None:
 def test_contradictory_parameters_are_refused(model: Model, change: dict[str, Any], message: str) -> None:
     """The error names the parameter, what was given and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
-        model.varied(**change)
+        model.replace(**change)
 
 
 def test_a_model_is_pickled_without_its_terms() -> None:
@@ -152,3 +152,10 @@ def test_a_model_is_pickled_without_its_terms() -> None:
     assert again.trace.output is model.trace.output
     with pytest.raises(TypeError, match="belongs to its process"):
         pickle.dumps(model.trace)
+
+
+def test_the_earlier_name_of_replace_is_taken_with_a_warning() -> None:
+    model = AMPERE
+    with pytest.warns(DeprecationWarning, match="replace"):
+        changed = model.varied(carry_bits=5)
+    assert changed == model.replace(carry_bits=5) != model

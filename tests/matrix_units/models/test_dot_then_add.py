@@ -99,6 +99,6 @@ def test_units_agree_with_the_oracle(name: str, rows: int) -> None:
 def test_contradictory_parameters_are_refused(change: dict[str, Any], message: str) -> None:
     unit = row_named("cdna3/v_mfma_f32_16x16x16_f16").model
     assert isinstance(unit, DotThenAdd)
-    unit = unit.varied(k=8, n_fma=8)
+    unit = unit.replace(k=8, n_fma=8)
     with pytest.raises(TcsmtError, match=message):
-        unit.varied(**change)
+        unit.replace(**change)

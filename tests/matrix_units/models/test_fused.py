@@ -182,14 +182,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("change", VARIANTS.values(), ids=VARIANTS)
 def test_one_parameter_at_a_time(change: dict[str, Any], rows: int) -> None:
     """A known unit with one change."""
-    model = AMPERE.varied(**change)
+    model = AMPERE.replace(**change)
     as_the_oracle(model, 1, rows)
 
 
 @pytest.mark.parametrize("name", mostly_long(["f16", "e5m2", "bf16"], ["f16"]))
 def test_sums_of_the_largest_numbers(name: str) -> None:
     wide = {f"{side}_format": name for side in "abc"}
-    largest_rows(AMPERE.varied(**wide, d_format="f64", k=16, n_fma=16, rounding="RNE", alignment="RA"))
+    largest_rows(AMPERE.replace(**wide, d_format="f64", k=16, n_fma=16, rounding="RNE", alignment="RA"))
 
 
 @pytest.mark.long
@@ -197,7 +197,7 @@ def test_every_pair_of_input_formats() -> None:
     """Decoding and multiplying, for all combinations of a and b."""
     for a in INPUTS:
         for b in INPUTS:
-            model = AMPERE.varied(a_format=a, b_format=b, k=2, n_fma=2)
+            model = AMPERE.replace(a_format=a, b_format=b, k=2, n_fma=2)
             agree(model, *make_rows(model, 2, 24, model.parameters.fraction_bits))
 
 
@@ -205,7 +205,7 @@ def test_every_pair_of_input_formats() -> None:
 def test_all_products_of_a_small_format(name: str) -> None:
     """One lane: every word of a, by a spread of words of b."""
     fmt = FORMATS[name]
-    model = AMPERE.varied(a_format=name, b_format=name, k=1, n_fma=1)
+    model = AMPERE.replace(a_format=name, b_format=name, k=1, n_fma=1)
     words = np.arange(1 << fmt.width, dtype=np.uint64)
     a, b = np.repeat(words, 4), np.tile(words[:: max(1, len(words) // 16)], len(words) * 4)
     agree(model, a[:, None], b[: len(a), None], np.zeros(len(a), np.uint64))
@@ -215,7 +215,7 @@ def test_results_are_misplaced_on_one_grid() -> None:
     """A sum that is normalised after every addition has no grid in whose units it could be shifted."""
     allowed = "subnormal_results = 'misplaced': must be rounded when normalisation = every"
     with pytest.raises(TcsmtError, match=allowed):
-        AMPERE.varied(subnormal_results="misplaced", normalisation="every", zero_exponent=-132)
+        AMPERE.replace(subnormal_results="misplaced", normalisation="every", zero_exponent=-132)
 
 
 def values(name: str) -> set[tuple[bool, bool, bool, Fraction | bool]]:
@@ -236,10 +236,10 @@ NARROW = sorted(name for name, fmt in FORMATS.items() if fmt.width <= 8)
 @pytest.mark.parametrize("narrow", NARROW)
 def test_an_operand_format_has_every_value_of_the_operands(narrow: str) -> None:
     """No sign, NaN, infinity or negative zero gets lost: all pairs of formats of 8 bits at most."""
-    base = AMPERE.varied(a_format=FORMATS[narrow], b_format=FORMATS[narrow])
+    base = AMPERE.replace(a_format=FORMATS[narrow], b_format=FORMATS[narrow])
     for wide in NARROW:
         try:
-            base.varied(operand_format=FORMATS[wide])
+            base.replace(operand_format=FORMATS[wide])
             taken = True
         except TcsmtError:
             taken = False

@@ -88,10 +88,10 @@ def test_one_parameter_at_a_time(
     otherwise: float | None,
 ) -> None:
     """``otherwise``: without the change, or None where that is not another result."""
-    assert result(EXACT.varied(**changes), a, b, c) == expected
+    assert result(EXACT.replace(**changes), a, b, c) == expected
     if otherwise is not None:
         d = changes.get("d_format", EXACT.d_format)
-        assert result(EXACT.varied(d_format=d), a, b, c) == otherwise
+        assert result(EXACT.replace(d_format=d), a, b, c) == otherwise
 
 
 WORDS = st.integers(0, (1 << FORMATS["e8m10fn"].width) - 1)
@@ -142,7 +142,7 @@ def test_phases_add_up(x: int, y: int) -> None:
 )
 def test_contradictory_parameters_are_refused(changes: dict[str, Any], expected: str) -> None:
     with pytest.raises(TcsmtError) as caught:
-        EXACT.varied(**changes)
+        EXACT.replace(**changes)
     assert expected in str(caught.value)
 
 

@@ -186,7 +186,7 @@ IEEE_VARIANTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("change", IEEE_VARIANTS.values(), ids=IEEE_VARIANTS)
 def test_one_ieee_parameter_at_a_time(change: dict[str, Any], rows: int) -> None:
     """Known orders of IEEE 754 operations."""
-    model = IEEE.varied(k=4, **change)
+    model = IEEE.replace(k=4, **change)
     as_the_oracle(model, 1, rows)
 
 
@@ -194,4 +194,4 @@ def test_one_ieee_parameter_at_a_time(change: dict[str, Any], rows: int) -> None
 @pytest.mark.parametrize("method", ["exact", "fma", "sequential", "pairwise"])
 def test_sums_of_the_largest_numbers(name: str, method: str) -> None:
     wide = {f"{side}_format": name for side in "abc"}
-    largest_rows(IEEE.varied(**wide, d_format="f64", k=16, method=method, sum_format="f64"))
+    largest_rows(IEEE.replace(**wide, d_format="f64", k=16, method=method, sum_format="f64"))

@@ -82,9 +82,9 @@ def test_sequences_have_names_and_are_no_rows() -> None:
     ("instructions", "message"),
     [
         ((), r"instructions = \(\): must be one model or more"),
-        ((HIGH, LOW.varied(k=4)), "the same formats of a, b and c, and k"),
-        ((HIGH, LOW.varied(a_format="e5m10fn")), "the same formats"),
-        ((HIGH, LOW.varied(d_format="e8m7fn")), "must be instructions that give e8m23fn, as c is"),
+        ((HIGH, LOW.replace(k=4)), "the same formats of a, b and c, and k"),
+        ((HIGH, LOW.replace(a_format="e5m10fn")), "the same formats"),
+        ((HIGH, LOW.replace(d_format="e8m7fn")), "must be instructions that give e8m23fn, as c is"),
         (
             (row_named(SCALED).model,),
             "block",

@@ -120,13 +120,13 @@ def test_a_chain_that_wraps_is_one_long_sum() -> None:
     """The same graph, whatever the blocks; not so where sums saturate."""
     whole, halves = named("s8", "s8", k=8), named("s8", "s8", k=8, n_fma=2)
     assert whole.trace.output is halves.trace.output
-    whole, halves = (one.varied(overflow="saturate") for one in (whole, halves))
+    whole, halves = (one.replace(overflow="saturate") for one in (whole, halves))
     assert whole.trace.output is not halves.trace.output
 
 
 def test_a_sum_that_cannot_overflow_is_not_limited() -> None:
     wrap = model(S4, S4, tiny("s", 6), tiny("s", 12), k=2)
-    assert wrap.varied(overflow="saturate").trace.output is wrap.trace.output
+    assert wrap.replace(overflow="saturate").trace.output is wrap.trace.output
 
 
 def test_stages_hold_exact_numbers() -> None:
@@ -169,4 +169,4 @@ def test_fixed_point_numbers_are_exact() -> None:
 )
 def test_contradictory_parameters_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
-        named("u8", "s8", k=4).varied(**change)
+        named("u8", "s8", k=4).replace(**change)

@@ -113,7 +113,7 @@ def test_the_oracle_tells_the_models_apart() -> None:
         rows = [some_inputs(rng, *ROWS[name]) for _ in range(3000)]
         expected = [tcgen05.result(*ROWS[name], a, b, c[0], sa, sb) for a, b, c, sa, sb in rows]
         with pytest.raises(AssertionError, match="0x"):
-            agree(fused(name).varied(**changes), rows, expected)
+            agree(fused(name).replace(**changes), rows, expected)
 
 
 #: A row on which both models of NVFP4 differ: 1 - 1 in a block of large scales, and four products in another
@@ -151,7 +151,7 @@ def test_tiny_units_against_the_oracle(count: int) -> None:
         assert not wrong.size, (model, {n: hex(words[wrong[0]]) for n, words in columns.items()})
         for name, off in (("c_enters", "always"), ("inner_group", None), ("group_dropped_below", None)):
             more = {"inner_group": None} if name == "c_enters" else {}
-            other = model.varied(**{name: off} | more)
+            other = model.replace(**{name: off} | more)
             if (exact.results(other, columns) != expected).any():
                 shown.add((name, getattr(model.parameters, name) if name == "c_enters" else ""))
     assert shown >= {("c_enters", "leading"), ("c_enters", "leading_by_group"), ("inner_group", "")}
@@ -184,5 +184,5 @@ def test_stages() -> None:
 )
 def test_contradictions(changes: dict[str, object], error: str) -> None:
     with pytest.raises(TcsmtError) as raised:
-        fused(f"{NVFP4}@sf-tensor").varied(**changes)
+        fused(f"{NVFP4}@sf-tensor").replace(**changes)
     assert error in str(raised.value)

@@ -151,7 +151,7 @@ OPERATIONS: list[tuple[str, dict[str, Any]]] = [
     ("cases", {"method": "fma", "nan": "signalling c, a, products: 0x7fc00000, b, c, 0xffc00000"}),
 ]  # fmt: skip
 
-LAST = row_named(VOLTA).model.varied(c_position="last", flush_inputs=True)
+LAST = row_named(VOLTA).model.replace(c_position="last", flush_inputs=True)
 
 ROUNDED: list[tuple[str, Model]] = [
     *ieee_models(),
@@ -167,7 +167,7 @@ ROUNDED: list[tuple[str, Model]] = [
     ),
     *((row.name, row.model) for row in rows() if isinstance(row.model, IeeeDotAdd) and row.model.k <= 16),
     *(
-        (f"c last {number} {mode}", LAST.varied(c_rounding=mode, **changes))
+        (f"c last {number} {mode}", LAST.replace(c_rounding=mode, **changes))
         for mode in ROUNDINGS
         for number, changes in enumerate(({}, {"flush_outputs": True}, {"negative_zero": True}))
     ),

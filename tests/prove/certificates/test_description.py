@@ -62,7 +62,7 @@ def test_converted_inputs_are_said(tmp_path: Path) -> None:
     """The same values in another format, where the alignment is one."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     wide = two_products(k=1, n_fma=1, a_format="bf16", b_format="bf16", c_format="f32", d_format="f32")
-    narrow = wide.varied(a_format="f32", b_format="f32")
+    narrow = wide.replace(a_format="f32", b_format="f32")
     solving = Solving(SolvingOptions(certificate=tmp_path / "c"))
     found = compare_models(("one", wide), ("two", narrow), Domain(finite=False), solving)
     if found.certified is None or found.certified.path is None:

@@ -86,7 +86,7 @@ def test_chains() -> None:
 def test_block_scales() -> None:
     model = next(row.model for row in rows() if row.model.scales and isinstance(row.model, FusedDotAdd))
     assert isinstance(model, FusedDotAdd)
-    other = model.varied(fraction_bits=model.parameters.fraction_bits + 1)
+    other = model.replace(fraction_bits=model.parameters.fraction_bits + 1)
     question = difference("scaled", ("", model), ("", other), Domain(c_zero=True))
     assert again(question).goal is question.goal
     record, models = written(question)
@@ -97,7 +97,7 @@ def test_block_scales() -> None:
 
 def test_converted_inputs() -> None:
     """FP8 operands given to a unit that takes FP16: the statement has the narrow formats."""
-    narrow = two_products().varied(a_format="e4m3", b_format="e4m3")
+    narrow = two_products().replace(a_format="e4m3", b_format="e4m3")
     sides = shared(("FP8", narrow), ("FP16", two_products()), None)
     statement = again(
         compare_models(("FP8", narrow), ("FP16", two_products()), Domain(finite=False), Solving()).question

@@ -36,13 +36,13 @@ def e4m3_unit(k: int, n: int, interleave: int, fraction_bits: int) -> FusedDotAd
     """A unit that multiplies FP8 words as they are."""
     unit = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model
     assert isinstance(unit, FusedDotAdd)
-    return unit.varied(k=k, n_fma=n, interleave=interleave, fraction_bits=fraction_bits, operand_format=None)
+    return unit.replace(k=k, n_fma=n, interleave=interleave, fraction_bits=fraction_bits, operand_format=None)
 
 
 def converted(unit: Model, domain: Domain) -> Question:
     """The unit against itself with FP16 operands, on converted inputs."""
     half = FORMATS["f16"]
-    wide = unit.varied(a_format=half, b_format=half)
+    wide = unit.replace(a_format=half, b_format=half)
     inputs = unit.trace
     left, right = ([ieee.widen(x, unit.a_format, half) for x in side] for side in (inputs.a, inputs.b))
     trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
@@ -102,7 +102,7 @@ def test_a_fact_holds_on_random_inputs() -> None:
 
 def test_units_that_align_otherwise() -> None:
     """Normalised at every addition: there is no common grid."""
-    unit = e4m3_unit(2, 2, 0, 25).varied(c_position="aligned", normalisation="every")
+    unit = e4m3_unit(2, 2, 0, 25).replace(c_position="aligned", normalisation="every")
     assert Block.of(unit.trace.stages, {}) is None
 
 
@@ -114,7 +114,7 @@ PRODUCTS_FIRST = "cdna3/v_mfma_f32_32x32x16_fp8_fp8"
 def products_first(**changes: Any) -> DotThenAdd:
     unit = row_named(PRODUCTS_FIRST).model
     assert isinstance(unit, DotThenAdd)
-    return unit.varied(**{"k": 2, "n_fma": 2, "lane_groups": 1} | changes)
+    return unit.replace(**{"k": 2, "n_fma": 2, "lane_groups": 1} | changes)
 
 
 @pytest.mark.slow
@@ -197,8 +197,8 @@ def test_groups_have_no_common_grid() -> None:
 @pytest.mark.parametrize("zeros", [(4096, 4095), (-4096, 4096)])
 def test_exponents_beyond_twelve_bits(zeros: tuple[int, int]) -> None:
     """The exponents that a zero may enter with do not fit the words of usual ones."""
-    unit = e4m3_unit(1, 1, 0, 25).varied(c_position="aligned")
-    one, two = (unit.varied(zero_exponent=zero) for zero in zeros)
+    unit = e4m3_unit(1, 1, 0, 25).replace(c_position="aligned")
+    one, two = (unit.replace(zero_exponent=zero) for zero in zeros)
     verdict = compare_models(("one", one), ("two", two), Domain(), Solving()).verdict
     assert isinstance(verdict, Equivalent if min(zeros) > 0 else Distinguished), verdict
 
@@ -211,9 +211,9 @@ def attack(
     zeros: tuple[int, int], fraction_bits: tuple[int, int], k: int, steps: int, rows: int = 20000
 ) -> None:
     """What is called equal is equal on random words and on the pool's, which the engine does not see here."""
-    unit = e4m3_unit(k, k, 0, 25).varied(c_position="aligned")
+    unit = e4m3_unit(k, k, 0, 25).replace(c_position="aligned")
     models = [
-        unit.varied(zero_exponent=max(-4096, min(4096, zero)), fraction_bits=bits)
+        unit.replace(zero_exponent=max(-4096, min(4096, zero)), fraction_bits=bits)
         for zero, bits in zip(zeros, fraction_bits, strict=True)
     ]
     solving = Solving(SolvingOptions(steps=steps))

@@ -60,8 +60,8 @@ def test_blocks_are_read_from_their_stages() -> None:
 
 def test_sums_without_a_common_exponent_are_not_blocks() -> None:
     for change in ({"normalisation": "every"}, {"c_position": "summed"}):
-        assert Block.of(UNIT.varied(**change).trace.stages, {}) is None
-    both = UNIT.varied(k=2, c_format=RESULT)
+        assert Block.of(UNIT.replace(**change).trace.stages, {}) is None
+    both = UNIT.replace(k=2, c_format=RESULT)
     assert Block.of(both.trace.stages, {}) is None  # two of them
 
 

@@ -26,7 +26,7 @@ def test_ties_reach_the_end_of_the_grid_of_zeros(unit: str, lowest: int) -> None
     """Each row is a tie of the result and a smaller power of two; one row shows the zero exponent."""
     model = one_block(row_named(unit).model)
     assert isinstance(model, FusedDotAdd)
-    asked = difference("", ("one", model), ("other", model.varied(zero_exponent=lowest)), Domain())
+    asked = difference("", ("one", model), ("other", model.replace(zero_exponent=lowest)), Domain())
     columns = ties(asked.formats)
     f16 = FORMATS["f16"]
     powers = set()
@@ -68,7 +68,7 @@ def test_sums_lie_beside_ties(a: str, b: str, c: str) -> None:
 def test_products_cut_off_with_c_or_before_are_told_apart() -> None:
     """No solver found this in minutes, for 32 products."""
     model = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f16.e4m3.e2m3").model
-    summed = model.varied(c_position="summed")
+    summed = model.replace(c_position="summed")
     asked = difference("", ("one", model), ("other", summed), Domain(finite=True))
     found = search(asked)
     assert found is not None and evaluate([asked.goal], found) == [1]

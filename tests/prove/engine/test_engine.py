@@ -48,7 +48,7 @@ def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def fused(name: str, **changes: Any) -> FusedDotAdd:
     model = row_named(name).model
     assert isinstance(model, FusedDotAdd)
-    return model.varied(**changes)
+    return model.replace(**changes)
 
 
 def asked(left: Any, right: Any, domain: Domain = ALL, confirm: bool = False, **options: Any) -> Decision:
@@ -91,7 +91,7 @@ def test_every_row_equals_itself() -> None:
 )
 def test_stage_by_stage(name: str, changes: dict[str, Any]) -> None:
     unit = fused(name)
-    found = asked(unit, unit.varied(**changes), confirm=True)
+    found = asked(unit, unit.replace(**changes), confirm=True)
     verdict = found.verdict
     assert isinstance(verdict, Equivalent), verdict
     assert found.sure
@@ -100,7 +100,7 @@ def test_stage_by_stage(name: str, changes: dict[str, Any]) -> None:
     assert len(verdict.scripts) < 5
     assert all(len(step.script) == 64 or "same graph" in step.how for step in found.steps)
     # the other way round too
-    assert isinstance(asked(unit.varied(**changes), unit).verdict, Equivalent)
+    assert isinstance(asked(unit.replace(**changes), unit).verdict, Equivalent)
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_equal_blocks_ask_the_same_lemma_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(solving, "solve", patient)
     unit = fused(AMPERE)
-    found = asked(unit, unit.varied(carry_bits=4))
+    found = asked(unit, unit.replace(carry_bits=4))
     assert len(scripts) == len(set(scripts))
     by_stage = {step.what: step.script for step in found.steps}
     assert by_stage["block 0: result"] == by_stage["block 1: result"]
@@ -124,7 +124,7 @@ def test_equal_blocks_ask_the_same_lemma_once(monkeypatch: pytest.MonkeyPatch) -
 def test_too_few_carry_bits_are_never_proved(bits: int) -> None:
     """The coarse levels allow more, and must not be where a difference gets lost."""
     unit = fused(VOLTA)
-    assert isinstance(asked(unit, unit.varied(carry_bits=bits)).verdict, Distinguished)
+    assert isinstance(asked(unit, unit.replace(carry_bits=bits)).verdict, Distinguished)
 
 
 @pytest.mark.parametrize("wrong", [pytest.param("zero exponent", marks=pytest.mark.long), "sum", "chain"])
@@ -134,7 +134,7 @@ def test_without_the_pool_the_engine_finds_the_witness(monkeypatch: pytest.Monke
     monkeypatch.setattr(engine, "search", lambda question: None)
     bf16 = fused("ampere/mma.m16n8k8.f32.bf16.bf16.f32", k=2, n_fma=2)
     pairs = {
-        "zero exponent": (bf16, bf16.varied(zero_exponent=-126)),
+        "zero exponent": (bf16, bf16.replace(zero_exponent=-126)),
         "sum": (fused(VOLTA), fused(VOLTA, carry_bits=2)),
         "chain": (fused(AMPERE, k=4, n_fma=2), fused(AMPERE, k=4, n_fma=2, fraction_bits=25)),
     }
@@ -146,7 +146,7 @@ def test_without_the_pool_the_engine_finds_the_witness(monkeypatch: pytest.Monke
 def test_a_proof_holds_on_random_inputs() -> None:
     """What was proved equal gives the same words on inputs of the pool."""
     unit = fused(AMPERE)
-    other = unit.varied(zero_exponent=-126)
+    other = unit.replace(zero_exponent=-126)
     columns = pool_rows(unit.input_formats, 2000, np.random.default_rng(3))
     a, b = (np.stack([columns[f"{side}{i}"] for i in range(unit.k)], axis=-1) for side in "ab")
     one, two = (run_words(model, Operands(a, b, columns["c"])) for model in (unit, other))
@@ -184,7 +184,7 @@ def test_different_units(left: str, right: str) -> None:
 def test_only_a_nan_differs() -> None:
     """Equal on finite inputs; not on all words."""
     unit = fused(VOLTA, k=1, n_fma=1)
-    other = unit.varied(nan=0x7FC00000)
+    other = unit.replace(nan=0x7FC00000)
     found = asked(unit, other)
     assert isinstance(found.verdict, Distinguished)
     assert isinstance(asked(unit, other, Domain()).verdict, Equivalent)
@@ -192,7 +192,7 @@ def test_only_a_nan_differs() -> None:
 
 def test_an_empty_domain_is_never_equal() -> None:
     one = fused(VOLTA, k=1, n_fma=1)
-    question = difference("", ("one", one), ("two", one.varied(fraction_bits=24)))
+    question = difference("", ("one", one), ("two", one.replace(fraction_bits=24)))
     nothing = one.trace.c.eq(1) & one.trace.c.eq(2)
     empty = replace(question, domain=nothing, goal=question.goal & nothing, domain_text="c = 1 and c = 2")
     with pytest.raises(TcsmtError, match=r"empty.*c = 1.*c = 2"):
@@ -205,7 +205,7 @@ def test_an_empty_domain_is_never_equal() -> None:
 def test_solvers_that_disagree(liars: Liars) -> None:
     liars.install(z3="sat")
     unit = fused(VOLTA, k=2, n_fma=2)
-    found = asked(unit, unit.varied(carry_bits=2), confirm=True)
+    found = asked(unit, unit.replace(carry_bits=2), confirm=True)
     assert isinstance(found.verdict, Unknown)
     assert re.fullmatch(r"solvers disagree: bitwuzla \S+ answers unsat, z3 9\.9 sat", found.verdict.reason), (
         found.verdict
@@ -216,7 +216,7 @@ def test_solvers_that_disagree(liars: Liars) -> None:
 def test_unconfirmed_answers_are_not_proofs(liars: Liars) -> None:
     liars.install(z3="nothing", cvc5="aborts after unsat")
     unit = fused(VOLTA, k=1, n_fma=1)
-    sides = unit, unit.varied(carry_bits=1)
+    sides = unit, unit.replace(carry_bits=1)
     found = asked(*sides, confirm=True)
     assert isinstance(found.verdict, Unknown)
     said = r"bitwuzla \S+ answers unsat; not confirmed: z3: wrote nothing; cvc5: crashed \(SIGABRT\)"
@@ -231,7 +231,7 @@ def test_unconfirmed_answers_are_not_proofs(liars: Liars) -> None:
 def test_an_empty_domain_is_confirmed_too(liars: Liars) -> None:
     """Where another solver has an input, the domain is not empty; where none agrees, nothing is said."""
     unit = fused(VOLTA, k=1, n_fma=1)
-    question = difference("", ("one", unit), ("two", unit.varied(carry_bits=1)), also=[unit.trace.c.eq(1)])
+    question = difference("", ("one", unit), ("two", unit.replace(carry_bits=1)), also=[unit.trace.c.eq(1)])
     liars.install(bitwuzla="unsat", z3="sat")
     found = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(found, Unknown) and "solvers disagree" in found.reason
@@ -278,9 +278,9 @@ def test_a_model_equals_itself(name: str) -> None:
 def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> None:
     """A = B where nothing is shared: the inputs of B have other names, and are assumed equal."""
     small, wide = (tiny.described(exponent_bits=2, fraction_bits=n, bias=1) for n in (1, 3))
-    one = unit().varied(k=1, n_fma=1, fraction_bits=3, nan=None, zero_exponent=None)
+    one = unit().replace(k=1, n_fma=1, fraction_bits=3, nan=None, zero_exponent=None)
     formats = {"a_format": small, "b_format": small, "c_format": wide, "d_format": wide}
-    model = one.varied(**formats | changes)
+    model = one.replace(**formats | changes)
     trace = model.trace
     renamed = {t: var(f"other {t.data}", t.width) for t in trace.inputs}
     (output,) = substitute([trace.output], renamed)
@@ -302,7 +302,7 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
 @pytest.mark.parametrize("solver", mostly_long(SOLVERS, ["bitwuzla"]))
 def test_every_solver_finds_and_proves(solver: str) -> None:
     volta = unit()
-    two, three, four = (("", volta.varied(carry_bits=n)) for n in (2, 3, 4))
+    two, three, four = (("", volta.replace(carry_bits=n)) for n in (2, 3, 4))
     found(difference("", two, three, lanes=(), alike=True), solver)
     enough = difference("", three, four, lanes=())
     verdict = decide(enough, Solving(SolvingOptions(solver))).verdict
@@ -317,14 +317,14 @@ def test_no_solver_is_asked_for_what_evaluation_finds(monkeypatch: pytest.Monkey
         raise AssertionError("a solver was asked")
 
     monkeypatch.setattr(solving, "solve", refuse)
-    two, three = (("", unit().varied(carry_bits=n)) for n in (2, 3))
+    two, three = (("", unit().replace(carry_bits=n)) for n in (2, 3))
     assert found(difference("", two, three, alike=True)).solver == "evaluator"
 
 
 @pytest.mark.usefixtures("unsearched")
 def test_wrong_witnesses_of_solvers_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "bitwuzla", "0", values={"c": 1}))
-    question = difference("", ("", unit()), ("", unit().varied(fraction_bits=24)), lanes=())
+    question = difference("", ("", unit()), ("", unit().replace(fraction_bits=24)), lanes=())
     verdict = decide(question, Solving()).verdict
     assert isinstance(verdict, Unknown)
     assert "does not replay" in verdict.reason
@@ -335,7 +335,7 @@ def test_wrong_witnesses_of_solvers_are_not_shown(monkeypatch: pytest.MonkeyPatc
 def test_wrong_witnesses_of_a_part_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the search began with a smaller set of inputs, or with every lane alike."""
     monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "z3", "1"))
-    two = ("", unit()), ("", unit().varied(fraction_bits=24))
+    two = ("", unit()), ("", unit().replace(fraction_bits=24))
     for question in (difference("", *two, lanes=(1, 2)), difference("", *two, alike=True)):
         assert isinstance(decide(question, Solving()).verdict, Unknown)
 
@@ -344,7 +344,7 @@ def test_wrong_witnesses_of_a_part_are_not_shown(monkeypatch: pytest.MonkeyPatch
 def test_unknown_verdicts_keep_their_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = Answer("unknown", "auto", reason="bitwuzla: timeout", seconds=2.0)
     monkeypatch.setattr(solving, "solve", lambda text, s: lost)
-    question = difference("", ("", unit()), ("", unit().varied(fraction_bits=24)), lanes=(2,))
+    question = difference("", ("", unit()), ("", unit().replace(fraction_bits=24)), lanes=(2,))
     found = decide(question, Solving()).verdict
     assert isinstance(found, Unknown)
     assert found.reason == "bitwuzla: timeout" and found.seconds >= 4.0
@@ -352,8 +352,8 @@ def test_unknown_verdicts_keep_their_reason(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_proof_at_a_stage_holds_of_the_result() -> None:
     """What was proved at a stage is proved at the result too (a question small enough for it)."""
-    small = unit().varied(k=2, n_fma=2)
-    pair = (small.varied(carry_bits=2), small.varied(carry_bits=3))
+    small = unit().replace(k=2, n_fma=2)
+    pair = (small.replace(carry_bits=2), small.replace(carry_bits=3))
     question = difference("", ("2", pair[0]), ("3", pair[1]))
     verdict = decide(question, Solving()).verdict
     assert isinstance(verdict, Equivalent)
@@ -363,7 +363,7 @@ def test_a_proof_at_a_stage_holds_of_the_result() -> None:
 
 def test_a_proof_at_a_stage_respects_the_domain() -> None:
     """Two models that differ, on a domain where they do not: proved at a stage, under the domain."""
-    pair = [unit().varied(carry_bits=n) for n in (2, 3)]
+    pair = [unit().replace(carry_bits=n) for n in (2, 3)]
     small = Domain(c_zero=True, exponents=(0, 0))
     trace = pair[0].trace
     # one product only: no carry can arise
@@ -377,8 +377,8 @@ def test_a_proof_at_a_stage_respects_the_domain() -> None:
 @pytest.mark.long
 def test_cases_cover_every_input() -> None:
     """A proof in parts: the named case and its negation, each with its own script and record."""
-    volta = unit().varied(k=1, n_fma=1)
-    pair = [volta.varied(carry_bits=n) for n in (2, 3)]
+    volta = unit().replace(k=1, n_fma=1)
+    pair = [volta.replace(carry_bits=n) for n in (2, 3)]
     case = volta.trace.c.eq(0)
     question = difference("", ("", pair[0]), ("", pair[1]), cases=(case,), lanes=())
     verdict = decide(question, Solving(SolvingOptions(confirm=True))).verdict
@@ -390,6 +390,6 @@ def test_cases_cover_every_input() -> None:
     # a difference in either part is found
     for lanes in ((), (1,)):
         differ = difference(
-            "", ("", volta), ("", volta.varied(fraction_bits=24)), cases=(case,), lanes=lanes
+            "", ("", volta), ("", volta.replace(fraction_bits=24)), cases=(case,), lanes=lanes
         )  # fmt: skip
         assert evaluate([differ.goal], found(differ).values) == [1]

@@ -32,10 +32,10 @@ def converted(k: int) -> Question:
     """FP8 against the same numbers as FP16, whose products have another largest exponent."""
     unit = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model
     assert isinstance(unit, FusedDotAdd)
-    unit = unit.varied(k=k, n_fma=k, interleave=0, fraction_bits=25, operand_format=None)
+    unit = unit.replace(k=k, n_fma=k, interleave=0, fraction_bits=25, operand_format=None)
     half, x = FORMATS["f16"], unit.trace
     left, right = ([ieee.widen(word, unit.a_format, half) for word in side] for side in (x.a, x.b))
-    wide = unit.varied(a_format=half, b_format=half)
+    wide = unit.replace(a_format=half, b_format=half)
     trace = replace(wide.apply(Operands(left, right, x.c)), operands=x.operands)
     sides = (Side("FP8", unit, x), Side("FP16", wide, trace))
     return difference_of_sides("FP8 on FP16", sides, unit.input_formats, Domain(finite=False))

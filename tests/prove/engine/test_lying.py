@@ -144,7 +144,7 @@ def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     """A model of all zeros, at which the units do not differ."""
     liars.install(bitwuzla="sat")
     unit = row_named("volta").model
-    other = unit.varied(carry_bits=2)
+    other = unit.replace(carry_bits=2)
     question = difference("", ("one", unit), ("other", other), lanes=())
     for found in (
         decide(question, Solving()).verdict,
@@ -178,7 +178,7 @@ def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
 
     def two(self: search.Identification, kinds: Sequence[Hypotheses]) -> None:
         kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
-        one, other = (kind.row(VOLTAS_MODEL.varied(zero_exponent=e)) for e in (-131, -126))
+        one, other = (kind.row(VOLTAS_MODEL.replace(zero_exponent=e)) for e in (-131, -126))
         self.exchanges = []
         self._left(HypothesisSet(((kind, np.array([one, other])),)))
 

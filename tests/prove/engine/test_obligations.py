@@ -193,7 +193,7 @@ def test_wrong_guesses_about_lemmas_prove_nothing() -> None:
 def test_infinities_and_nans_of_one_side_alone() -> None:
     """Terms that only one side reads as special, and special results that differ."""
     one, two = (unit(zero, IEEE, 7) for zero in (-2, 1))
-    nan = two.varied(nan=next(w for w in range(64) if RESULT.is_nan(w) and w != RESULT.nan_word))
+    nan = two.replace(nan=next(w for w in range(64) if RESULT.is_nan(w) and w != RESULT.nan_word))
     assert Pair.of(one, two).same()
     assert not Pair.of(one, nan).same()
     finite = replace(Pair.of(one, nan), known=Domain().holds(one.input_formats, one.trace))

@@ -61,7 +61,7 @@ def test_verdicts_on_tiny_units(seed: int) -> None:
     """A proof where no input of the domain tells them apart, else a witness that does."""
     rng = Random(seed)
     left = drawn(rng)
-    right = left.varied(overflow=rng.choice(("wrap", "saturate")), n_fma=rng.choice((None, 1)))
+    right = left.replace(overflow=rng.choice(("wrap", "saturate")), n_fma=rng.choice((None, 1)))
     low = rng.randint(0, 2)
     exponents = rng.choice((None, (0, rng.randint(0, 3)), (low, low + rng.randint(0, 2))))
     domain = Domain(
@@ -125,7 +125,7 @@ def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     q3, q6 = (IntegerFormat(name=f"q{n}", bits=2 * n, fraction_bits=n) for n in (3, 6))
     wrap = IntegerDotAdd(a_format=q3, b_format=q3, c_format=q6, d_format=q6, k=2)
-    saturate = wrap.varied(overflow="saturate")
+    saturate = wrap.replace(overflow="saturate")
     solving = Solving(SolvingOptions(certificate=tmp_path))
     found = compare_models(("wrap", wrap), ("saturate", saturate), Domain(exponents=(-3, 0)), solving)
     assert isinstance(found.verdict, Equivalent)

@@ -105,7 +105,7 @@ def test_missing_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_confirm_names_a_second_solver() -> None:
-    pair = [unit().varied(carry_bits=n) for n in (3, 4)]
+    pair = [unit().replace(carry_bits=n) for n in (3, 4)]
     question = difference("", ("", pair[0]), ("", pair[1]))
     verdict = decide(question, Solving(SolvingOptions("bitwuzla", confirm=True))).verdict
     assert isinstance(verdict, Equivalent)
@@ -117,7 +117,7 @@ def test_confirm_names_a_second_solver() -> None:
 
 def test_a_second_solver_that_disagrees_confirms_nothing(liars: Liars) -> None:
     liars.install(bitwuzla="unsat", z3="sat")
-    pair = [unit().varied(carry_bits=n) for n in (3, 4)]
+    pair = [unit().replace(carry_bits=n) for n in (3, 4)]
     question = difference("", ("", pair[0]), ("", pair[1]), lanes=())
     verdict = decide(question, Solving(SolvingOptions(confirm=True))).verdict
     assert isinstance(verdict, Unknown)
@@ -175,7 +175,7 @@ def test_dumped_scripts_are_answered_alike(second: str, tmp_path: Path) -> None:
     volta = unit()
     path = tmp_path / "query.smt2"
     solving = Solving(SolvingOptions("bitwuzla", dump_smt=path))
-    bits = [volta.varied(carry_bits=n) for n in (2, 3, 4)]
+    bits = [volta.replace(carry_bits=n) for n in (2, 3, 4)]
     sums = [one.trace.of(Kind.SUM)[0].term for one in bits]
     found_ = solving.ask(sums[0].sext(40).ne(sums[1].sext(40)))
     proof = solving.ask(sums[1].sext(40).ne(sums[2].sext(40)))

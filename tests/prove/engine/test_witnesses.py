@@ -79,7 +79,7 @@ def witnesses() -> dict[str, tuple[Question, dict[str, int]]]:
     table = {}
     for name in SHORTENED:
         base, changes, domain = PAIRS[name]
-        models = unit(base), unit(base).varied(**changes)
+        models = unit(base), unit(base).replace(**changes)
         question = difference(name, ("", models[0]), ("", models[1]), domain)
         table[name] = question, dict(found(question).values)
     return table
@@ -108,9 +108,9 @@ def test_block_scales_are_inputs_of_a_question() -> None:
     """Finite excludes NaN scales."""
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
-    unit = row.varied(k=32, n_fma=32)
+    unit = row.replace(k=32, n_fma=32)
     question = difference(
-        "F = 35 against 34", ("35", unit), ("34", unit.varied(fraction_bits=34)), lanes=(2,)
+        "F = 35 against 34", ("35", unit), ("34", unit.replace(fraction_bits=34)), lanes=(2,)
     )
     verdict = found(question)
     names = [name for name in verdict.values if name[0] == "s"]
@@ -128,8 +128,8 @@ def test_block_scales_are_inputs_of_a_question() -> None:
 def test_block_scales_of_a_short_witness_are_1() -> None:
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
-    unit = row.varied(k=32, n_fma=32)
-    nearest = unit.varied(rounding="RNE")
+    unit = row.replace(k=32, n_fma=32)
+    nearest = unit.replace(rounding="RNE")
     values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
     for group in range(2):
         lanes = range(16 * group, 16 * (group + 1))
@@ -143,8 +143,8 @@ def test_a_scale_that_cannot_be_1_is_shortened_too() -> None:
     scale = Format(
         name="small", exponent_bits=2, fraction_bits=0, bias=9, specials=Specials.NONE, signed=False
     )
-    scaled = unit().varied(scale_format=scale, scale_block=4)
-    question = difference("scales", ("F = 23", scaled), ("F = 3", scaled.varied(fraction_bits=3)))
+    scaled = unit().replace(scale_format=scale, scale_block=4)
+    question = difference("scales", ("F = 23", scaled), ("F = 3", scaled.replace(fraction_bits=3)))
     verdict = found(question)
     assert (verdict.values["sa0"], verdict.values["sb0"]) == (3, 3)  # 2^-6
 
@@ -193,7 +193,7 @@ def test_the_simplest_candidate_is_taken_however_many_are_evaluated_at_once(
 def question() -> Question:
     """Two Voltas, of which one has no carry bits: they differ where four large products meet."""
     unit = row_named("volta").model
-    return difference("", ("volta", unit), ("fewer", unit.varied(carry_bits=0)), Domain())
+    return difference("", ("volta", unit), ("fewer", unit.replace(carry_bits=0)), Domain())
 
 
 ONE, TWO, LARGE = 0x3C00, 0x3FFF, 0x3FFFFFFF

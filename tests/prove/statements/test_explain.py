@@ -73,19 +73,19 @@ def first(one: FusedDotAdd, two: FusedDotAdd, **texts: str) -> tuple[str, str, s
 
 def test_where_values_part() -> None:
     """Not where graphs do: other parameters with the same values do not count."""
-    finer = UNIT.varied(fraction_bits=24)
+    finer = UNIT.replace(fraction_bits=24)
     assert first(UNIT, finer, a0="1", b0="1", c="1") is None
     found = first(UNIT, finer, a0="1", b0="1", c="0xbf000001")
     assert found is not None and found[0] == "aligned c"
-    zeros = first(UNIT, UNIT.varied(zero_exponent=-126))
+    zeros = first(UNIT, UNIT.replace(zero_exponent=-126))
     assert zeros is not None and zeros[0] == "largest exponent"
-    rounded = first(UNIT, UNIT.varied(rounding="RTP"), a0="1", b0="1", a1="1", b1="1", c="0x3f800001")
+    rounded = first(UNIT, UNIT.replace(rounding="RTP"), a0="1", b0="1", a1="1", b1="1", c="0x3f800001")
     assert rounded is not None and rounded[0] == "result"
 
 
 def test_stages_of_other_blocks_correspond_by_their_products() -> None:
     """Two lanes at a time: the products are the same; where the sums differ, the results do."""
-    halves = UNIT.varied(n_fma=2)
+    halves = UNIT.replace(n_fma=2)
     assert first(UNIT, halves, a0="1", b0="1") is None
     found = first(UNIT, halves, a0="1", b0="1", a1="-1", b1="1", a2="0x1p-12", b2="0x1p-12")
     assert found is not None

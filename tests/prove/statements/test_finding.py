@@ -27,7 +27,7 @@ def words(**given: int) -> dict[str, int]:
 
 def test_the_parameter_that_decides_is_named() -> None:
     """1·1 - (2^-1 + 2^-24): with one alignment bit more c keeps its last bit."""
-    other = VOLTA.varied(fraction_bits=24, overflow="saturate")
+    other = VOLTA.replace(fraction_bits=24, overflow="saturate")
     lost = words(a0=0x3C00, b0=0x3C00, c=0xBF000001)
     text = cause_text(side(VOLTA), side(other), lost)
     assert text == "the cause, with all else equal: alignment fraction bits F (23 against 24)"
@@ -35,7 +35,7 @@ def test_the_parameter_that_decides_is_named() -> None:
 
 def test_two_parameters_of_which_neither_alone_is_the_cause() -> None:
     """c's last bit is kept by a longer alignment, and shows in the result if that is not truncated."""
-    other = VOLTA.varied(fraction_bits=26, rounding=ROUNDINGS["RTP"])
+    other = VOLTA.replace(fraction_bits=26, rounding=ROUNDINGS["RTP"])
     text = cause_text(side(VOLTA), side(other), words(a0=0x3C00, b0=0x3C00, c=0x32800000))
     assert text.startswith(
         "no parameter alone is the cause; the units differ in alignment fraction bits F (23"
@@ -54,7 +54,7 @@ def test_other_kinds_and_the_same_model() -> None:
 def test_a_witness_is_reported_as_it_is() -> None:
     """Worked by hand: 1·1 − (2^-1 + 2^-24), where the last bit of c is aligned away or is kept."""
     row = one_block(row_named(NAME).model)
-    question = difference("F", ("F = 23", row), ("F = 24", row.varied(fraction_bits=24)))
+    question = difference("F", ("F = 23", row), ("F = 24", row.replace(fraction_bits=24)))
     words = dict.fromkeys(row.input_names, 0) | {"a0": 0x3C00, "b0": 0x3C00, "c": 0xBF000001}
     witness = Distinguished(values=words, solver="by hand", version="", seconds=0.0)
     data = Finding(question, witness, ("F = 23",)).as_json()

@@ -49,7 +49,7 @@ def test_a_witness_replays(name: str) -> None:
     """On the evaluator, the simulator and the rational oracle, which shares no code with them."""
     base, changes, domain = PAIRS[name]
     left = row_named(base).model if name == "blocks" else unit(base)
-    right = left.varied(**changes)
+    right = left.replace(**changes)
     many = name in ("blocks", "carry bits")
     pair = ("left", left), ("right", right)
     question = difference(name, *pair, domain, lanes=() if many else (2,), alike=many)
@@ -72,7 +72,7 @@ def test_a_witness_replays(name: str) -> None:
 
 def test_a_case_restricts_the_question_that_was_asked() -> None:
     """Whether the results differ, or anything else about the same two sides."""
-    asked = difference("", ("", unit()), ("", unit().varied(fraction_bits=24)))
+    asked = difference("", ("", unit()), ("", unit().replace(fraction_bits=24)))
     one, two = (side.trace.output for side in asked.sides)
     zeros = dict.fromkeys(asked.formats, 0)
     for goal in (asked.goal, one.eq(two)):
@@ -89,7 +89,7 @@ def test_models_that_do_not_fit() -> None:
     with pytest.raises(TcsmtError, match="cannot compare x with y: c_format is f32 and f16"):
         difference("", ("x", volta), ("y", f16))
     with pytest.raises(TcsmtError, match="cannot compare x with y: k = 4 and 2"):
-        difference("", ("x", volta), ("y", volta.varied(k=2, n_fma=2)))
+        difference("", ("x", volta), ("y", volta.replace(k=2, n_fma=2)))
 
 
 def test_against_an_ieee_reference() -> None:
@@ -106,7 +106,7 @@ def test_against_an_ieee_reference() -> None:
 
 def test_scales_must_fit() -> None:
     plain = unit()
-    scaled = plain.varied(scale_format="ue8m0", scale_block=plain.k)
+    scaled = plain.replace(scale_format="ue8m0", scale_block=plain.k)
     with pytest.raises(TcsmtError, match="block scales are 1 of ue8m0 and none"):
         difference("scales", ("with", scaled), ("without", plain))
 

@@ -74,7 +74,7 @@ def test_a_chain_is_instruction_after_instruction(name: str) -> None:
 def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
     """A longer model that is another function is not taken for the chain."""
     assert chain("volta", row_named(VOLTA).model, 16).exact
-    last = row_named(VOLTA).model.varied(c_position="last")
+    last = row_named(VOLTA).model.replace(c_position="last")
     assert not chain("mine", last, 8).exact
     formats = {
         "a_format": "f16",
@@ -95,7 +95,7 @@ def test_units_that_cannot_be_chained_are_refused() -> None:
     with pytest.raises(TcsmtError, match=r"k = 6: .*volta.*multiple of 4.*1024"):
         chain("volta", row_named(VOLTA).model, 6)
     with pytest.raises(TcsmtError, match=r"k = 8: .*c.* f32.* f16"):
-        chain("mine", row_named(VOLTA).model.varied(d_format="f16"), 8)
+        chain("mine", row_named(VOLTA).model.replace(d_format="f16"), 8)
 
 
 @pytest.mark.parametrize(("left", "right"), [(FP8, HALF), (HALF, FP8)])

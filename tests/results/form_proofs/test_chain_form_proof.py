@@ -28,7 +28,7 @@ def form_of(name: str, k: int | None = None) -> tuple[IeeeDotAdd, ChainForm]:
     model = row_named(name).model
     assert isinstance(model, IeeeDotAdd)
     if k is not None:
-        model = model.varied(k=k)
+        model = model.replace(k=k)
     form = chain_form(model)
     assert form is not None
     return model, form
@@ -149,7 +149,7 @@ def test_another_model_is_refused() -> None:
         {"order": (1, 0, 3, 2)},
         {"rounding": "RTZ"},
     ):
-        other = model.varied(**changes)
+        other = model.replace(**changes)
         try:
             lemmas = deduced(other, form).lemmas
         except NotDeduced:

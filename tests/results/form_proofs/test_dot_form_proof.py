@@ -28,7 +28,7 @@ def form_of(name: str, k: int) -> tuple[DotThenAdd, DotForm]:
     """A model like a unit's, of so many lanes, and its form."""
     model = row_named(name).model
     assert isinstance(model, DotThenAdd)
-    model = model.varied(k=k, n_fma=k)
+    model = model.replace(k=k, n_fma=k)
     form = dot_form(model)
     assert form is not None
     return model, form
@@ -125,4 +125,4 @@ def test_a_product_too_large_needs_the_limit() -> None:
 def test_another_model_is_refused() -> None:
     model, form = form_of(FP8, 4)
     for changes in ({"fraction_bits": 23}, {"lane_groups": 1}, {"c_reach": 24}, {"dot_fraction_bits": 31}):
-        assert refused(model.varied(**changes), form)
+        assert refused(model.replace(**changes), form)

@@ -32,7 +32,7 @@ def form_of(name: str, k: int | None = None) -> tuple[FusedDotAdd, FloatForm]:
     model = fused_block(row_named(name).model)
     assert model is not None
     if k is not None:
-        model = model.varied(k=k, n_fma=k, **({"scale_block": k} if model.scales else {}))
+        model = model.replace(k=k, n_fma=k, **({"scale_block": k} if model.scales else {}))
     form = float_form(model)
     assert form is not None
     return model, form
@@ -190,5 +190,5 @@ def test_another_model_is_refused() -> None:
     """Of other fraction bits, or other lanes."""
     model, form = form_of(E4M3, k=4)
     for changes in ({"fraction_bits": 14}, {"round_fraction_bits": 12}, {"zero_exponent": None}):
-        assert refused(model.varied(**changes), form)
-    assert proved_form(model.varied(fraction_bits=14)) is None
+        assert refused(model.replace(**changes), form)
+    assert proved_form(model.replace(fraction_bits=14)) is None

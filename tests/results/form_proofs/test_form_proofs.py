@@ -51,7 +51,7 @@ def test_what_is_kept_is_of_the_graphs_of_today(name: str, digests: tuple[str, s
 
 def two_lanes() -> FusedDotAdd:
     """A unit of FP8 with two products in a sum."""
-    model = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model.varied(k=2, n_fma=2)
+    model = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model.replace(k=2, n_fma=2)
     assert isinstance(model, FusedDotAdd)
     return model
 

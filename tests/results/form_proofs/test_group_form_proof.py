@@ -102,4 +102,4 @@ def test_a_fault_after_the_groups_is_refused(name: str) -> None:
 ], ids=str)  # fmt: skip
 def test_another_model_is_refused(changes: dict[str, object]) -> None:
     model, form = form_of(UNITS[0])
-    assert not proved(model.varied(**changes), form)
+    assert not proved(model.replace(**changes), form)

@@ -34,7 +34,7 @@ def test_every_such_unit_of_the_catalogue_is_proved() -> None:
 
 def test_any_other_rule_can_be_proved() -> None:
     model, plain = both()
-    assert answers(model.varied(nan="signalling c, a: 0x7ff8000000000001, 0xfff8000000000000"), plain) == {
+    assert answers(model.replace(nan="signalling c, a: 0x7ff8000000000001, 0xfff8000000000000"), plain) == {
         "unsat"
     }
 
@@ -52,13 +52,17 @@ def test_any_other_rule_can_be_proved() -> None:
 def test_another_operation_is_refused(changes: dict[str, Any]) -> None:
     """Also where the fault is in what stands beside the unit."""
     model, plain = both()
-    with_fault = model.varied(**changes | {"nan": None})
+    with_fault = model.replace(**changes | {"nan": None})
     assert "sat" in answers(with_fault, plain)
     assert "sat" in answers(model, with_fault)
 
 
 def test_units_that_cannot_be_chained_so_are_refused() -> None:
     model, plain = both()
-    for pair in ((model.varied(k=2), plain), (model, plain.varied(k=2)), (plain.varied(c_format="f32"),) * 2):
+    for pair in (
+        (model.replace(k=2), plain),
+        (model, plain.replace(k=2)),
+        (plain.replace(c_format="f32"),) * 2,
+    ):
         with pytest.raises(NotDeduced):
             deduced(*pair)

@@ -146,4 +146,4 @@ def test_a_form_of_words_that_the_proof_leaves_free_is_refused(names: list[str])
 )
 def test_another_model_is_refused(changes: dict[str, object]) -> None:
     model, form = form_of(UNIT)
-    assert refused(form, model.varied(**changes))
+    assert refused(form, model.replace(**changes))

@@ -23,7 +23,7 @@ def test_which_models_have_one() -> None:
     model = row_named(X86).model
     assert isinstance(model, IeeeDotAdd) and chain_form(model) is not None
     for changes in ({"rounding": "RTZ"}, {"overflow": "saturate"}, {"product_exponent": 1}):
-        assert chain_form(model.varied(**changes)) is None
+        assert chain_form(model.replace(**changes)) is None
 
 
 @pytest.mark.parametrize("name", [X86, "x86/vdpbf16ps", "x86/tdpfp16ps", "arm/fmlal"])
@@ -31,7 +31,7 @@ def test_words_are_exact_where_the_guard_says_so(name: str) -> None:
     """Of numbers of every size, and of some that are none."""
     model = row_named(name).model
     assert isinstance(model, IeeeDotAdd)
-    model = model.varied(k=min(model.k, 4))
+    model = model.replace(k=min(model.k, 4))
     form = chain_form(model)
     assert form is not None
     rng, rows, columns = np.random.default_rng(1), 6000, {}

@@ -56,5 +56,5 @@ def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
 )  # fmt: skip
 def test_what_has_no_form(changes: dict[str, object]) -> None:
     model, _ = form_of(UNITS[0])
-    assert dot_form(model.varied(**changes)) is None
+    assert dot_form(model.replace(**changes)) is None
     assert dot_form(row_named("hopper/mma.m16n8k16.f32.f16.f16.f32").model) is None

@@ -78,7 +78,7 @@ def test_zeros_are_not_left_to_the_model(name: str) -> None:
 )  # fmt: skip
 def test_what_has_no_form(changes: dict[str, object]) -> None:
     model = row_named("cdna1/v_mfma_f32_32x32x8f16").model
-    assert exact_form(model.varied(**changes)) is None
+    assert exact_form(model.replace(**changes)) is None
 
 
 def test_other_kinds_have_no_form() -> None:

@@ -56,7 +56,7 @@ def test_the_guard_is_there_for_every_nan_and_infinity(name: str) -> None:
 )  # fmt: skip
 def test_what_has_no_form(changes: dict[str, object]) -> None:
     model, _ = form_of(UNITS[0])
-    assert float_form(model.varied(**changes)) is None
+    assert float_form(model.replace(**changes)) is None
 
 
 @pytest.mark.parametrize("name", UNITS[2:])

@@ -67,7 +67,7 @@ def test_at_every_boundary(name: str, fields: dict[str, list[int]]) -> None:
 )  # fmt: skip
 def test_what_has_no_form(changes: dict[str, object]) -> None:
     model = row_named(UNITS[0]).model
-    assert odd_form(model.varied(**changes)) is None
+    assert odd_form(model.replace(**changes)) is None
 
 
 def test_other_kinds_have_no_form() -> None:

@@ -49,7 +49,7 @@ def test_another_model_or_form_is_not_taken() -> None:
     assert isinstance(form, FloatForm)
     kept = {(entry["model"], entry["form"]) for entry in ENTRIES}
     assert digests(model, form.result, const(0, 1)) not in kept
-    other = model.varied(fraction_bits=model.sum.fraction_bits - 1)
+    other = model.replace(fraction_bits=model.sum.fraction_bits - 1)
     assert float_form(other) is not None
     assert proved_form(other) is None
 
@@ -63,7 +63,7 @@ def test_a_chain_of_blocks_has_the_form_of_one(name: str) -> None:
     block = proved_block(model)
     assert block is not None
     assert (block.model.k, block.lanes) == (model.lanes.n_fma, tuple(range(model.k)))
-    dealt = model.varied(interleave=2)
+    dealt = model.replace(interleave=2)
     other = proved_block(dealt)
     assert other is not None and other.model == block.model
     assert list(other.lanes) == [lane for lanes in dealt.blocks for lane in lanes] != list(range(model.k))
@@ -73,14 +73,14 @@ def test_a_chain_that_is_more_than_its_blocks_has_none() -> None:
     model = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
     assert isinstance(model, FusedDotAdd)
     for changes in ({"c_position": "summed"}, {"n_fma": 2}):
-        assert proved_block(model.varied(**changes)) is None
+        assert proved_block(model.replace(**changes)) is None
 
 
 def test_nans_by_a_rule_are_apart_where_one_link_of_the_chain_is_proved() -> None:
     """Of so many links as there are, in any order; not of another rule."""
     model = row_named("hopper/mma.m8n8k4.f64.f64.f64.f64").model
-    for chain in (model.varied(k=3), model.varied(order=(2, 0, 3, 1))):
+    for chain in (model.replace(k=3), model.replace(order=(2, 0, 3, 1))):
         plain = with_canonical_nan(chain)
         assert plain is not None and plain.is_native
     for changes in ({"nan": "a, b, c, 0x7ff8000000000000"}, {"rounding": "RTZ"}, {"nan": None}):
-        assert with_canonical_nan(model.varied(**changes)) is None
+        assert with_canonical_nan(model.replace(**changes)) is None

@@ -137,7 +137,7 @@ def test_wrong_hypotheses_mismatch(
     measured_data: Path, base: str, name: str, changes: dict[str, Any], of_5000: int
 ) -> None:
     dataset, right = recorded(measured_data, name), fused(base)
-    wrong = replay(dataset, right.varied(**changes), keep=3)
+    wrong = replay(dataset, right.replace(**changes), keep=3)
     # half of the published rows are recorded here: five standard deviations about half of the count
     assert abs(wrong.mismatches - of_5000 / 2) < 5 * (of_5000 / 4) ** 0.5
     assert len(wrong.examples) == 3
@@ -153,7 +153,7 @@ def test_wrong_hypotheses_mismatch(
 
 def test_one_carry_bit_fewer_cannot_be_told_apart(measured_data: Path) -> None:
     model = fused(VOLTA)
-    fewer = model.varied(carry_bits=model.enough_carry_bits - 1)
+    fewer = model.replace(carry_bits=model.enough_carry_bits - 1)
     assert replay(recorded(measured_data, "v100_f16_f32"), fewer).mismatches == 0
 
 
@@ -188,14 +188,14 @@ def test_missing_lanes_are_zero(measured_data: Path) -> None:
 
 def test_more_lanes_are_chained_over_c(measured_data: Path) -> None:
     dataset, model = recorded(measured_data, "a100_f16_f32"), fused("ampere/m16n8k16.f32.f16")
-    chained = model.varied(k=8, n_fma=4)
-    halves = chained.varied(k=4)
+    chained = model.replace(k=8, n_fma=4)
+    halves = chained.replace(k=4)
     assert replay(dataset, halves).mismatches == replay(dataset, chained).mismatches > 500
 
 
 def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     dataset = recorded(measured_data, "a100_f16_f32")
-    three = fused("ampere/m16n8k16.f32.f16").varied(k=3, n_fma=3)
+    three = fused("ampere/m16n8k16.f32.f16").replace(k=3, n_fma=3)
     with pytest.raises(TcsmtError, match="has 8 lanes, which is not a multiple of the model's k = 3"):
         replay(dataset, three)
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")

@@ -300,7 +300,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "replace", fail)
-    inputs = any_words(MODEL.varied(k=4), rows=2)
+    inputs = any_words(MODEL.replace(k=4), rows=2)
     with pytest.raises(TcsmtError, match=r"cannot write .*: Permission denied"):
         write_rows(path, MODEL, inputs, run_words(MODEL, inputs))
     assert path.read_text() == "old"

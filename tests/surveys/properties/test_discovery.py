@@ -41,7 +41,7 @@ def applies(row: Row) -> str:
 def investigate(ask: Investigation) -> str:
     """Two roundings."""
     unit = ask.unit
-    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", unit.varied(rounding="RNE")))
+    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", unit.replace(rounding="RNE")))
     return "yes" if isinstance(verdict, Distinguished) else "no"
 '''
 
@@ -95,7 +95,7 @@ BAD = {
     "investigate": (f"{ASK}    x = 1\n    return ask.nothing\n", "line 3: AttributeError: "),
     "deeper": (f"def f():\n    return 1 / 0\n\n\n{ASK}    return f()\n", "line 2: ZeroDivisionError: "),
     "applies": (f"def applies(row):\n    return row.colour\n\n\n{ASK}    pass\n", "line 2: AttributeError: "),
-    "parameter": (f"from dataclasses import replace\n{ASK}    ask.unit.varied(k=0)\n", "k = 0"),
+    "parameter": (f"from dataclasses import replace\n{ASK}    ask.unit.replace(k=0)\n", "k = 0"),
     "no investigate": ("'''A title.'''\n", "a property module must define investigate(ask)"),
     "no function": ("investigate = 3\n", "a property module must define investigate(ask)"),
     "syntax": ("x = 1\ndef f(:\n", "line 2"),

@@ -29,5 +29,5 @@ def test_witnesses_of_interleaved_rows_go_to_the_lanes_of_one_sum(architecture: 
 
     ask = Investigation(row, Solving(), decide=told)
     unit = ask.unit
-    ask.differ("F", ("as it is", unit), ("F = 23", unit.varied(fraction_bits=23)))
+    ask.differ("F", ("as it is", unit), ("F = 23", unit.replace(fraction_bits=23)))
     assert ask.findings[0].supported == ("as it is",)

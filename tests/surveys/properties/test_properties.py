@@ -315,7 +315,7 @@ def test_final_rounding_against_its_own_evidence() -> None:
 def test_monotonicity_is_about_values(bits: int) -> None:
     """With a register that wraps, sums may be negative: held against fractions on inputs that wrap."""
     row = row_named("volta")
-    unit = one_block(row.model).varied(carry_bits=bits)
+    unit = one_block(row.model).replace(carry_bits=bits)
     asked: list[Question] = []
 
     def listening(question: Question, solving: Solving) -> Decision:

@@ -112,7 +112,7 @@ def test_a_chain_of_instructions_is_one_unit() -> None:
     row = row_named(VOLTA)
     model = row.model
     assert isinstance(model, FusedDotAdd)
-    wide = model.varied(k=16)
+    wide = model.replace(k=16)
     columns = pool_rows(wide.input_formats, 3000, np.random.default_rng(5))
     a, b = (np.stack([columns[f"{side}{lane}"] for lane in range(16)], axis=1) for side in "ab")
     c = columns["c"]

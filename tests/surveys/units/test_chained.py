@@ -137,7 +137,7 @@ def test_units_that_do_not_fit_the_length_are_left_out() -> None:
     scaled = with_scales[0]
     m = scaled.model
     types = ".".join(f.name for f in (m.d_format, m.a_format, m.b_format, m.c_format))
-    plain = replace(volta, model=volta.model.varied(a_format=m.a_format, b_format=m.b_format))
+    plain = replace(volta, model=volta.model.replace(a_format=m.a_format, b_format=m.b_format))
     (both,) = chained_groups([scaled, plain], [types])
     assert [(row.name, why[:21]) for row, why in both.left_out] == [(scaled.name, "it takes block scales")]
     with pytest.raises(TcsmtError, match=r"no unit has the types f32\.f16"):

@@ -24,8 +24,8 @@ from tests.support.small_atlas import ALIKE, VOLTA
 
 def test_keys_go_by_content() -> None:
     row = row_named(VOLTA)
-    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(row.model.varied(carry_bits=3), (row,))
-    other = DistinctUnit(row.model.varied(carry_bits=4), (row,))
+    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(row.model.replace(carry_bits=3), (row,))
+    other = DistinctUnit(row.model.replace(carry_bits=4), (row,))
     renamed = DistinctUnit(row.model, (replace(row, instruction="other"),))
     keys = [Pair(one, two, Domain()).key, Pair(one, other, Domain()).key]
     keys.append(Pair(one, two, Domain(finite=False)).key)
@@ -53,9 +53,9 @@ ASKING = SolvingOptions(confirm=False)
 
 def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008
     """One product of Volta's sum, and a variant."""
-    model = unit().varied(k=1, n_fma=1)
+    model = unit().replace(k=1, n_fma=1)
     sides = []
-    for name, one in (("one", model), ("two", model.varied(**changes))):
+    for name, one in (("one", model), ("two", model.replace(**changes))):
         row = Row(
             architecture="some", instruction=name, model=one, source="made", date=2026, evidence="conjectured"
         )

@@ -25,7 +25,7 @@ def test_neighbours_differ_in_one_parameter(name: str) -> None:
     graphs = {model.trace.output, *(near.model.trace.output for near in found)}
     assert len(graphs) == len(found) + 1
     for near in found:
-        assert near.model == model.varied(**{near.parameter: near.value})
+        assert near.model == model.replace(**{near.parameter: near.value})
         assert near.model.input_formats == model.input_formats
 
 
