@@ -6,8 +6,6 @@ from functools import cache
 
 from tcsmt.language.terms import Macro, Term
 
-__all__ = ["leading_zeros"]
-
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
     """Return ``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""

@@ -20,26 +20,6 @@ from operator import attrgetter
 from typing import NoReturn
 from weakref import ref
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "Macro",
-    "Term",
-    "all_of",
-    "any_of",
-    "const",
-    "count",
-    "expand",
-    "flat",
-    "operands_first",
-    "rebuild",
-    "substitute",
-    "total",
-    "umax",
-    "var",
-    "variables",
-]
-
 _OPS = (
     "const", "var", "not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr",
     "concat", "extract", "zext", "sext", "ite", "eq", "ult", "slt", "umax", "macro",

@@ -21,18 +21,6 @@ from tcsmt.matrix_units.files.model_files import is_model_file, read_model
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "NamedSide",
-    "Reader",
-    "file_of",
-    "none_fits",
-    "reference",
-    "register_files",
-    "register_spelling",
-    "resolve",
-    "whole_paths",
-]
-
 
 @dataclass(frozen=True)
 class NamedSide:

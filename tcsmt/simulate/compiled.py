@@ -21,17 +21,6 @@ from tcsmt.simulate.kernel_source import COLUMNS, KernelSource
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import check_floats, usual_floats
 
-__all__ = [
-    "AdaptiveDispatch",
-    "ColumnCode",
-    "FloatColumnCode",
-    "MachineCode",
-    "compiled",
-    "in_threads",
-    "kernel",
-    "threads_in_use",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of an operand, and the distances, in elements, from lane to lane and from row to row.
 Strided: TypeAlias = tuple[Array, int, int]

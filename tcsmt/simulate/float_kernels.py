@@ -23,8 +23,6 @@ from tcsmt.simulate.forms.proved_forms import ProvedBlock
 from tcsmt.simulate.kernel_source import KernelSource, load, some, some_special, without_specials
 from tcsmt.simulate.prepared import PreparedWords, prepared
 
-__all__ = ["FloatColumns", "FloatRows"]
-
 #: A loop goes over the lanes of a step where there are more than the first number, and takes up to the second
 #: in one turn, or the third where it prepares them, too: LLVM keeps more values of a large block at a time
 #: than there are registers.

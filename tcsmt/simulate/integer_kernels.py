@@ -10,8 +10,6 @@ from tcsmt.language.write.llvm import Emitter, native, schedule, uses_floats
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.kernel_source import KernelSource, some, some_special, without_specials
 
-__all__ = ["IntegerSource"]
-
 
 class IntegerSource(KernelSource):
     """Kernels of the model's own graph, for all words.

@@ -16,11 +16,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 
-__all__ = [
-    "COLUMNS", "KernelSource", "OperandArray", "lanes", "load", "operands", "some", "some_special",
-    "without_specials",
-]  # fmt: skip
-
 #: Bits of a vector of words of B: as many columns are computed side by side, with the same words of A.
 COLUMNS = 512
 #: Bits of a part of a vector in which processors shuffle.

@@ -22,8 +22,6 @@ from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.simulate.rows import WORTH_COMPILING, Words, are_nan, run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Progress", "chain_words", "chained", "check_chain", "check_shapes"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Dot-adds between two looks at the keyboard and the progress bar.

@@ -11,8 +11,6 @@ from functools import cached_property
 from tcsmt.language.terms import Term, operands_first, substitute, var
 from tcsmt.language.write.llvm import container
 
-__all__ = ["PreparedWords", "prepared"]
-
 #: Bits of the narrowest elements.
 _LEAST = 16
 

@@ -20,11 +20,6 @@ from tcsmt.simulate.compiled import compiled, kernel
 from tcsmt.simulate.forms.proved_forms import with_canonical_nan
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "Batch", "Words", "are_nan", "joined_words", "prepare", "run_together", "run_words", "simulate",
-    "words_of_row",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Rows = TypeVar("Rows", bound="Batch")
 

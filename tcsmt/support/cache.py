@@ -17,8 +17,6 @@ from pathlib import Path
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder, store_bytes
 
-__all__ = ["digest", "folder", "keep", "kept", "write"]
-
 _NAMED = "TCSMT_CACHE"
 #: What messages add.
 _HINT = f"the environment variable {_NAMED} names another folder"

@@ -23,8 +23,6 @@ from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.reading import json_of, read_bytes
 from tcsmt.support.text import counted
 
-__all__ = ["GOES_ON", "AnswerLog", "Checkpoint", "Layout", "LockedFile", "Record"]
-
 Record = dict[str, Any]
 
 #: How to go on, for a run that is stopped.

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Conversation", "ConversationEnded", "ended"]
-
 _CHUNK = 1 << 16
 
 

@@ -10,11 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "Cover", "best_split", "bit_sets", "cover", "decisive_first", "entropies", "numbered", "separating",
-    "surviving",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Words that are computed at once, at most.

@@ -10,18 +10,6 @@ from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, ClassVar
 
-__all__ = [
-    "AmbiguousName",
-    "Contradiction",
-    "Exit",
-    "InternalError",
-    "Malformed",
-    "TcsmtError",
-    "TooLarge",
-    "UnknownName",
-    "choose",
-]
-
 
 class Exit(IntEnum):
     """The exit codes of every command; the first four as cmp(1) has them.

@@ -11,17 +11,6 @@ import re
 
 from tcsmt.support.text import one_line
 
-__all__ = [
-    "bibtex_comment",
-    "c_string",
-    "comment",
-    "file_operand",
-    "latex_text",
-    "lisp_string",
-    "lisp_symbol",
-    "markdown_cell",
-]
-
 #: What LaTeX reads as something else.
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",

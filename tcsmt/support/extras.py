@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["LIBRARIES", "install"]
-
 #: What each extra that a message names needs; as ``pyproject.toml`` has it.
 LIBRARIES = {
     "certificates": ("python-sat>=1.9.dev17",),

@@ -14,16 +14,6 @@ from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.reading import COMPRESSED
 from tcsmt.support.text import counted
 
-__all__ = [
-    "forget",
-    "kept_files",
-    "make_folder",
-    "replace_bytes",
-    "replace_text",
-    "store_bytes",
-    "wrote",
-]
-
 #: Files that this process has written for its user, and what they hold, in words.
 _WRITTEN: dict[Path, str] = {}
 #: So many are named.

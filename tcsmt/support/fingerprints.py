@@ -18,8 +18,6 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["digest_of_sources", "fingerprint", "fingerprint_of_command", "fingerprint_so_far"]
-
 #: Of files that say what is computed: code, and tables such as the catalogue's.
 _SUFFIXES = (".py", ".toml")
 

@@ -19,8 +19,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["IeeeFloats", "callers_floats", "check_floats", "guard_members", "ieee_floats", "usual_floats"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

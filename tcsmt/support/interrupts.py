@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["interrupted_once", "on_stop", "stops_waiting"]
-
 
 @contextmanager
 def interrupted_once() -> Iterator[None]:

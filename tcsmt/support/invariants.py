@@ -6,8 +6,6 @@ from typing import TypeVar
 
 from tcsmt.support.errors import InternalError
 
-__all__ = ["checked_cast", "not_none"]
-
 T = TypeVar("T")
 
 

@@ -12,8 +12,6 @@ from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["COLOURS", "require_matplotlib", "save_svg"]
-
 #: Told apart by most colour-blind readers too (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 

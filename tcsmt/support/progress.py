@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["ProgressCallback", "ignore", "no_progress", "progress_bar", "progress_line"]
-
 #: Takes what is done, of how many, and what was done last.
 ProgressCallback = Callable[[int, int, str], None]
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError, TooLarge
 
-__all__ = ["COMPRESSED", "json_of", "most_unpacked", "once", "read_bytes", "uncompressed"]
-
 #: The suffix of a file that is compressed with xz.
 COMPRESSED = ".xz"
 #: So many bytes are read of a file.

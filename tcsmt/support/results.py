@@ -13,8 +13,6 @@ from tcsmt.support.errors import Exit
 from tcsmt.support.floats import guard_members
 from tcsmt.support.version import __version__
 
-__all__ = ["Result", "columns", "json_text", "markdown"]
-
 
 def columns(
     rows: Iterable[Sequence[str]],

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["agreeing", "counted", "one_line", "quotation", "ranges"]
-
 #: Nouns that end so have a plural in -es; those in -is lose that.
 _HISSES = ("s", "x", "ch", "sh")
 _COUNTED = re.compile(r"([a-z]*)(-?\d+)")

@@ -11,8 +11,6 @@ from typing import Any
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import read_bytes
 
-__all__ = ["TomlFile", "read_toml", "shown_value", "toml_of"]
-
 #: Bytes that a TOML file may have, and bits of a number in it.
 _MOST, _WIDEST = 1 << 24, 1 << 12
 #: Characters of a value that errors show.

@@ -22,7 +22,7 @@ from tcsmt.identification.units.kinds import FusedHypotheses
 from tcsmt.identification.units.plan import candidates
 from tcsmt.identification.units.questions import Questions, ordinary_rows
 from tcsmt.identification.units.search import next_questions
-from tcsmt.simulate.measured.datasets import DataSet
+from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Best", "Miss", "Survivors", "family_of", "survivors"]

@@ -20,7 +20,8 @@ from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.matrix_units.resolve import NamedSide
-from tcsmt.simulate.measured.datasets import DataSet, find_datasets
+from tcsmt.simulate.measured.dataset import DataSet
+from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far

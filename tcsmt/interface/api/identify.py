@@ -20,7 +20,7 @@ from tcsmt.identification.units.search import Identification, Outcome
 from tcsmt.interface.api.black_boxes import BoxShape, box_asked, one_dataset
 from tcsmt.interface.api.units import Unit, UnitLike, side_of
 from tcsmt.prove.engine.options import SolvingOptions
-from tcsmt.simulate.measured.datasets import DataSet
+from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ignore

@@ -20,8 +20,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
-__all__ = ["ReadingTime", "refute"]
-
 
 @dataclass
 class ReadingTime:

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from tcsmt.interop.c_reader.c_tree import CNode, CTree
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["check_order"]
-
 #: Functions that are not in the file: those that only have a value, as clang's own have, if they take no
 #: pointers; and those that copy or fill what their first argument leads to.
 _PURE = frozenset(("abs", "labs", "llabs"))

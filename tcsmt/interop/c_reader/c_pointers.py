@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from tcsmt.interop.c_reader.c_tree import CNode, CTree
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["check_pointers"]
-
 _QUALIFIERS = re.compile(r"\b(const|volatile|restrict)\b")
 _CHARACTERS = ("char", "signed char", "unsigned char")
 #: Casts that make a pointer another one.

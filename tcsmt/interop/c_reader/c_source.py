@@ -29,8 +29,6 @@ from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.escaping import file_operand
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["CFunction", "available"]
-
 #: As the front end writes it: no pass of LLVM may use that something undefined does not happen. With -O1 it
 #: says where variables begin and end; what is asked to trap is what LLVM defines and C does not.
 _OPTIONS = (

@@ -9,8 +9,6 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["CNode", "CTree", "read_tree"]
-
 
 @dataclass(frozen=True, eq=False)
 class CNode:

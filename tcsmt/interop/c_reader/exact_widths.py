@@ -20,8 +20,6 @@ from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.read.joining import apart, joined, largest
 from tcsmt.language.terms import TRUE, Term, all_of, const, operands_first, rebuild, total, umax
 
-__all__ = ["exact_widths"]
-
 
 def exact_widths(root: Term) -> Term:
     """Return the same function of the same variables, in other operations. root: without macros."""

@@ -44,8 +44,6 @@ from tcsmt.language.terms import FALSE, TRUE, Term, any_of, const
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["Execution", "Fault"]
-
 Value = Term | MemoryPlace | tuple["Value", ...]
 
 #: Rounds of a loop whose end depends on the inputs, and instructions in all, at most.

@@ -9,8 +9,6 @@ from typing import Any
 from tcsmt.interop.c_reader.llvm_module import Array, Instruction, Literal, Type, Void
 from tcsmt.interop.c_reader.llvm_words import LineWords, OperandReader, plain
 
-__all__ = ["InstructionReader"]
-
 _BINARY = frozenset(
     ("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor")
 )

@@ -11,8 +11,6 @@ from operator import itemgetter
 from tcsmt.language.read.joining import joined
 from tcsmt.language.terms import FALSE, TRUE, Term, const
 
-__all__ = ["Memory", "MemoryCell", "MemoryPlace", "Object", "Part"]
-
 _numbers = count()
 
 

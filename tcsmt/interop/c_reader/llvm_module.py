@@ -5,27 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = [
-    "Address",
-    "Aggregate",
-    "Array",
-    "Function",
-    "Global",
-    "Instruction",
-    "Int",
-    "Literal",
-    "Local",
-    "Module",
-    "Operand",
-    "Pointer",
-    "Struct",
-    "Symbol",
-    "Type",
-    "Undefined",
-    "Void",
-    "Zero",
-]
-
 
 @dataclass(frozen=True)
 class Int:

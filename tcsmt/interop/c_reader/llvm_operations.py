@@ -9,8 +9,6 @@ from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import FALSE, TRUE, Term, const, total
 
-__all__ = ["BINARY", "INTRINSICS", "PREDICATES", "NotSupported", "OperationResult"]
-
 
 class NotSupported(Exception):
     """An operation that terms cannot say."""

@@ -15,8 +15,6 @@ from tcsmt.interop.c_reader.llvm_module import Function, Global, Instruction, Mo
 from tcsmt.interop.c_reader.llvm_words import ATTRIBUTES, LineWords, plain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["read_llvm"]
-
 #: Kinds of types that are another type by another name.
 _NAMES = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type")
 

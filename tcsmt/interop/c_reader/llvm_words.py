@@ -23,8 +23,6 @@ from tcsmt.interop.c_reader.llvm_module import (
     Zero,
 )
 
-__all__ = ["ATTRIBUTES", "LineWords", "OperandReader", "plain"]
-
 _TOKEN = re.compile(
     r'\s*([%@]"[^"]*"|[%@][-\w.$]+|c"[^"]*"|"[^"]*"|!\w*|#\d+|-?\d+\.\d+(?:e[+-]\d+)?|0x[0-9A-Fa-fKLMHR]+'
     r"|-?\d+|[A-Za-z_][\w.$]*|\.\.\.|.)"

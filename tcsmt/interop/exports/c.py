@@ -12,8 +12,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.simulate.kernel_source import OperandArray
 
-__all__ = ["c"]
-
 #: GCC makes vectors of a loop when all of it is one function and the processor can shift vectors by vectors,
 #: which the first x86-64 could not: so it compiles the loop for newer ones too, and one is chosen when the
 #: program starts. (Measured: 6 times as fast.)

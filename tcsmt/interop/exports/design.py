@@ -19,8 +19,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import comment
 from tcsmt.support.version import __version__
 
-__all__ = ["Design"]
-
 
 @dataclass(frozen=True)
 class Design:

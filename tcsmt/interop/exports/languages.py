@@ -18,8 +18,6 @@ from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["LANGUAGES", "Exported", "btor2", "exported"]
-
 
 def btor2(design: Design) -> str:
     """Return the text of the file; the stages' names are the symbols of their lines."""

@@ -13,8 +13,6 @@ from tcsmt.language.terms import Term, operands_first, variables
 from tcsmt.language.write.inlining import Inlining, fresh
 from tcsmt.language.write.smtlib import DEPTH, declarations, express, maxima, sort, symbol
 
-__all__ = ["functions", "smtlib"]
-
 
 def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
     """Return lines that declare the variables and define the named nodes, and an expression for ``root``.

@@ -15,8 +15,6 @@ from tcsmt.language.write.inlining import fresh
 from tcsmt.prove.certificates.statement import Statement
 from tcsmt.support.escaping import comment
 
-__all__ = ["bindings", "statement_theorem"]
-
 
 def bindings(roots: Sequence[Term], names: Mapping[Term, str]) -> tuple[list[str], list[str]]:
     """Return the lines that bind everything below the roots, one operation each, and an expression for each

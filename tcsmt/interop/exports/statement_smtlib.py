@@ -41,16 +41,6 @@ from tcsmt.prove.certificates.statement import Statement, input_words
 from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.escaping import comment
 
-__all__ = [
-    "Refuted",
-    "StageNames",
-    "asserted",
-    "lemma_script",
-    "refuted_formulas",
-    "statement_script",
-    "steps_of",
-]
-
 
 @dataclass(frozen=True)
 class Refuted:

@@ -10,8 +10,6 @@ from tcsmt.interop.exports.design import Design
 from tcsmt.language.write.systemverilog import Body, body, range_of
 from tcsmt.simulate.kernel_source import OperandArray
 
-__all__ = ["bench", "latency", "systemverilog", "type_of"]
-
 
 def systemverilog(design: Design, *, pipeline: bool = False) -> str:
     """Return the text of a file with one module.

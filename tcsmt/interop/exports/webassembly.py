@@ -23,8 +23,6 @@ from tcsmt.prove.statements.explain import term_of
 from tcsmt.simulate.kernel_source import operands
 from tcsmt.support.version import __version__
 
-__all__ = ["SECTION", "UnitModule", "declarations", "loader", "module_of", "unit_script", "webassembly"]
-
 #: The module's section with the description.
 SECTION = "tcsmt"
 #: Raised when a reader of an older description would misread a newer one.

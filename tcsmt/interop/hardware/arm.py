@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from string import Template
 
-__all__ = ["DESCRIBING", "MATRIX", "OUTER", "PLACES", "VECTOR"]
-
 #: Where the lanes of element i go, of four elements of 32 bits or eight of 16.
 PLACES = {
     "pairs": "to[i] = (unsigned)(lanes[0] | lanes[1] << 16)",

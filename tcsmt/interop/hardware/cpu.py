@@ -11,8 +11,6 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.processors import CPUINFO, INSTRUCTIONS, facts
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["CpuInstruction", "cpu_instruction", "require_feature"]
-
 
 @dataclass(frozen=True)
 class CpuInstruction:

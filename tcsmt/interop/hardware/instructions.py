@@ -18,8 +18,6 @@ from tcsmt.matrix_units.catalogue.naming import contents
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of", "unsupported"]
-
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS: dict[str, str] = {
     name: contents(name)["compiler_target"] for name in ARCHITECTURES if "compiler_target" in contents(name)

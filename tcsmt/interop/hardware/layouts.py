@@ -15,19 +15,6 @@ from typing import NamedTuple
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 
-__all__ = [
-    "Formats",
-    "Fragment",
-    "Place",
-    "RegisterOperand",
-    "Tile",
-    "mfma_tile",
-    "quadpair_tile",
-    "tensor_memory_tile",
-    "warp_tile",
-    "warpgroup_tile",
-]
-
 #: Of a, b, c and d.
 Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]
 

@@ -29,22 +29,6 @@ from tcsmt.simulate.measured.row_files import read_json
 from tcsmt.support.conversation import Conversation, ConversationEnded
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "COMPILERS",
-    "NO_GPU",
-    "Device",
-    "compiled",
-    "compiler_of",
-    "emulated",
-    "judge_lines",
-    "judged",
-    "launcher",
-    "measure",
-    "no_gpu",
-    "require_device",
-    "run_binary",
-]
-
 #: Compilers by language, and the environment variable that names another one.
 COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC"), "c": ("cc", "TCSMT_CC")}
 #: Where this machine is not an Arm one: a compiler for it, and the emulator that plays it.

@@ -18,8 +18,6 @@ from tcsmt.support.escaping import c_string, comment
 from tcsmt.support.text import counted, one_line
 from tcsmt.support.version import __version__
 
-__all__ = ["build_command", "program"]
-
 _COMPILERS = {
     # not -arch=sm_90a, for which nvcc 13.0 also compiles for plain sm_90, without wgmma
     "cuda": ("nvcc", "-std=c++17 -gencode arch=compute_{number},code=sm_{number}", "probe.cu"),

@@ -28,20 +28,6 @@ from tcsmt.support.reading import uncompressed
 from tcsmt.surveys.properties.discovery import BrokenProperty, LoadedProperty, load, properties
 from tcsmt.surveys.properties.investigation import Investigation, on_instruction
 
-__all__ = [
-    "NothingApplies",
-    "Vector",
-    "as_csv",
-    "as_dataset",
-    "as_json",
-    "from_file",
-    "from_properties",
-    "from_rows",
-    "hex_words",
-    "members",
-    "row_data",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Vector:

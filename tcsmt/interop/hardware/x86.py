@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from string import Template
 
-__all__ = ["DESCRIBING", "REGISTERS", "TILES"]
-
 #: Three registers of 16 elements; the lanes of an element are its 32 bits.
 REGISTERS = Template(r"""typedef unsigned elements __attribute__((vector_size(4 * ELEMENTS)));
 

@@ -16,8 +16,6 @@ from tcsmt.simulate.rows import Words, words_of_row
 from tcsmt.support.conversation import Conversation, ConversationEnded
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Batches"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rows in a batch.

@@ -35,8 +35,6 @@ from tcsmt.surveys.units.audit import (
 )
 from tcsmt.surveys.units.vectors import edges, random_rows
 
-__all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded", "wrong_answers"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of many rows in, words of D out.
 Implementation = Callable[[Words], Array]

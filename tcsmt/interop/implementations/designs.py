@@ -31,8 +31,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import one_line
 
-__all__ = ["DesignFiles", "design_side", "named_values", "read_design", "whole_options"]
-
 _OPERANDS = ("a", "b", "c", "d")
 
 

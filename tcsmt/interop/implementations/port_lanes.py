@@ -20,8 +20,6 @@ from tcsmt.interop.implementations.verilog_types import (
 from tcsmt.matrix_units.models.circuit import Port
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["DeclaredPorts"]
-
 
 @dataclass(frozen=True)
 class DeclaredPorts:

@@ -20,8 +20,6 @@ from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.escaping import file_operand
 from tcsmt.support.text import one_line
 
-__all__ = ["RtlDesign", "available", "read_rtl", "require_parameters"]
-
 _BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
 
 

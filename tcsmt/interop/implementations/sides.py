@@ -13,8 +13,6 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.resolve import NamedSide, file_of, register_files, register_spelling
 from tcsmt.support.reading import COMPRESSED
 
-__all__ = ["is_design"]
-
 #: Rows and results, and transcripts.
 _RECORDED = (".json", ".jsonl", ".csv", ".npz", ".hex", ".mem")
 #: With what a program begins: an executable of Linux, a script that names its interpreter.

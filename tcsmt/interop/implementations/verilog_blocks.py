@@ -11,8 +11,6 @@ from typing import Any
 
 from tcsmt.interop.implementations.verilog_tree import VerilogNode, VerilogTree, members
 
-__all__ = ["VerilogBlock", "VerilogBlocks", "address", "parts"]
-
 #: Operators that change their operand.
 _STEPS = ("Preincrement", "Postincrement", "Predecrement", "Postdecrement")
 

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 from tcsmt.interop.implementations.verilog_tree import VerilogNode, VerilogTree
 
-__all__ = ["choice_fault"]
-
 _CHECKS = {"Unique": "unique", "Unique0": "unique0", "Priority": "priority"}
 _UNSIGNED = re.compile(r"(logic|reg|bit)(\[|$)")
 

@@ -16,8 +16,6 @@ from tcsmt.interop.implementations.verilog_choices import choice_fault
 from tcsmt.interop.implementations.verilog_tree import VerilogNode, VerilogTree
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Sources", "check_meaning"]
-
 #: Symbols beside variables, nets and blocks. Assertions and what only they use change nothing.
 _SYMBOLS = frozenset(
     ("Port", "Parameter", "TypeParameter", "TypeAlias", "ForwardingTypedef", "Subroutine", "Genvar",

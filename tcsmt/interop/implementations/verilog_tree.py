@@ -10,8 +10,6 @@ from typing import Any
 from tcsmt.interop.implementations.verilog_types import VerilogType, read_type
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["VerilogNode", "VerilogTree", "read_verilog_tree", "tree_in"]
-
 #: A node: a symbol, a statement or an expression.
 VerilogNode = Mapping[str, Any]
 #: Scopes in which variables lie.

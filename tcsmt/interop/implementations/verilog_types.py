@@ -13,8 +13,6 @@ from typing import Any
 
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["PortPart", "VerilogArray", "VerilogBits", "VerilogRecord", "VerilogType", "read_type"]
-
 #: Widths of types whose names say them.
 _INTEGERS = {"byte": 8, "shortint": 16, "int": 32, "longint": 64, "integer": 32, "time": 64}
 #: A type's name, behind which its dimensions may stand; those of an unpacked array begin with a ``$``.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tcsmt.language.terms import Term, const, operands_first
 
-__all__ = ["Bounds"]
-
 Interval = tuple[int, int]
 
 

@@ -13,8 +13,6 @@ from weakref import WeakKeyDictionary
 
 from tcsmt.language.terms import MACROS, Term, operands_first, var
 
-__all__ = ["digest_of_graph", "digest_of_texts"]
-
 #: Operations whose arguments may stand in any order; the order in a node is this version of Python's.
 _ANY_ORDER = frozenset({"and", "or", "xor", "add", "mul", "eq", "umax"})
 _SIZE = 16

@@ -24,8 +24,6 @@ from tcsmt.language.terms import (
     var,
 )
 
-__all__ = ["LIMB", "Limbs", "digits", "fitted", "pieces", "split", "sums"]
-
 #: Bits of a limb where nothing else is said.
 LIMB = 64
 

@@ -18,8 +18,6 @@ from tcsmt.language.read.joining import chosen, joined, summed
 from tcsmt.language.terms import Term, const, var
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["Btor2File", "Btor2Line", "read_btor2"]
-
 
 @dataclass(frozen=True)
 class Btor2Line:

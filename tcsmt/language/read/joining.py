@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tcsmt.language.terms import TRUE, Term, total, umax
 
-__all__ = ["apart", "chosen", "joined", "largest", "summed"]
-
 #: Words of a sum or a maximum beyond which it is left as it is: what is joined one by one is written
 #: anew each time.
 _MOST = 256

@@ -18,8 +18,6 @@ from tcsmt.language.graphs.limbs import LIMB, fitted, pieces
 from tcsmt.language.terms import Term, operands_first, variables
 from tcsmt.support.floats import check_floats
 
-__all__ = ["Program", "storage"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Operation = Callable[..., Any]
 

@@ -19,8 +19,6 @@ from pathlib import Path
 from tcsmt.support import cache
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["available", "functions", "version"]
-
 #: For this processor; optimised no more than keeps values in registers.
 _OPTIONS = ("-O1", "-march=native", "-Wno-psabi", "-x", "c")
 #: What :mod:`tcsmt.language.write.c` writes in short.

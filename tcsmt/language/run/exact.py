@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from tcsmt.language.terms import FOLD, Fold, Term, operands_first
 
-__all__ = ["evaluate"]
-
 
 class _Step(NamedTuple):
     """A node's operation, the width and data that it takes, its arguments' widths and places."""

@@ -28,8 +28,6 @@ from tcsmt.language.write.llvm import Emitter, container, declared, native, over
 from tcsmt.support.errors import InternalError
 from tcsmt.support.floats import check_floats
 
-__all__ = ["ExhaustiveEvaluator"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Bits of inputs and results, at most.

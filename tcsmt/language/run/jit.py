@@ -17,8 +17,6 @@ from typing import Any
 from tcsmt.support import cache, extras
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["available", "converts_half", "functions", "require_compiler", "vector_bits", "version"]
-
 #: Features of the processor that the code must not use, as LLVM names them.
 _WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
 

@@ -19,8 +19,6 @@ from tcsmt.language.terms import Term, operands_first
 from tcsmt.language.write.llvm import Emitter, declared, native, over_groups, schedule
 from tcsmt.support.floats import check_floats
 
-__all__ = ["ArraySums", "LlvmSums", "LlvmWords", "dependents"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rows of a vector, at most: more than a register has, so that truth values fill one.

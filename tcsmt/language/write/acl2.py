@@ -22,8 +22,6 @@ from typing import Any, TypeAlias
 
 from tcsmt.language.terms import Term, operands_first
 
-__all__ = ["Acl2Writer", "Parts", "defined", "variables_of"]
-
 #: What a word looks like: its bits, operation, number and inputs, and what those below it look like.
 _Shape: TypeAlias = tuple[int, str, int, tuple[int, int], tuple[Any, ...]]
 

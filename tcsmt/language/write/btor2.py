@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from tcsmt.language.terms import Term
 
-__all__ = ["Btor2"]
-
 #: The operations whose lines are alike, with their names in BTOR2.
 _NAMES = {
     "not": "not", "and": "and", "or": "or", "xor": "xor", "neg": "neg", "add": "add", "sub": "sub",

@@ -15,8 +15,6 @@ from tcsmt.language.graphs.limbs import fitted
 from tcsmt.language.terms import Term
 from tcsmt.language.write.operators import OPERATORS
 
-__all__ = ["LIMB", "PROLOGUE", "ROWS", "plain", "statements"]
-
 #: Bits of a word.
 LIMB = 32
 #: Words in a vector.

@@ -22,8 +22,6 @@ from tcsmt.language.terms import Term
 from tcsmt.language.write.inlining import Inlining, fresh
 from tcsmt.language.write.operators import bare, infix
 
-__all__ = ["C99", "HELPERS", "container", "literal", "type_of"]
-
 LOW, WORD, NUMBER = "low", "word", "number"
 #: A node in one of them.
 _Form = tuple[Term, str]

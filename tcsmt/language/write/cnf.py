@@ -17,8 +17,6 @@ from functools import reduce
 from tcsmt.language.terms import Term, expand, operands_first, variables
 from tcsmt.support.errors import TooLarge
 
-__all__ = ["Cnf", "as_clauses"]
-
 TRUE, FALSE = 1, -1
 #: A formula of more clauses is refused: products of wide words have any number.
 _MOST = 1 << 22

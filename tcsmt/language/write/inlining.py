@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Container, Hashable, Iterator
 from itertools import count
 from typing import TypeVar
 
-__all__ = ["Inlining", "fresh"]
-
 Key = TypeVar("Key", bound=Hashable)
 
 

@@ -15,8 +15,6 @@ from functools import partial
 from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term, operands_first
 
-__all__ = ["Emitter", "container", "native", "of_halves", "schedule", "uses_floats"]
-
 
 def container(width: int, least: int = 16) -> int:
     """Return the bits of the LLVM integer for words of this width; below ``least`` only for truth values."""

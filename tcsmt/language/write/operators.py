@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from tcsmt.language.terms import Term
 
-__all__ = ["OPERATORS", "bare", "distinct", "identifier", "infix"]
-
 #: Those that mean the same on unsigned words, but for the width of the result.
 OPERATORS = {
     "not": "~", "and": "&", "or": "|", "xor": "^", "neg": "-", "add": "+", "sub": "-", "mul": "*",

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tcsmt.language.terms import Term, expand, operands_first, variables
 from tcsmt.language.write.inlining import Inlining, fresh
 
-__all__ = ["DEPTH", "declarations", "definitions", "express", "maxima", "script", "sort", "symbol"]
-
 #: Nesting of an expression beyond which a node gets a name of its own.
 DEPTH = 6
 

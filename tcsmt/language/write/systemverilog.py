@@ -15,8 +15,6 @@ from tcsmt.language.terms import Term
 from tcsmt.language.write.inlining import Inlining, fresh
 from tcsmt.language.write.operators import bare, infix
 
-__all__ = ["Body", "body", "range_of"]
-
 #: Nesting of an expression beyond which a word gets a net of its own.
 _DEPTH = 4
 #: What SystemVerilog selects bits of, and what is written more than once, must have a name.

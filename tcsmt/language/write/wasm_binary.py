@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-__all__ = ["I32", "I64", "OPCODES", "PAGE", "assembled", "function", "sleb", "uleb"]
-
 #: The types of words of up to 32 and of up to 64 bits.
 I32, I64 = 0x7F, 0x7E
 #: Bytes of a page of memory.

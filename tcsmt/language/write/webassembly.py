@@ -16,8 +16,6 @@ from tcsmt.language.graphs.bounds import Bounds
 from tcsmt.language.terms import Term, operands_first
 from tcsmt.language.write.wasm_binary import I32, I64, OPCODES, assembled, function, sleb, uleb
 
-__all__ = ["SLOT", "module"]
-
 #: Bytes of a word in memory.
 SLOT = 8
 #: Nesting of an expression beyond which a word gets a local.

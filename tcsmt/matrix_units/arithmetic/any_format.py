@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["AnyFormat", "leading_exponent", "power_text"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AnyFormat(ABC):

@@ -14,10 +14,6 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import Format
 
-__all__ = [
-    "FractionKind", "fractions", "from_exponent", "from_exponents", "from_fields", "mixed_fractions",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

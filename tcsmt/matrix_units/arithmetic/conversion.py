@@ -19,19 +19,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = [
-    "OPERAND_RULES",
-    "Converted",
-    "converted",
-    "first_element",
-    "floats",
-    "integer_dtype",
-    "integer_words",
-    "integers_of_words",
-    "operand_rule",
-    "rounded_word",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -15,38 +15,6 @@ from tcsmt.language.terms import FALSE, TRUE, Term, all_of, any_of, const, total
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 
-__all__ = [
-    "Exponent",
-    "Fixed",
-    "Number",
-    "Placed",
-    "SignMagnitude",
-    "accumulate",
-    "align",
-    "as_fixed",
-    "as_number",
-    "chosen_bits",
-    "condense",
-    "decode",
-    "encode",
-    "exact_total",
-    "finite_magnitude",
-    "handle_overflow",
-    "largest",
-    "misplaced",
-    "multiply",
-    "normalise_number",
-    "ordered",
-    "overflowing",
-    "place",
-    "realign",
-    "round_down_normalised",
-    "round_placed",
-    "round_to",
-    "sign_and_magnitude",
-    "tiny",
-]
-
 
 @dataclass(frozen=True)
 class Exponent:

@@ -16,8 +16,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials, format_named
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["SPECIALS", "format_of_table"]
-
 #: What each value of a table may be, from and to.
 _RANGES = {
     "bits": (1, 64),

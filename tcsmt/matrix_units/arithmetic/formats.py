@@ -19,8 +19,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
 from tcsmt.support.errors import AmbiguousName, TcsmtError, choose
 
-__all__ = ["FORMATS", "Format", "Specials", "float_format", "format_named"]
-
 
 class Specials(Enum):
     """The words that are not finite numbers."""

@@ -21,11 +21,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 
-__all__ = [
-    "MultiplyAdd", "Operation", "RoundedSum", "Zeros", "add", "add_words", "convert", "exact_product",
-    "flush", "fma", "fma_words", "multiply", "widen",
-]  # fmt: skip
-
 _TRUNCATE, _NEAREST = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 
 

@@ -8,8 +8,6 @@ from fractions import Fraction
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["INTEGERS", "IntegerFormat", "decimal_text", "integers_from"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerFormat(AnyFormat):

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.arithmetic.datapath import Exponent
 
-__all__ = ["Integer", "signed", "signed_word"]
-
 #: No word is narrower. Sums and differences of the usual exponents fit, so that questions about different
 #: stages, which are alike, are one script.
 _LEAST = 12

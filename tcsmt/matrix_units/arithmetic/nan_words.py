@@ -17,8 +17,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials, float_format, format_named
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["QUIET", "UNKNOWN", "NanWords", "UnknownNans", "are_nan", "knows_nans", "with_nans_merged"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What a NaN's word can be, for messages and pages.

@@ -16,8 +16,6 @@ from tcsmt.matrix_units.arithmetic.datapath import Number
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["NanCase", "NanRule", "Operand", "quieted"]
-
 #: What a case can look at.
 SUBJECTS = {
     "a": "a NaN in a",

@@ -18,11 +18,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, convert, widen
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
-__all__ = [
-    "add", "add_double", "from_half", "from_integer", "half_word", "multiply", "product", "through_half",
-    "to_double", "to_half", "to_integer", "to_single",
-]  # fmt: skip
-
 _WIDE, _HALF, _DOUBLE = FORMATS["f32"], FORMATS["f16"], FORMATS["f64"]
 _NEAREST = ROUNDINGS["RNE"]
 _NAN = _WIDE.nan_word or 0

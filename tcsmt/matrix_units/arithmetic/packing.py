@@ -13,8 +13,6 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["pack", "unpack"]
-
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 

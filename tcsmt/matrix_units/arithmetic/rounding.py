@@ -13,8 +13,6 @@ from itertools import product
 from tcsmt.language.terms import FALSE, TRUE, Term
 from tcsmt.support.errors import choose
 
-__all__ = ["ROUNDINGS", "Rounding", "rounding_named"]
-
 
 @dataclass(frozen=True)
 class Rounding:

@@ -27,8 +27,6 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["dtype_of", "format_of", "from_words", "operand_words", "to_word", "to_words", "unsigned"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}

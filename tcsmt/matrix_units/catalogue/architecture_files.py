@@ -32,8 +32,6 @@ from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.matrix_units.models.files import ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["ArchitectureFile", "architecture_file", "entries_of"]
-
 #: Columns whose cells are lists, of one element too.
 _LISTS = ("inherits", "instructions", "lanes", "measured", "where")
 

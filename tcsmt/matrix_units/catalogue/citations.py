@@ -13,8 +13,6 @@ from tcsmt.matrix_units.catalogue.row import Row
 from tcsmt.support.escaping import bibtex_comment
 from tcsmt.support.results import Result
 
-__all__ = ["Citation", "Citations", "citations"]
-
 
 @dataclass(frozen=True)
 class Citation:

@@ -23,16 +23,6 @@ from tcsmt.matrix_units.models.circuit import Circuit
 from tcsmt.matrix_units.models.fused_parts import Interleaved
 from tcsmt.support.results import columns, markdown
 
-__all__ = [
-    "arithmetic",
-    "as_markdown",
-    "as_text",
-    "description",
-    "ports_as_json",
-    "ports_lines",
-    "row_as_json",
-]
-
 _FORMS = {
     "floats": "floating-point instructions",
     "groups": "sums of groups in integers of 16 bits",

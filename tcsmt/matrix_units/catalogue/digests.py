@@ -17,8 +17,6 @@ from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
-__all__ = ["Variant", "digest_of_unit", "models_named", "nearest_variant", "rows_of_function"]
-
 
 def models_named(data: Any) -> dict[str, str]:
     """Return the digest of each catalogue row, and of each architecture, whose name is a string of JSON

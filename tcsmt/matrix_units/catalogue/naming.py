@@ -18,23 +18,6 @@ from typing import Any
 from tcsmt.matrix_units.catalogue.processors import MODELS, PROCESSORS, Processor, this_processor
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = [
-    "ARCHITECTURES",
-    "BRANDS",
-    "FOLDER",
-    "SERIES",
-    "THIS_PROCESSOR",
-    "VARIANTS",
-    "WITHOUT_UNITS",
-    "Named",
-    "aliases",
-    "contents",
-    "gpus",
-    "means",
-    "named",
-    "vendors",
-]
-
 FOLDER = Path(__file__).with_name("architectures")
 #: In the order in which they are shown; each has a file in ``FOLDER``.
 ARCHITECTURES = (

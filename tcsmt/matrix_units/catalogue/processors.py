@@ -11,17 +11,6 @@ from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "CPUINFO",
-    "INSTRUCTIONS",
-    "MODELS",
-    "PROCESSORS",
-    "Processor",
-    "facts",
-    "instructions_of",
-    "this_processor",
-]
-
 #: What each feature gives: how the names of its instructions in the catalogue begin, the most used first.
 #: Of a feature with a space, both are needed.
 INSTRUCTIONS = {

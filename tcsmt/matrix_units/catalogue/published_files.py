@@ -14,17 +14,6 @@ from typing import Any
 
 from tcsmt.matrix_units.catalogue.architecture_files import entries_of
 
-__all__ = [
-    "CALLED",
-    "CALLED_WITHOUT_C",
-    "FORMAT_NAMES",
-    "MVMUL_FILES",
-    "PREDICTIONS",
-    "SELECTIONS",
-    "Predictions",
-    "Selection",
-]
-
 #: How the instruction was called, by input format.
 CALLED = {
     "f16": "wmma m16n16k16",

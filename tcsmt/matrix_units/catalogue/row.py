@@ -10,8 +10,6 @@ from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, contents
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["EVIDENCE", "Row", "by_use", "is_preferred", "of_other_arithmetic"]
-
 #: How well a row is known, the best first.
 EVIDENCE = ("measured here", "measured", "simulated", "published", "conjectured")
 

@@ -6,28 +6,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "ANY_UNIT",
-    "AS_PUBLISHED",
-    "BOUNDED",
-    "BOUNDED_ALONE",
-    "DISTINCT_FP16_UNITS",
-    "FP8_ON_FP16",
-    "FP16_UNITS",
-    "HALF_OF_THE_LANES",
-    "MMA_AND_WGMMA",
-    "NEIGHBOURED",
-    "PAPERS",
-    "RESIDUAL_UNITS",
-    "SAME_UNITS",
-    "SUMS",
-    "SURVEYED",
-    "SWEPT",
-    "TF32_UNITS",
-    "TRUNCATED",
-    "ZERO_EXPONENTS",
-]
-
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 

@@ -25,8 +25,6 @@ from tcsmt.matrix_units.arithmetic.words import dtype_of, format_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.reading import json_of
 
-__all__ = ["read_array", "read_safetensor", "restored", "stored_dtype", "stored_form"]
-
 # --- NumPy's files -------------------------------------------------------------------------------
 
 

@@ -29,10 +29,6 @@ from tcsmt.support.escaping import comment
 from tcsmt.support.text import one_line
 from tcsmt.support.toml_files import read_toml
 
-__all__ = [
-    "is_model_file", "model_toml", "read_model", "row_of_model",
-]  # fmt: skip
-
 
 def is_model_file(name: str) -> bool:
     """Return whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""

@@ -30,11 +30,6 @@ from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.text import one_line
 
-__all__ = [
-    "SUFFIXES", "as_hex", "as_readmemh", "batch", "named", "neutral", "result_type", "row_type",
-    "rows_of_text", "vector_of", "word_bytes",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 # --- One input as text ---------------------------------------------------------------------------

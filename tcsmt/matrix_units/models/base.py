@@ -20,8 +20,6 @@ from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Call", "Model", "Operands", "Terms", "Trace", "chained"]
-
 Lanes_co = TypeVar("Lanes_co", covariant=True)
 One_co = TypeVar("One_co", covariant=True)
 Word = TypeVar("Word")

@@ -20,9 +20,6 @@ from tcsmt.matrix_units.models.parameters import choice
 from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["SCALES", "Circuit", "Port", "UndrivenBits", "read_constants"]
-
-
 #: The operands that are block scales.
 SCALES = ("scale_a", "scale_b")
 

@@ -16,8 +16,6 @@ from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["GIVEN", "ComposedModel", "composed", "flattened", "part"]
-
 Whole = TypeVar("Whole")
 Table = TypeVar("Table", bound=Parameters)
 

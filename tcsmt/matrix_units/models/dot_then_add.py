@@ -15,8 +15,6 @@ from tcsmt.matrix_units.models.base import Model, Terms, chained
 from tcsmt.matrix_units.models.parameters import lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
-__all__ = ["DotThenAdd"]
-
 RTZ, RTN, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RTN"], ROUNDINGS["RNE"]
 
 

@@ -17,8 +17,6 @@ from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.files import FORMATS, NONE, file_parameters, is_of_models
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["has_file", "is_known", "meanings", "parameters_toml", "table_of_format", "toml_value", "unmarked"]
-
 
 def parameters_toml(model: Model) -> str:
     """Return a file of a model alone: every parameter, below what it means."""

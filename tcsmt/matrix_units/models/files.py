@@ -31,18 +31,6 @@ from tcsmt.matrix_units.models import (
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 from tcsmt.support.toml_files import TomlFile, shown_value, toml_of
 
-__all__ = [
-    "ABOUT",
-    "FORMATS",
-    "KINDS",
-    "NONE",
-    "ModelTable",
-    "complete_model",
-    "file_parameters",
-    "is_of_models",
-    "model_of",
-]
-
 #: The kinds of models, by their names. Circuits, which rest on the reader of BTOR2, add theirs.
 KINDS: dict[str, type[Model]] = {
     kind.kind: kind

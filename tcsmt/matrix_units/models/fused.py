@@ -46,8 +46,6 @@ from tcsmt.matrix_units.models.fused_parts import (
 from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage, Value
 
-__all__ = ["FusedDotAdd"]
-
 #: The NaN of units that know one alone; of other formats it is the quiet NaN that IEEE 754 prefers.
 CANONICAL_NAN = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
 

@@ -40,8 +40,6 @@ from tcsmt.matrix_units.models.fused_parts import (
 from tcsmt.matrix_units.models.leading import Leading, without_small
 from tcsmt.matrix_units.models.stages import Kind, Value
 
-__all__ = ["BlockSum", "BlockWords", "FreeParameters", "LastAddition", "block_result", "block_sum"]
-
 #: Told of every stage: its kind, value and term, and the lane or group that it is of.
 StageObserver = Callable[[Kind, Value, Term, int | None], None]
 

@@ -10,8 +10,6 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models.parameters import Parameters, choice, lane_count, number
 
-__all__ = ["FusedParameters"]
-
 RTZ, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 
 

@@ -15,14 +15,6 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models.composition import GIVEN, part
 
-__all__ = [
-    "AtFractionBit", "CLast", "ComplementedGrid", "Contiguous", "ConvertedFactors", "Factors", "Final",
-    "FlushedSubnormals", "FusedSum", "GroupSums", "Interleaved", "Lanes", "LeadsAll", "LeadsByGroup",
-    "LeadsInnerGroups", "LedGrid", "MisplacedSubnormals", "OneByOne", "OneGrid", "Ordered", "Products",
-    "ProductsThenC", "RoundedBits", "RoundedSubnormals", "RoundedToD", "RoundedWider", "ScaledGroups",
-    "ScaledProducts", "StickyBit", "Terms", "UnconvertedFactors",
-]  # fmt: skip
-
 RTZ = ROUNDINGS["RTZ"]
 
 

@@ -15,8 +15,6 @@ from tcsmt.matrix_units.models.base import Model, Terms
 from tcsmt.matrix_units.models.parameters import choice, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
-__all__ = ["GroupedDotAdd"]
-
 RNA, RNU = ROUNDINGS["RNA"], ROUNDINGS["RNU"]
 
 

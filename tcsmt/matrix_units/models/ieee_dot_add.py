@@ -32,8 +32,6 @@ from tcsmt.matrix_units.models.ieee_parts import (
 from tcsmt.matrix_units.models.parameters import Parameters
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
-__all__ = ["IeeeDotAdd"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IeeeDotAdd(ComposedModel[IeeeParameters]):

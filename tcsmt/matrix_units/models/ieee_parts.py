@@ -18,28 +18,6 @@ from tcsmt.matrix_units.models.composition import GIVEN, part
 from tcsmt.matrix_units.models.parameters import Parameters, choice, lane_count, number
 from tcsmt.matrix_units.models.stages import Kind
 
-__all__ = [
-    "BlockPlace",
-    "Chains",
-    "ExactProducts",
-    "ExactSums",
-    "FlushedC",
-    "FlushedOperands",
-    "FlushedResults",
-    "FusedChain",
-    "IeeeParameters",
-    "IeeeSteps",
-    "IeeeSum",
-    "InTurn",
-    "Reading",
-    "Results",
-    "RoundedProducts",
-    "Trees",
-    "UnflushedOperands",
-    "UnflushedResults",
-    "blocks",
-]
-
 RNE = ROUNDINGS["RNE"]
 
 

@@ -10,8 +10,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models.base import Model, Terms
 from tcsmt.matrix_units.models.stages import SequencePlace, Stage
 
-__all__ = ["InstructionSequence"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class InstructionSequence(Model):

@@ -12,8 +12,6 @@ from tcsmt.matrix_units.models.base import Model, Terms, chained
 from tcsmt.matrix_units.models.parameters import choice, lane_count
 from tcsmt.matrix_units.models.stages import Kind, Stage
 
-__all__ = ["IntegerDotAdd"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerDotAdd(Model):

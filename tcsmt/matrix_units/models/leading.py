@@ -16,8 +16,6 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 
-__all__ = ["Leading", "without_small"]
-
 #: Aligns a number to a largest exponent.
 Align = Callable[[Number, Exponent], Fixed]
 

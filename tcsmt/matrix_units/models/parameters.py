@@ -15,8 +15,6 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["Parameters", "choice", "lane_count", "number"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

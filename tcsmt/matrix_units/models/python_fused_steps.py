@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models.fused_parameters import FusedParameters
 
-__all__ = ["Line", "format_name", "fused_steps", "indented"]
-
 #: A line of code, and why it is so.
 Line = tuple[str, str]
 

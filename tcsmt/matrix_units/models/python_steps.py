@@ -22,8 +22,6 @@ from tcsmt.matrix_units.models.integer_dot_add import IntegerDotAdd
 from tcsmt.matrix_units.models.python_fused_steps import Line, format_name, fused_steps, indented
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["NAMES", "names_used", "python_steps"]
-
 #: What a line means beyond Python, by the name that it uses.
 NAMES: Mapping[str, str] = {
     "exp": "x.exp: the exponent that x's fields have, the smallest normal one if x is subnormal or zero; "

@@ -14,19 +14,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.matrix_units.arithmetic.ieee import Operation
 
-__all__ = [
-    "ChainPlace",
-    "InstructionPlace",
-    "Kind",
-    "OperandPlace",
-    "Place",
-    "SequencePlace",
-    "Stage",
-    "Value",
-    "Where",
-    "where_text",
-]
-
 
 class Kind(Enum):
     """The kind of a stage's result; the value is what people read."""

@@ -15,8 +15,6 @@ from tcsmt.prove.certificates.statement import Statement
 from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_statement
 from tcsmt.support.text import one_line
 
-__all__ = ["Checked", "check_certificate", "check_statement"]
-
 
 @dataclass(frozen=True)
 class Checked:

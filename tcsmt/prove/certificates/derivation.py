@@ -15,11 +15,6 @@ from typing import TypeAlias
 
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, flat, operands_first, substitute, var, variables
 
-__all__ = [
-    "Cases", "Close", "Equal", "Fact", "InvalidProof", "Proof", "Step", "characterised", "check", "conjuncts",
-    "cut",
-]  # fmt: skip
-
 
 class InvalidProof(Exception):
     """A step that does not prove what it has to."""

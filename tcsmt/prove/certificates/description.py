@@ -16,8 +16,6 @@ from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, t
 from tcsmt.support.errors import Malformed
 from tcsmt.support.text import counted, one_line, quotation
 
-__all__ = ["Description", "described"]
-
 
 @dataclass(frozen=True)
 class Description:

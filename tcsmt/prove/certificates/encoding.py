@@ -17,8 +17,6 @@ from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Inval
 from tcsmt.prove.certificates.parts import as_list
 from tcsmt.support.errors import Malformed, TooLarge
 
-__all__ = ["TermReader", "digest_text", "read_proof"]
-
 #: How many arguments an operation takes.
 _ARITY = {
     "not": 1, "neg": 1, "extract": 1, "zext": 1, "sext": 1, "xor": 2, "sub": 2, "mul": 2, "shl": 2, "lshr": 2,

@@ -22,8 +22,6 @@ from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.support.errors import Malformed, TooLarge
 from tcsmt.support.reading import json_of, read_bytes
 
-__all__ = ["FORMAT", "model_in", "model_name", "opened", "proof_of", "record_of", "statement_of"]
-
 #: The version of the files' layout.
 FORMAT = 1
 _KEYS = ("certificate", "tcsmt", "statement", "lemmas")

@@ -26,8 +26,6 @@ from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.certificates.parts import SUFFIXES, path_of, require_shape
 from tcsmt.support.reading import read_bytes
 
-__all__ = ["Lemma", "LemmaFiles", "Missing", "lemma_of"]
-
 #: So many bytes are unpacked of a refutation, and of all lemmas of a folder.
 _MOST, _MOST_OF_ALL = 1 << 28, 1 << 32
 

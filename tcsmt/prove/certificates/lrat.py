@@ -13,8 +13,6 @@ from collections.abc import Iterable, Sequence
 from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.support.errors import TooLarge
 
-__all__ = ["check_refutation"]
-
 Clause = tuple[int, ...]
 #: A refutation that has the checker look at more literals is refused: its lines may ask for any number.
 _MOST = 1 << 30

@@ -14,11 +14,6 @@ from typing import Any
 from tcsmt.support.errors import Malformed, TcsmtError, TooLarge
 from tcsmt.support.text import one_line
 
-__all__ = [
-    "SUFFIXES", "as_list", "in_file", "path_of", "require_lemmas", "require_names", "require_shape",
-    "statement_files", "with_keys",
-]  # fmt: skip
-
 #: The files of a lemma, by their suffixes.
 SUFFIXES = ("smt2", "cnf", "lrat")
 

@@ -24,8 +24,6 @@ from tcsmt.prove.statements.domain_words import samples
 from tcsmt.support.results import columns
 from tcsmt.support.text import agreeing, counted, one_line, ranges
 
-__all__ = ["ModelStated", "Names", "Stated", "of_models", "of_theorem", "sentence", "stated"]
-
 #: Values of a parameter that a model does not use.
 _UNUSED = {"None", "False", "-"}
 #: A term of more nodes is cut into several, each with a number.

@@ -30,8 +30,6 @@ from tcsmt.prove.certificates.parts import with_keys
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Malformed, TcsmtError, TooLarge
 
-__all__ = ["Statement", "domain_of", "input_words", "read_statement"]
-
 
 @dataclass(frozen=True)
 class Statement:

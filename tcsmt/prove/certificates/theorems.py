@@ -19,8 +19,6 @@ from tcsmt.prove.certificates.parts import with_keys
 from tcsmt.prove.certificates.statement import domain_of
 from tcsmt.support.errors import Malformed
 
-__all__ = ["NONE", "Theorem", "TheoremStatement", "theorem_of", "theorem_statement"]
-
 
 @dataclass(frozen=True)
 class Theorem(ABC):

@@ -20,8 +20,6 @@ from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
 from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, lost, multiple_of
 
-__all__ = ["Grids", "Prove", "multiple", "same_result"]
-
 #: Proves that a goal has no solution: what that says, and the goal.
 Prove = Callable[[str, Term], bool]
 #: Whether a goal has a solution, to choose what to prove; None where that is not known.

@@ -12,8 +12,6 @@ from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["Block", "below", "clear", "cut_off", "inside", "lost", "multiple_of"]
-
 
 @dataclass(frozen=True)
 class Block:

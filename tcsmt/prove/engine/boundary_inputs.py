@@ -19,8 +19,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.question import Question
 
-__all__ = ["cancelling", "near_ties", "rows", "search", "ties", "underflows"]
-
 _ROWS = 4096
 _BATCHES = 4
 _STARTS = 4

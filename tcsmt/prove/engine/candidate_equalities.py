@@ -21,8 +21,6 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.language.terms import Term, const, operands_first, total, umax
 from tcsmt.prove.engine.stage_by_stage import says_range
 
-__all__ = ["CandidateEqualities", "Cones", "PartialSums", "Values", "extended_number", "maximum", "values_of"]
-
 
 @dataclass
 class Cones:

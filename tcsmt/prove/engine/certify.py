@@ -34,17 +34,6 @@ from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.support.version import __version__
 
-__all__ = [
-    "LIMIT",
-    "Certificates",
-    "TermWriter",
-    "certificates_of",
-    "named",
-    "require_sat_solver",
-    "written_proof",
-    "written_statement",
-]
-
 
 def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
     """Return the statement that a question has the answer no; ``name_of``: what a model's file is called."""

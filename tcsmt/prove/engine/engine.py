@@ -33,17 +33,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 from tcsmt.support.version import __version__
 
-__all__ = [
-    "Decision",
-    "ProofStep",
-    "compare_models",
-    "decide",
-    "finding_of",
-    "finite_part",
-    "question_of_models",
-]
-
-
 #: What is left has no solution.
 _REFUTED = Close()
 

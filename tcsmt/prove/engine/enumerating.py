@@ -40,8 +40,6 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["LAYOUT", "Enumeration"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Records of enumerations in a file, by the digest of the script that says what is enumerated, and the code.

@@ -19,8 +19,6 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
-__all__ = ["compare_exhaustively"]
-
 
 def compare_exhaustively(
     left: tuple[str, Model],

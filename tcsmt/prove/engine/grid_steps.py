@@ -17,8 +17,6 @@ from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof
 from tcsmt.prove.engine.alignment_grids import Grids
 from tcsmt.prove.engine.blocks import Block, below, clear, cut_off, inside, lost, multiple_of
 
-__all__ = ["Known", "multiple_steps", "same_steps"]
-
 
 @dataclass(frozen=True)
 class Known:

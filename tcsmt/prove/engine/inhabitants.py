@@ -25,8 +25,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.domain_words import samples
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
 
-__all__ = ["Inhabitant", "inhabitant", "inhabitant_of_domain"]
-
 #: Random inputs that are tried before a solver is asked, and conditions of a goal that are left out in turn.
 _TRIED, _LEFT_OUT = 400, 3
 

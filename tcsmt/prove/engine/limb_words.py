@@ -20,8 +20,6 @@ from tcsmt.prove.certificates.derivation import Close, Equal, characterised
 from tcsmt.prove.engine.proof_steps import CountedAnswer, Proving
 from tcsmt.prove.engine.stage_by_stage import freed_words
 
-__all__ = ["LimbWords"]
-
 #: Bits of a machine's words.
 _MACHINES = (32, 64, 128)
 

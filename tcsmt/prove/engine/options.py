@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["CHOICES", "SOLVERS", "SolvingOptions"]
-
 #: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
 SOLVERS = ("bitwuzla", "z3", "cvc5")
 #: What ``--solver`` takes: ``auto`` is the fastest one, ``portfolio`` races them all.

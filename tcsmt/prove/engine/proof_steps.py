@@ -16,8 +16,6 @@ from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Answered, Equivalent
 from tcsmt.support import cache
 
-__all__ = ["CountedAnswer", "Lemmas", "ProofStep", "Proving"]
-
 
 @dataclass(frozen=True)
 class CountedAnswer:

@@ -17,8 +17,6 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.run import longest
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
-
 _CHILD = Path(__file__).parent / "solvers" / "refuting.py"
 
 

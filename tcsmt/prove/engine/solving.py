@@ -25,8 +25,6 @@ from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, V
 from tcsmt.support.files import replace_text
 from tcsmt.support.version import __version__
 
-__all__ = ["Disagreement", "Dump", "Solving", "proof_of", "stage_labels"]
-
 
 class Dump:
     """A file for scripts; the second and later ones get a number before the suffix.

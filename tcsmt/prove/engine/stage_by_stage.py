@@ -29,8 +29,6 @@ from tcsmt.prove.engine.proof_steps import CountedAnswer, ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["StageByStage", "attempts", "freed_words", "says_range"]
-
 
 class StageByStage:
     """Stages in order: what is proved equal is merged, the second model's into the first's."""

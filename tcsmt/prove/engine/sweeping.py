@@ -49,8 +49,6 @@ from tcsmt.prove.engine.solvers.run import spent
 from tcsmt.prove.engine.stage_by_stage import attempts, freed_words
 from tcsmt.prove.engine.witnesses import Replayed, replayed
 
-__all__ = ["Ranges", "Sweeping"]
-
 #: Seconds for a query: one operation on free words.
 _LIMIT = 1.0
 

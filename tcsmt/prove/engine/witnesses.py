@@ -21,19 +21,6 @@ from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished
 
-__all__ = [
-    "Replayed",
-    "cost",
-    "integer_cost",
-    "narrowed",
-    "replayed",
-    "scaled_integer",
-    "shorten",
-    "shorten_where",
-    "simpler_integers",
-    "witness",
-]
-
 
 def integer_cost(fmt: IntegerFormat, word: int) -> tuple[int, int, int, int]:
     """Return whether it is not zero, its bits from the first to the last one set, its leading bit, its

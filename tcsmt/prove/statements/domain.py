@@ -14,8 +14,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import Trace
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Domain", "lies"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:

@@ -10,8 +10,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["covers", "samples"]
-
 
 def covers(wide: Domain, narrow: Domain, formats: Mapping[str, AnyFormat]) -> bool:
     """Return whether every input of ``narrow`` surely lies in ``wide``; formats: of the inputs, by name.

@@ -13,22 +13,6 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, Sign
 from tcsmt.matrix_units.models import Model, Stage, Trace
 from tcsmt.matrix_units.models.stages import Kind
 
-__all__ = [
-    "LONGEST_DECIMAL",
-    "StageValue",
-    "exponent_value",
-    "first_difference",
-    "fixed_value",
-    "known_words",
-    "number_value",
-    "short_text",
-    "signed_text",
-    "stage_lines",
-    "steps",
-    "term_of",
-    "terms_of_value",
-]
-
 #: Longer exact values are shown with a hexadecimal significand.
 LONGEST_DECIMAL = 22
 

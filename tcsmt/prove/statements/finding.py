@@ -19,8 +19,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.text import ranges
 
-__all__ = ["MEANING", "Finding", "cause_text", "shown", "witness_of"]
-
 #: What a parameter decides, for people.
 MEANING = {
     "n_fma": "products in one sum (block size N_FMA)",

@@ -16,16 +16,6 @@ from tcsmt.matrix_units.models import Model, Trace
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "Lanes",
-    "Question",
-    "Side",
-    "check_scales",
-    "difference",
-    "difference_of_sides",
-    "not_comparable",
-]
-
 
 @dataclass(frozen=True)
 class Side:

@@ -18,8 +18,6 @@ from tcsmt.matrix_units.models.ieee_parts import ExactSums, Trees
 from tcsmt.prove.statements.question import Side, check_scales, not_comparable
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Chain", "SharedInputs", "chain", "shared", "words_given_to"]
-
 
 @dataclass(frozen=True)
 class SharedInputs:

@@ -16,30 +16,6 @@ from tcsmt.support.errors import Exit
 from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.text import counted
 
-__all__ = [
-    "Answered",
-    "Certified",
-    "Distinguished",
-    "Equivalent",
-    "Unknown",
-    "Verdict",
-    "answer_json",
-    "by_whom",
-    "certificate_json",
-    "certificate_lines",
-    "engine_digest",
-    "exit_of",
-    "has_certificate",
-    "in_a_word",
-    "joined",
-    "reason_of",
-    "record_text",
-    "said_by",
-    "sure",
-    "truth",
-    "verdict_text",
-]
-
 
 class Answered:
     """An answer of a solver, or of the simulator or the simplifier, before one was asked."""

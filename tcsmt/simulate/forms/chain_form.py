@@ -20,8 +20,6 @@ from tcsmt.matrix_units.models.base import Model
 from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import BlockPlace, Chains, FusedChain
 
-__all__ = ["ChainForm", "ChainStep", "chain_form", "is_nan"]
-
 _WIDE = FORMATS["f32"]
 
 

@@ -26,8 +26,6 @@ from tcsmt.simulate.forms.product_grid import (
 )
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["DotForm", "GridOfForm", "dot_form"]
-
 
 @dataclass(frozen=True)
 class GridOfForm(ProductGrid):

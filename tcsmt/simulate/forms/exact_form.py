@@ -28,11 +28,6 @@ from tcsmt.matrix_units.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import BlockPlace, ExactSums, UnflushedOperands, UnflushedResults
 from tcsmt.simulate.forms.product_grid import BIAS, FRACTION, WIDE, exact_products
 
-__all__ = [
-    "INTEGER", "AddendOfSum", "ExactForm", "ExactNumbers", "ExactStep", "LaneOfSum", "WordStep", "exact_form",
-    "is_finite", "lanes_of_sums", "odd_last_bit",
-]  # fmt: skip
-
 _HALF, _DOUBLE = FORMATS["f16"], FORMATS["f64"]
 #: Bits of a word beside an operand, what is added to exponents in it, and that of what is left to the model,
 #: above every sum of others.

@@ -34,8 +34,6 @@ from tcsmt.simulate.forms.product_grid import (
     to_width,
 )
 
-__all__ = ["FloatForm", "LastAdditionForm", "float_form", "last_addition_form", "obstacle"]
-
 #: The exponent word of a scale's NaN.
 _SPECIAL_SCALE = 1 << 13
 #: Fraction bits of results that are rounded to nearest: fewer than this. Of a sum that is no number of

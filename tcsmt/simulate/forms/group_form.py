@@ -18,8 +18,6 @@ from tcsmt.matrix_units.models.fused import FusedDotAdd
 from tcsmt.matrix_units.models.fused_parts import OneGrid, ScaledGroups
 from tcsmt.matrix_units.models.stages import Kind
 
-__all__ = ["GroupForm", "GroupOfForm", "group_form"]
-
 _WIDTH = 16
 
 

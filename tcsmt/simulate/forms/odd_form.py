@@ -28,8 +28,6 @@ from tcsmt.matrix_units.models.ieee_parts import (
 from tcsmt.simulate.forms.exact_form import ExactNumbers, LaneOfSum, lanes_of_sums, odd_last_bit
 from tcsmt.simulate.forms.product_grid import FRACTION, WIDE, exact_products
 
-__all__ = ["OddForm", "OddStep", "are_near", "is_usual", "odd_form"]
-
 #: How far apart exponents may be: 24 bits of each word, the farther ones last, are in binary64's 53.
 _APART = FORMATS["f64"].precision - WIDE.precision
 

@@ -17,21 +17,6 @@ from tcsmt.matrix_units.arithmetic import native
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import widen
 
-__all__ = [
-    "BIAS",
-    "EXPONENT_WORD",
-    "FRACTION",
-    "WIDE",
-    "WIDTH",
-    "GridNumbers",
-    "LaneOfForm",
-    "ProductGrid",
-    "exact_products",
-    "exponent_word",
-    "on_grid",
-    "to_width",
-]
-
 WIDE = FORMATS["f32"]
 WIDTH, FRACTION, BIAS = WIDE.width, WIDE.fraction_bits, WIDE.bias
 #: Bits of an exponent word, and that of a NaN or an infinity, above every sum of others.

@@ -35,21 +35,6 @@ from tcsmt.simulate.forms.float_form import (
 from tcsmt.simulate.forms.group_form import GroupForm, group_form
 from tcsmt.simulate.forms.odd_form import OddForm, odd_form
 
-__all__ = [
-    "PROVED",
-    "ComposedForm",
-    "ProvedBlock",
-    "digests",
-    "digests_of_last",
-    "dot_block",
-    "fused_block",
-    "proved_block",
-    "proved_form",
-    "simulation",
-    "single_step",
-    "with_canonical_nan",
-]
-
 #: The file with the digests.
 PROVED = Path(__file__).with_suffix(".json")  # read at every start: TOML takes 8 ms
 

@@ -23,8 +23,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 
-__all__ = ["HEXADECIMAL", "DataSet", "Formats", "Register", "placed", "words_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: A word as files write it.

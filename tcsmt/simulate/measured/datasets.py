@@ -52,11 +52,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 from tcsmt.support.reading import read_bytes, uncompressed
 
-__all__ = [
-    "DataSet", "Formats", "Mismatch", "Replay", "explaining_row", "find_datasets", "find_predictions",
-    "objection", "replay",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What a file in tcsmt's own JSON may say of how it was measured.

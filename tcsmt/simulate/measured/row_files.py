@@ -35,11 +35,6 @@ from tcsmt.support.errors import TcsmtError, TooLarge, choose
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.reading import json_of, most_unpacked, read_bytes, uncompressed
 
-__all__ = [
-    "model_named_in", "read_results", "read_rows", "rows_as", "rows_of_json", "word_at", "words_of",
-    "write_rows",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What is written besides inputs.

@@ -14,8 +14,6 @@ from tcsmt.simulate.measured.dataset import DataSet, Formats, Register, words_of
 from tcsmt.simulate.measured.row_files import read_json
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Prediction", "has_predictions", "is_unit_file", "predictions", "unit_datasets"]
-
 #: What such a file may say of how it was made.
 _PROVENANCE = ("target", "capture_software", "cpu", "emulator", "simulator", "method", "evidence")
 

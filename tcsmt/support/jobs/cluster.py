@@ -14,8 +14,6 @@ from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.jobs.processes import Failure, Task
 from tcsmt.support.version import __version__
 
-__all__ = ["answers_of"]
-
 #: Seconds for the scheduler to answer, and for a worker to be there.
 _PATIENCE = 10
 #: Terms are shared by all threads of a process: one task at a time. Give a worker one thread.

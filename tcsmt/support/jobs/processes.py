@@ -19,8 +19,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["Failure", "Task", "answers_of"]
-
 
 @dataclass(frozen=True)
 class Task:

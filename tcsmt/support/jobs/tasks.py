@@ -11,8 +11,6 @@ from tcsmt.support.jobs import cluster, processes
 from tcsmt.support.jobs.processes import Failure, Task
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["Computed", "Workers", "computed", "counting"]
-
 
 @dataclass(frozen=True)
 class Workers:

@@ -29,7 +29,8 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
-from tcsmt.simulate.measured.datasets import DataSet, Replay, explaining_row, objection, replay
+from tcsmt.simulate.measured.dataset import DataSet
+from tcsmt.simulate.measured.datasets import Replay, explaining_row, objection, replay
 from tcsmt.support.errors import TcsmtError
 from tcsmt.surveys.properties.investigation import all_terms_zero, one_block
 

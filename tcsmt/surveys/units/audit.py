@@ -26,7 +26,8 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.finding import witness_of
-from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, objection
+from tcsmt.simulate.measured.dataset import DataSet, Formats
+from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, objection
 from tcsmt.simulate.measured.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.simulate.measured.unit_files import is_unit_file
 from tcsmt.simulate.rows import Words, joined_words, run_together

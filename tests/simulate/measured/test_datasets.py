@@ -14,7 +14,8 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.words import from_words
 from tcsmt.matrix_units.catalogue import row_named, rows
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.simulate.measured.datasets import DataSet, Formats, explaining_row, find_datasets, replay
+from tcsmt.simulate.measured.dataset import DataSet, Formats
+from tcsmt.simulate.measured.datasets import explaining_row, find_datasets, replay
 from tcsmt.simulate.measured.row_files import write_rows
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed

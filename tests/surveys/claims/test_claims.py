@@ -11,7 +11,8 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent
-from tcsmt.simulate.measured.datasets import DataSet, Formats, find_datasets
+from tcsmt.simulate.measured.dataset import DataSet, Formats
+from tcsmt.simulate.measured.datasets import find_datasets
 from tcsmt.simulate.rows import run_words
 from tcsmt.surveys.claims import judge, published
 

@@ -37,8 +37,6 @@ from tcsmt.support.escaping import lisp_string
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import ignore
 
-__all__ = ["Book", "CertifiedBook", "Certifier", "Refuter", "certifying", "files_of", "write_book"]
-
 _HERE = Path(__file__).parent
 
 #: The books that all others include, in order.

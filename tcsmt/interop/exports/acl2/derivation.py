@@ -24,8 +24,6 @@ from tcsmt.language.write.acl2 import Acl2Writer, Parts, defined, variables_of
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, conjuncts
 from tcsmt.support.escaping import lisp_string
 
-__all__ = ["FORGOTTEN", "BookEvent", "Derivation", "proved", "refutation_file", "simulated"]
-
 #: What simulations have kept is given up after so many of a book. It takes a second.
 FORGOTTEN, _KEPT = "(forgotten)", 200
 

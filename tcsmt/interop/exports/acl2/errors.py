@@ -27,8 +27,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import lisp_symbol
 from tcsmt.support.text import one_line, quotation
 
-__all__ = ["error_book"]
-
 #: The definitions and the arithmetic, written by hand.
 _PAGE = Path(__file__).parent / "values.lisp"
 #: Significant bits of the share of an error that is left to the words: with few, its lemma is easy to refute.

@@ -28,8 +28,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import lisp_string
 from tcsmt.support.files import make_folder
 
-__all__ = ["Prover", "ProverStopped", "is_saved", "laid_out", "load_books", "prover_path", "with_books"]
-
 _LOST = 3.0  # seconds: after an error in Lisp, ACL2 forgets what was sent
 _PACKAGES = "acl2, acl2-books and acl2-books-certs"
 

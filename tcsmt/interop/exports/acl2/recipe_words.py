@@ -24,8 +24,6 @@ from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.domain_words import samples
 
-__all__ = ["RecipeWords"]
-
 
 @dataclass(frozen=True)
 class RecipeWords:

@@ -21,8 +21,6 @@ from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.programs.steps.program import ProductRun, read
 from tcsmt.prove.certificates.derivation import InvalidProof
 
-__all__ = ["RecipeFunctions", "quoted_format"]
-
 #: What a format's special words are called in ``values.lisp``.
 _SPECIALS = {Specials.IEEE: ":ieee", Specials.NAN_ONLY: ":nan-only", Specials.NONE: ":finite"}
 

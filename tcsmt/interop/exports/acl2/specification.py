@@ -27,8 +27,6 @@ from tcsmt.matrix_units.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.escaping import comment
 
-__all__ = ["SpecificationBook", "SpecifiedNumbers", "pages", "specification_book", "specified_numbers"]
-
 #: The books that are written by hand, in their order.
 _PAGES = ("specification", "specified")
 

@@ -26,8 +26,6 @@ from tcsmt.prove.engine.inhabitants import inhabitant
 from tcsmt.support.escaping import comment
 from tcsmt.support.text import quotation
 
-__all__ = ["StatementBook", "any_order", "statement_book"]
-
 _LAWS = (
     "commutativity-of-+",
     "plus-commutes-2",

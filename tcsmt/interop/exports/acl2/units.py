@@ -12,8 +12,6 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.stages import Stage
 from tcsmt.support.escaping import comment
 
-__all__ = ["StageCall", "UnitBook", "unit_book"]
-
 
 @dataclass(frozen=True)
 class UnitBook:

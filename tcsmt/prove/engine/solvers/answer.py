@@ -24,8 +24,6 @@ from tcsmt.prove.statements.verdict import Answered
 from tcsmt.support.conversation import ended
 from tcsmt.support.reading import json_of
 
-__all__ = ["ANSWERS", "Answer", "digest", "read"]
-
 #: All that can be answered.
 ANSWERS = ("sat", "unsat", "unknown")
 #: Seconds, more than any limit on them.

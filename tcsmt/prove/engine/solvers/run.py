@@ -22,8 +22,6 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.prove.engine.solvers.answer import Answer, read
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Child", "installed", "longest", "solve", "spent", "start", "stop"]
-
 _FORKING = Path(__file__).with_name("forking.py")
 
 
