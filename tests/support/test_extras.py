@@ -59,7 +59,7 @@ def test_a_folder(editable: bool, installed: Installed, tmp_path: Path) -> None:
 
 
 def test_a_wheel(installed: Installed, tmp_path: Path) -> None:
-    wheel = tmp_path / "tcsmt-0.1.0-py3-none-any.whl"
+    wheel = tmp_path / "tcsmt-0.2.0-py3-none-any.whl"
     wheel.touch()
     installed(json.dumps({"archive_info": {"hash": "sha256=0"}, "url": wheel.as_uri()}))
     assert words("torch") == [f"{wheel}[torch]"]
