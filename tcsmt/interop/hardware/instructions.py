@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
 
 from tcsmt.interop.hardware.layouts import (
     Tile,
@@ -167,3 +169,9 @@ def _mfma(name: str, row: Row) -> HardwareInstruction:
     separator = "_" if fp8 or types == "xf32" else ""
     builtin = f"__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{separator}{types}"
     return HardwareInstruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)
+
+
+def template(name: str) -> Template:
+    """Return a text of a program, in which names with a dollar sign stand for what an instruction needs."""
+    text = files("tcsmt.interop.hardware").joinpath(f"{name}.template").read_text(encoding="utf-8")
+    return Template(text)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.resources import files
-from string import Template
 
 from tcsmt.interop.hardware.cpu import cpu_instruction
-from tcsmt.interop.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
+from tcsmt.interop.hardware.instructions import (
+    TARGETS,
+    HardwareInstruction,
+    instruction_of,
+    language_of,
+    template,
+)
 from tcsmt.interop.hardware.layouts import RegisterOperand
 from tcsmt.interop.hardware.vectors import Vector, members
 from tcsmt.matrix_units.catalogue import Row
@@ -69,12 +73,8 @@ def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "
     values = _values(row, vectors, made_by) | (
         _cpu_values(row) if language == "c" else _gpu_values(row, language)
     )
-    values["rows"] = _template("rows.template").substitute(values)
-    return _template("cpu.template" if language == "c" else "program.template").substitute(values)
-
-
-def _template(file: str) -> Template:
-    return Template(files("tcsmt.interop.hardware").joinpath(file).read_text(encoding="utf-8"))
+    values["rows"] = template("rows").substitute(values)
+    return template("cpu" if language == "c" else "program").substitute(values)
 
 
 def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, object]:
@@ -273,68 +273,6 @@ def _mfma(instruction: HardwareInstruction, scales: int) -> str:
 """
 
 
-#: The text of a program for ``tcgen05.mma``; what is in angle brackets depends on the instruction.
-_TCGEN05 = """__device__ word descriptor(const void *shared) {
-  return (__cvta_generic_to_shared(shared) & 0x3ffff) >> 4 | (word)(128 >> 4) << 16 | (word)(256 >> 4) << 32
-         | (word)1 << 46;
-}
-
-<head>  __shared__ __align__(128) uint4 shared_a[256], shared_b[16];
-  __shared__ word barrier;
-  __shared__ unsigned columns;
-  const unsigned thread = threadIdx.x, at = (unsigned)__cvta_generic_to_shared(&barrier);
-  for (int i = 0; i < 2; ++i) {  // eight rows of 16 bytes lie together, their other halves behind them
-    const unsigned to = thread / 8 * 16 + i * 8 + thread % 8;
-    shared_a[to] = make_uint4(a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3]);
-    if (thread < 8) shared_b[to] = make_uint4(b[4 * i], b[4 * i + 1], b[4 * i + 2], b[4 * i + 3]);
-  }
-  if (thread == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
-  if (thread < 32) {
-    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 64;"
-                 :: "r"((unsigned)__cvta_generic_to_shared(&columns)) : "memory");
-    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
-  }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
-  __syncthreads();
-  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-  const unsigned base = columns, lanes = base + (thread / 32 * 32 << 16);  // a warp has 32 lanes
-  asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], <c_registers>;"
-               :: "r"(lanes), <c> : "memory");
-<scales>  asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
-  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
-  __syncthreads();
-  if (thread == 0) {
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, 1, 0;"
-                 " <mnemonic> [%0], %1, %2, %3<scale_operands>, p; }"
-                 :: "r"(base), "l"(descriptor(shared_a)), "l"(descriptor(shared_b)), "r"(<descriptor>)
-                 <scale_inputs>: "memory");
-    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];"
-                 :: "r"(at) : "memory");
-  }
-  for (unsigned done = 0; !done;)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;"
-                 " selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at) : "memory");
-  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-  asm volatile("tcgen05.ld.sync.aligned.32x32b.x8.b32 <d_registers>, [%8];" : <d> : "r"(lanes));
-  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
-  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
-  __syncthreads();
-  if (thread < 32) {
-    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 64;" :: "r"(base));
-  }
-}
-"""
-_TCGEN05_SCALES = """  const unsigned words[2] = {sa * <spread>u, sb * <spread>u};
-  for (int side = 0; side < 2; ++side)
-    asm volatile("tcgen05.st.sync.aligned.32x32b.x4.b32 [%0], {%1, %1, %1, %1};"
-                 :: "r"(lanes + 32 + 16 * side), "r"(words[side]) : "memory");
-"""
 #: By how many scales a row has: what repeats them in all bytes of a word.
 _SPREAD = {1: "0x01010101", 2: "0x00010001", 4: "1"}
 
@@ -350,7 +288,7 @@ def _tcgen05(instruction: HardwareInstruction, scales: int) -> str:
         "head": _MULTIPLY_HEAD,
         "c_registers": _braces(1, 8),
         "c": ", ".join(f'"r"(c[{i}])' for i in range(8)),
-        "scales": _TCGEN05_SCALES.replace("<spread>", _SPREAD[scales]) if scales else "",
+        "scales": template("tcgen05_scales").substitute(spread=_SPREAD[scales]) if scales else "",
         "mnemonic": instruction.mnemonic,
         "scale_operands": ", [%4], [%5]" if scales else "",
         "descriptor": instruction.options,
@@ -358,10 +296,7 @@ def _tcgen05(instruction: HardwareInstruction, scales: int) -> str:
         "d_registers": _braces(0, 8),
         "d": ", ".join(f'"=r"(d[{i}])' for i in range(8)),
     }
-    text = _TCGEN05
-    for name, part in parts.items():
-        text = text.replace(f"<{name}>", part)
-    return text
+    return template("tcgen05").substitute(parts)
 
 
 _MULTIPLY = {"mma": _mma, "wgmma": _wgmma, "tcgen05": _tcgen05, "mfma": _mfma}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.interop.hardware import arm, cpu, run
+from tcsmt.interop.hardware import cpu, run
 from tcsmt.interop.hardware.source import program
 from tcsmt.interop.hardware.vectors import Vector
 from tcsmt.matrix_units.catalogue import row_named, rows
@@ -47,7 +47,7 @@ def answers(unit: str, rows: list[tuple[int, ...]], folder: Path) -> list[str]:
 def test_every_instruction_of_bf16_and_f16_has_a_program() -> None:
     wanted = {row.name for row in rows("arm", claims=False) if not row.instruction.startswith("fdot")}
     assert set(UNITS) == wanted
-    assert set(arm.PLACES) == {"pairs", "bottom", "top", "halves"}
+    assert set(cpu.PLACES) == {"pairs", "bottom", "top", "halves"}
 
 
 #: Units, words and result: products of 1.5 and 2 with c = 1; a subnormal product is zero without EBF; the
