@@ -24,7 +24,7 @@ from tcsmt.support.errors import TcsmtError
 
 @dataclass(frozen=True)
 class NamedSide:
-    """What a text means.
+    """The meaning of a text.
 
     text: as it was given. rows: the unit of each instruction that it can stand for, the one that is meant
     where nothing else decides first; none for what has no model. listed: whether the text names an

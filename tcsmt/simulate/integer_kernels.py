@@ -51,6 +51,7 @@ class IntegerSource(KernelSource):
         read(e)
         block, e.block = e.block, "done"
         e.run(schedule([self._plain, self._guard], self._lanes))
+        # formats without special values have no guard: the plain graph is the whole one
         if self._guard is FALSE:
             e.lines += ["  br label %done", "done:"]
             return e.register[self._plain]

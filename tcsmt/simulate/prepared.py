@@ -60,6 +60,7 @@ def prepared(operands: Mapping[str, Sequence[Term]], roots: Sequence[Term]) -> l
     for name, words in operands.items():
         first = list(results[words[0]])
         lanes = [substitute(first, {words[0]: word}) for word in words]
+        # one function prepares every lane: a lane of which something else is needed would be read wrongly
         if any(set(own) != set(results[word]) for own, word in zip(lanes, words, strict=True)):
             return None
         found.append(PreparedWords(name, tuple(words), tuple(zip(*lanes, strict=True))))

@@ -1,4 +1,4 @@
-"""Compile a program, run it on the GPU or CPU of this machine, and judge its answers.
+"""Programs compiled and run on the GPU or CPU of this machine, and their answers judged.
 
 A program answers all vectors at once, or keeps running and is asked for many rows (:class:`Device`).
 """

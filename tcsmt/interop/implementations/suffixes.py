@@ -1,4 +1,4 @@
-"""Whose files are whose, by their suffixes."""
+"""Suffixes of the files that each reader reads."""
 
 #: What Yosys reads.
 RTL = (".sv", ".v", ".svh", ".vh")

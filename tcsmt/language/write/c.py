@@ -113,6 +113,7 @@ def _sext(node: Term, args: list[str]) -> str:
 
 def _ite(node: Term, args: list[str]) -> str:
     condition, then, otherwise = args
+    # conditions are masks of all bits: a 1 in the lowest bit alone would choose bit by bit
     return f"({condition} & {then}) | (~{condition} & {otherwise})"
 
 

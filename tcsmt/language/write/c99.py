@@ -311,6 +311,7 @@ def _narrow(c: C99, node: Term) -> tuple[list[Term], list[Term]]:
         return [], list(node.args)
     terms, others, low, high = list[Term](), list[Term](), 0, 0
     for arg in node.args:
+        # added in 32 bits only as long as no sum of these leaves the signed numbers: else a carry is lost
         if arg.op == "sext" and container(arg.args[0].width) == 32:
             least, most = c.signed(arg.args[0])
             if low + least >= -(1 << 31) and high + most < 1 << 31:
@@ -330,12 +331,14 @@ def _negated(c: C99, node: Term, form: str) -> _Made:
 def _shift(c: C99, node: Term, form: str) -> _Made:
     value, amount = node.args
     bits = container(node.width)
+    # C leaves a shift by the type's width or more undefined: only a bound on the amount spares the helper
     small = c.most(amount) < bits
     if node.op == "ashr":
         name = c.helper("sra", bits)
         return _Made([(value, NUMBER), (amount, WORD)], lambda p: f"{name}({p[0]}, {p[1]})", NUMBER)
     left = node.op == "shl"
     gone = not left and c.most(value) < 1 << (bits - 1)  # nothing is left after bits - 1 places
+    # to the right, bits above the width would come down into the word; to the left they only leave it
     inner = WORD if not left or (form == WORD and c.whole(node)) else LOW
 
     def write(parts: Sequence[str]) -> str:
@@ -363,6 +366,7 @@ def _concat(c: C99, node: Term, form: str) -> _Made:
 def _extract(c: C99, node: Term, form: str) -> _Made:
     (arg,) = node.args
     high, low = node.data  # type: ignore[misc,str-unpack]
+    # the topmost bits of a trimmed word need no mask of their own; others have neighbours above them
     top = int(high) == arg.width - 1
     inner = WORD if top and form == WORD else LOW
 

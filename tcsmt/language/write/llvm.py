@@ -243,6 +243,7 @@ class Emitter:
                 together = partial(self.call, "umax") if op == "umax" else partial(self.binary, op)
                 words[number] = together(bits[number], words[number], self.register[args[place]])
         for word, after, size in zip(words, nexts, bits, strict=True):
+            # without it LLVM may take a value that is poison in one turn for another word in the next
             self.lines.append(f"  {after} = freeze {self.type(size)} {word}")
         self.lines.append(f"  {name}.more = add i64 {name}.i, {turn}")
         again = self.emit(f"icmp ult i64 {name}.more, {count}")
@@ -350,6 +351,7 @@ def _trimmed(op: str) -> Callable[[Emitter, Term, list[str]], str]:
 
 def _difference(e: Emitter, node: Term, args: list[str]) -> str:
     result = e.binary("sub", e.container(node.width), *args)
+    # held zero-extended, a negative difference would have ones above its width
     (low, _), (_, high) = (e.bounds.unsigned(arg) for arg in node.args)
     return result if low >= high else e.masked(node.width, result)
 
@@ -428,6 +430,7 @@ def _fma(e: Emitter, node: Term, args: list[str]) -> str:
     bits = node.width
     kind = _FLOAT_TYPES[bits]
     result = e.call("fma", kind, *(e.convert("bitcast", bits, kind, value) for value in args))
+    # which NaN an instruction gives differs between processors: the macro's definition has one word for all
     missing = e.emit(f"fcmp uno {e.type(kind)} {result}, {result}")
     quiet = e.constant({32: 0x7FC00000, 64: 0x7FF8 << 48}[bits], bits)
     word = e.convert("bitcast", kind, bits, result)

@@ -60,14 +60,14 @@ def read_model(path: Path) -> Row:
 
 
 def row_of_model(model: Model, name: str = "unit", source: str = "") -> Row:
-    """A model that is in no catalogue as a row: ``custom/NAME``, conjectured."""
+    """Return a model that is in no catalogue as a row: ``custom/NAME``, conjectured."""
     return Row(
         architecture="custom", instruction=name, model=model, source=source, date=0, evidence="conjectured"
     )
 
 
 def model_toml(row: Row) -> str:
-    """A file that reads back as the row's model: every parameter, below what it means.
+    """Return a file that reads back as the row's model: every parameter, below what it means.
 
     Raises :class:`.TcsmtError` for a model of others that no file can hold.
     """

@@ -87,7 +87,7 @@ def _fields(model: Model) -> dict[str, AnyFormat]:
 
 
 def as_hex(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
-    """Rows of words, the result last."""
+    """Return rows of words as text, the result last."""
     formats = _fields(model)
     digits = [fmt.hex_digits for fmt in formats.values()]
     head = [f"# rows of {one_line(name)}"] if name else []
@@ -122,7 +122,7 @@ def named(text: str) -> str:
 
 
 def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple[int, list[int]]]:
-    """Each row's line, and its words; the result last, if the file has results.
+    """Yield each row's line, and its words; the result last, if the file has results.
 
     where: the file, for errors. Raises :class:`.TcsmtError`.
     """
@@ -192,13 +192,13 @@ def _number(where: str, text: str) -> int:
 
 
 def word_bytes(model: Model) -> dict[str, int]:
-    """Bytes of a word of a, b, c and d."""
+    """Return the bytes of a word of a, b, c and d."""
     formats = {"a": model.a_format, "b": model.b_format, "c": model.c_format, "d": model.d_format}
     return {side: unsigned(fmt).itemsize for side, fmt in formats.items()}
 
 
 def row_type(model: Model) -> np.dtype[Any]:
-    """A packed row: fields ``a``, ``b`` (k words each), ``c``, and the scales where there are any."""
+    """Return the type of a packed row: ``a``, ``b`` (k words each), ``c``, and scales, if any."""
     lengths = {
         "a": (model.k,),
         "b": (model.k,),
@@ -215,12 +215,12 @@ def row_type(model: Model) -> np.dtype[Any]:
 
 
 def result_type(model: Model) -> np.dtype[Any]:
-    """A packed word of D."""
+    """Return the type of a packed word of D."""
     return unsigned(model.d_format).newbyteorder("<")
 
 
 def batch(model: Model, operands: Operands[Array, Array]) -> bytes:
-    """A batch of rows; a, b: shape (rows, k), c: shape (rows,), words."""
+    """Pack a batch of rows; a, b: shape (rows, k), c: shape (rows,), words."""
     rows = np.empty(len(operands.c), row_type(model))
     for name, words in operands.named.items():
         rows[name] = words

@@ -61,6 +61,7 @@ def same_result(
     """
     if not _comparable(left, right):
         return None
+    # Infinities and NaNs must decide the result whatever sum and exponent are: those hold no numbers then.
     free = {
         term: var(name, term.width)
         for block, kind in ((left, "one"), (right, "other"))
@@ -81,6 +82,7 @@ def same_result(
     if not all(_bounded(block, premise, prove) for block in (high, low)):
         return None
     top = Exponent(var("top", high.top.term.width), high.top.low, high.top.high)
+    # equal exponents need no limit; where they differ, what lies above it is excluded by the query before
     limits = enumerate([high.top.high, *[most] * distance])
     cases = [_Case(high, low, d, top, premise & signed(top).sle(signed_word(end))) for d, end in limits]
     return grids if all(case.shifted(prove) and case.rounded(prove) for case in cases) else None
@@ -174,6 +176,7 @@ class _Case:
 
     def _total_lost(self) -> Term:
         """Return whether a sum of words with room for the shift has none."""
+        # each term has room for the shift, as was proved before: so must their sum have
         free = {
             x.word: var(f"term {number}", x.word.width - self.distance).sext(x.word.width)
             for number, x in enumerate(self.high.aligned)
@@ -184,6 +187,7 @@ class _Case:
     def rounded(self, prove: Prove) -> bool:
         """Return whether equal sums were proved to give equal results."""
         width = self.high.sum.word.width
+        # the sum is narrower by the distance, as was just proved: shifted left, it does not overflow
         total = var("sum", width - self.distance).sext(width)
         (result,) = substitute([self.high.result], {self.high.sum.word: total, **self.high.at(self.top)})
         shifted = {self.low.sum.word: total << self.distance, **self.low.at(self.below)}

@@ -77,6 +77,8 @@ class Block:
     @property
     def plain(self) -> bool:
         """Return whether the sum is that of the aligned terms, with nothing cut off: the same node."""
+        # the same node, not an equal one: a sum that cuts bits off, or complements them, is not linear,
+        # and shifting its terms does not shift it
         return accumulate(self.aligned, self.sum.word.width).word is self.sum.word
 
     def at(self, top: Exponent) -> dict[Term, Term]:
@@ -104,6 +106,7 @@ def _sum_aligned_to(top: Stage, stages: Sequence[Stage]) -> Fixed | None:
     one.
     """
     sums = [stage.value for stage in stages if isinstance(stage.value, Fixed) and stage.value.addends]
+    # a sum on another grid (of groups, of c alone) says nothing of the largest exponent
     aligned = [total for total in sums if total.exponent == top.value]
     if len(aligned) != 1 or not all(isinstance(x.source, Number) for x in aligned[0].addends):
         return None

@@ -53,6 +53,7 @@ class Cones:
             if node in seen:
                 continue
             seen.add(node)
+            # a node is shared only if all that lies below it is
             is_shared = self.of(node) & ~shared == 0
             if is_shared and not says_range(node):
                 if node.value is None:
@@ -193,7 +194,7 @@ def maximum(node: Term) -> Term | None:
     if node.op != "ite" or node.args[0].op != "ult":
         return None
     condition, then, otherwise = node.args
-    if condition.args != (otherwise, then):
+    if condition.args != (otherwise, then):  # the other way round it is the minimum
         return None
     words = [word.args[0] if word.op == "zext" else word for word in (then, otherwise)]
     width = max(word.width for word in words)

@@ -88,6 +88,7 @@ class Enumeration:
         outputs = [side.trace.output for side in question.sides]
         results = substitute([part for word in outputs for part in _parts(word)], self._put)
         # what is watched: a sum of results alone is the same for all permutations of them
+        # so each result is mixed with the row that it belongs to before it is summed
         watched = [word ^ _sized(self.inner, word.width) for word in results]
         self.roots = [*substitute([question.goal], self._put), *watched]
         self._domain = substitute([question.domain], self._put)[0]
@@ -244,6 +245,7 @@ class Enumeration:
         innermost word alone.
         """
         given = set(columns) | {self.inner}
+        # only parts about nothing else may exclude a word: another part might hold for some other input
         parts = self._domain.args if self._domain.op == "and" else (self._domain,)
         condition = all_of(part for part in parts if set(variables([part])) <= given)
         size = 1 << self.inner.width if self.inner in variables([condition]) else 1
@@ -311,6 +313,7 @@ class _Kernels:
         run = [(places, code(points[:, places])) for places, code in self._sorted(points)]
         if not run:
             return None
+        # one point of each sort at least: code of its own is compared before its zeros are believed
         again = slice(None) if self.confirm else slice(0, _SAMPLE)
         sample = np.concatenate([places[again] for places, _ in run])
         sums = np.concatenate([sums[:, again] for _, sums in run], axis=1)

@@ -114,6 +114,7 @@ def _replaced(
                     return None
                 steps.append((Equal(node, known.word, (Close((), known.free),)), lemma))
                 now[node] = known.word
+    # each step may be right and the whole still another graph: only the same node counts
     return steps if now[root] is result else None
 
 

@@ -36,7 +36,7 @@ class CountedAnswer:
 
 @dataclass
 class Lemmas:
-    """Asks solvers, each script once; what is proved is confirmed where that is asked for.
+    """A door to solvers, which asks each script once; what is proved is confirmed where that is asked for.
 
     lasting: what was proved is kept in the user's cache (:mod:`tcsmt.support.cache`), by the script, the
     solver and its version, and read from there where it counts (:meth:`.SolvingOptions.takes`). first: what

@@ -104,7 +104,7 @@ class Disagreement(Exception):
 
 
 class Solving:
-    """Puts goals to solvers with one set of options; keeps the scripts and certificates where asked to.
+    """A door to solvers with one set of options, which keeps scripts and certificates where asked to.
 
     With ``confirm``, a proof counts only if another solver says the same of each of its scripts, or, of a
     goal in :meth:`proof`, it has a lemma in the certificates. dump: where the scripts go (:class:`.Dump`).

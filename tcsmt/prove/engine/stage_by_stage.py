@@ -113,6 +113,7 @@ class StageByStage:
         if grids is None:  # the lemmas so far prove nothing without the one that failed
             del proving.steps[steps:]
             return False
+        # every lemma above holds: only now may the result be merged
         (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
         self.merged[result] = left.result
         where = Known((proving.question.domain, *self.multiples.values()), tuple(self.multiples))
@@ -272,6 +273,8 @@ def _paired(left: Stage, right: Stage, theirs: Term) -> _Pair | None:
             differ = ours.sext(common).ne(theirs.sext(common))
             if ours.width <= theirs.width:
                 return _Pair(differ, ours.sext(theirs.width))
+            # theirs is narrower: that its bits hold all of ours follows from equality, and becomes a fact
+            # on which later lemmas rest
             narrow = ours[theirs.width - 1 : 0]
             return _Pair(differ, narrow, narrow.sext(common).eq(ours))
         case (Number() as x, Number() as y) if (
@@ -305,6 +308,7 @@ def attempts(
     shared = set.intersection(*(set(operands_first([side])) for side in sides))
     for how, freed, share in _levels(differ, shared, sides):
         goal = characterised(substitute([differ], freed)[0])
+        # the domain is about inputs: with words free it would restrict inputs that the goal no longer has
         if not freed:
             goal = goal & proving.question.domain
         with dumped(freed) if dumped else nullcontext():

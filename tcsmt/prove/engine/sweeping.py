@@ -68,7 +68,7 @@ class Ranges:
 
     def _of(self, word: Term) -> Term:
         if word not in self.proved:
-            self.proved[word] = TRUE  # until it is proved
+            self.proved[word] = TRUE  # until it is proved: a range must not be used in its own proof
             says = self._inside(word)
             if says is not TRUE:
                 self._prove(word, says)
@@ -154,6 +154,7 @@ class Sweeping:
             ):
                 any(self._equal(node, theirs, ours, each * limit, deep) for ours in candidates)
         (result,) = substitute([self.right], self.merged)
+        # merged into the limbs is not yet merged into the unit: that both are one graph is proved last
         if self.limbs is not None and result is self.base and self.limbs.widened(self.right, self.proving):
             return self.left
         return self.left if result is self.expanded else result

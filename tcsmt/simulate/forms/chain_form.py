@@ -123,6 +123,8 @@ class _FormSteps:
         word = native.add(x, y) if isinstance(y, Term) else fma_words(_WIDE, *y.factors, x)
         if results.flush_outputs:
             word = flush(word, _WIDE)
+        # a result that rounds up to the smallest normal number may have been tiny before rounding: then the
+        # unit flushes it, and the processor's word does not say so
         smallest = _size(word).eq(1 << _WIDE.fraction_bits)
         unsure = smallest if results.flush_outputs and results.tininess != "result" else FALSE
         if isinstance(y, Term):  # which word a NaN is, an addition leaves open

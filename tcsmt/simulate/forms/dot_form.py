@@ -59,6 +59,7 @@ def dot_form(model: Model) -> DotForm | None:
     n = GridNumbers.of(a, b, model.fraction_bits, scale=None, zero_exponent=None)
     if n is None or not exact_products(a, b) or model.c_format != WIDE:
         return None
+    # all lanes of a grid at their largest: beyond that the sum in 32 bits wraps
     if model.k // model.lane_groups * n.largest_aligned >= 1 << (WIDTH - 1):
         return None
     words, count = model.trace, model.lane_groups

@@ -66,6 +66,7 @@ def group_form(model: Model) -> GroupForm | None:
         return None
     a, b = formats
     size, most = model.group, _largest(a) * _largest(b)
+    # the sum of a whole group must be a signed integer of 16 bits, or it would wrap unnoticed
     if size * most >= 1 << (_WIDTH - 1):
         return None
     products = [_integer(a, x) * _integer(b, y) for x, y in zip(words.a, words.b, strict=True)]

@@ -88,6 +88,7 @@ def are_near(x: Term, y: Term) -> Term:
     zero.
     """
     one, other = (word[WIDE.sign_bit - 1 : 0].zext(WIDE.width) for word in (x, y))
+    # sizes are compared as integers, fraction and all: one exponent is 2^23 of these steps
     most = _APART << FRACTION
     return one.eq(0) | other.eq(0) | (one - other + most).ult(2 * most + 1)
 

@@ -42,13 +42,13 @@ class Formats(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> Formats:
-        """A model's formats."""
+        """Return a model's formats."""
         return cls(model.a_format, model.b_format, model.c_format, model.d_format)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet:
-    """What one matrix unit answered.
+    """The answers of one matrix unit.
 
     name: as in ``Row.measured``. path: the file that holds d. gpu: may be empty.
     architecture: as in the catalogue where it knows the name. interface: how it was called.
@@ -88,12 +88,12 @@ class DataSet:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.d)
 
     @property
     def k(self) -> int:
-        """Lanes that are given; the unit's others were zero."""
+        """Return how many lanes are given; the unit's others were zero."""
         return int(self.operands.a.shape[1])
 
     def with_lanes(self, count: int) -> Words:
@@ -103,7 +103,7 @@ class DataSet:
         return replace(self.operands, a=a, b=b)
 
     def place(self, row: int) -> str:
-        """Where a row (from 0) stands: the line of a text file, else the row's number."""
+        """Say where a row (from 0) stands: the line of a text file, else the row's number."""
         match uncompressed(self.path).suffix.lower():
             case ".csv":
                 return f"{self.path}:{line_of_row(self.path, row)}"
@@ -122,7 +122,7 @@ def placed(where: str, rows: object) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Register:
-    """How a file holds the words of an operand: a sign, 8 bits of exponent, and so many of fraction.
+    """The words of an operand as a file holds them: a sign, 8 bits of exponent, and so many of fraction.
 
     Formats with fewer bits have the lower ones of the exponent, and the upper ones of the fraction.
     """
@@ -132,11 +132,11 @@ class Register:
 
     @property
     def width(self) -> int:
-        """Bits of a word."""
+        """Return the bits of a word."""
         return 1 + self.exponent_bits + self.fraction_bits
 
     def word(self, where: str, fmt: Format, register: int) -> int:
-        """A register's word as one of the format: what it has no place for must be zero."""
+        """Return a register's word as one of the format: what it has no place for must be zero."""
         unused = self.fraction_bits - fmt.fraction_bits
         sign, magnitude = divmod(register, 1 << (self.width - 1))
         if magnitude & ((1 << unused) - 1) or magnitude >> unused >> fmt.sign_bit:
@@ -181,7 +181,7 @@ def words_of(
 
 
 def _word(where: str, text: object, fmt: AnyFormat, register: Register | None) -> int:
-    """A hexadecimal word of the format, or of a register."""
+    """Read a hexadecimal word of the format, or of a register."""
     if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
         raise TcsmtError(f"{where}: {text!r} is not a hexadecimal word")
     word, width = int(text, 16), fmt.width if register is None else register.width
@@ -194,7 +194,7 @@ def _word(where: str, text: object, fmt: AnyFormat, register: Register | None) -
 def _vector(
     where: str, texts: object, count: int, wanted: str, read: Callable[[str, object], int]
 ) -> list[int]:
-    """As many words as there should be."""
+    """Read as many words as there should be."""
     if not isinstance(texts, list):
         raise TcsmtError(f"{where} is not a list of words")
     if len(texts) != count:

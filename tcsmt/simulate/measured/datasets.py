@@ -85,7 +85,7 @@ class Replay:
 
 
 def objection(dataset: DataSet, model: Model) -> str:
-    """Why a model cannot be held against a data set; empty where it can."""
+    """Say why a model cannot be compared with a data set; empty where it can."""
     formats = Formats.of(model)
     if formats != dataset.formats:
         return f"has formats {dataset.formats}, but the model takes {formats}"
@@ -176,7 +176,7 @@ def explaining_row(dataset: DataSet) -> Row:
 
 
 def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
-    """Every data set under the given files and folders, one at a time.
+    """Yield every data set under the given files and folders, one at a time.
 
     A folder: the files of its ``manifest.json``; else published text files up to three folders
     below it (the repository, ``model_validation``, a GPU's folder or a format's); else its *.json.
@@ -193,7 +193,7 @@ def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
 
 
 def find_predictions(paths: Iterable[Path]) -> Iterator[Prediction]:
-    """Every prediction in the given files, and in the JSON files of the given folders."""
+    """Yield every prediction in the given files, and in the JSON files of the given folders."""
     for path in paths:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
             if has_predictions(file):
@@ -278,7 +278,7 @@ _NAMELESS = (
 
 
 def _own_rows(path: Path, model: str) -> DataSet:
-    """A CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
+    """Read a CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
     if not model:
         raise TcsmtError(f"{path}: {_NAMELESS}")
     with _at(path):
@@ -329,7 +329,7 @@ def _known_architecture(name: str) -> str:
 
 
 def _as_called(formats: Formats, c: Array, convention: str) -> tuple[Formats, Array]:
-    """c as the instruction got it: 0, or rounded to FP16, where the convention says so."""
+    """Return c as the instruction got it: 0, or rounded to FP16, where the convention says so."""
     if "not used" in convention.lower():
         c = np.zeros_like(c)
     half = FORMATS["f16"]
@@ -379,7 +379,7 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 
 
 def _json_files(path: Path) -> Iterator[DataSet]:
-    """One data set, or those of each unit in a file that holds several; none in a file of predictions."""
+    """Yield one data set, or those of each unit in a file of several; none in a file of predictions."""
     if is_unit_file(path):
         yield from unit_datasets(path)
     elif not has_predictions(path):
@@ -417,7 +417,7 @@ def _json_file(path: Path) -> DataSet:
 
 
 def _published_output(path: Path) -> re.Match[str] | None:
-    """A match, with the output format, of a ``d_GPU_FORMAT.txt`` in a folder of that GPU."""
+    """Match a ``d_GPU_FORMAT.txt`` in a folder of that GPU; the match has the output's format."""
     gpu = path.resolve().parent.parent.name
     return re.fullmatch(rf"d_{re.escape(gpu)}_(.+)\.txt", path.name, re.IGNORECASE)
 
@@ -475,7 +475,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _matrix(path: Path, fmt: AnyFormat) -> Array:
-    """Lines of hexadecimal binary32 words, as words of the format that they are values of."""
+    """Read lines of hexadecimal binary32 words, as words of the format that they are values of."""
     rows = [line.lower().split() for line in _lines(path)]
     lanes = len(rows[0])
     for number, row in enumerate(rows, 1):
@@ -497,7 +497,7 @@ def _matrix(path: Path, fmt: AnyFormat) -> Array:
 
 
 def _column(path: Path, fmt: AnyFormat) -> Array:
-    """Lines of 32 binary digits, as words of the format that they are binary32 values of."""
+    """Read lines of 32 binary digits, as words of the format that they are binary32 values of."""
     lines = [line.strip() for line in _lines(path)]
     for number, line in enumerate(lines, 1):
         if len(line) != 32 or line.strip("01"):

@@ -71,7 +71,7 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: s
 
 
 def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str = "") -> None:
-    """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv, .npz, .hex or .mem.
+    """Write inputs and results (words, shape (rows,)) by the suffix: .json, .csv, .npz, .hex or .mem.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
     b, c and d. ``name`` (ARCH/INSTRUCTION, or a model file) makes it a data set of
@@ -143,12 +143,12 @@ def _csv_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]
 
 
 def read_json(path: Path, **options: Any) -> Any:
-    """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
+    """Read a JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
     return parse_json(str(path), _text(path, " is not JSON: it"), **options)
 
 
 def parse_json(where: str, text: str, **options: Any) -> Any:
-    """JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
+    """Read JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
     try:
         return json_of(text, **options)
     except json.JSONDecodeError as error:
@@ -209,7 +209,7 @@ def _known(
 
 
 def words_of(model: Model, columns: Mapping[str, Any]) -> Words:
-    """Columns of words, by the names of the model's inputs.
+    """Return the rows of columns of words, which have the names of the model's inputs.
 
     columns: (rows,) each. Returns unsigned integers: a, b (rows, k), c (rows,), scales (rows, scales) or
     None.
@@ -401,12 +401,12 @@ def _npz_results(path: Path, model: Model) -> Array:
 
 
 def _texts(fmt: AnyFormat, words: Array) -> Any:
-    """Words as hexadecimal text, in nested lists."""
+    """Return words as hexadecimal text, in nested lists."""
     return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
 
 
 def _columns(model: Model, inputs: Words, d: Array) -> Iterator[tuple[Any, ...]]:
-    """Rows of a, b, c, the scales, d and the result's value."""
+    """Yield rows of a, b, c, the scales, d and the result's value."""
     formats = model.operand_formats.named
     return zip(
         *(_texts(formats[name], words) for name, words in inputs.named.items()),
@@ -472,7 +472,7 @@ def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[...,
 
 @dataclass(frozen=True)
 class _RowFormat:
-    """How files of a suffix hold rows.
+    """The way in which files of a suffix hold rows.
 
     inputs: the words of rows. units: the names of units that results are said to be of. results: the words of
     D. content: what is written; None: such files are only read.

@@ -100,7 +100,7 @@ def _device(data: Mapping[str, Any], result: str) -> str:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one reading of a unit is said to give on an input, and what its model here gives.
+    """The word that one reading of a unit is said to give on an input, and that of its model here.
 
     file, row: where it stands (rows from 0). question: what the input is about. reading: whose reading.
     unit: the catalogue's row for it; None: there is none, and ``ours`` is None.
