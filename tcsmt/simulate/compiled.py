@@ -27,8 +27,8 @@ Strided: TypeAlias = tuple[Array, int, int]
 
 #: Rows of a thread's share, at least.
 _SHARE = 1 << 16
-#: Of rows on which a form is tried first: how many, and which share of them may fail. To gather one and
-#: compute it by integers takes five to eight times what the form takes.
+#: How many rows a form is tried on first, and which share of them may fail. Gathering a failed row and
+#: computing it by integers takes five to eight times as long as the form.
 _FIRST, _FAILING = 1024, 1 / 8
 #: How many times the first rows integers serve for, where a form failed for more, before it is tried again.
 _WAIT = 128

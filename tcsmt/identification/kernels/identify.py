@@ -88,7 +88,7 @@ class NearMiss:
 class KernelMatches:
     """What explains a product.
 
-    kernels: those that give every element of D. alike: by a kernel's unit's name, other units that are the
+    kernels: those that give every element of D. alike: for each unit, other units that compute the
         same function. hypotheses: in all; tested: those of them that were held against D.
     open: others that give the elements that were looked at, of which there are so many, and were not held
         against all. deciding: elements (row, column) that exclude all that were excluded.

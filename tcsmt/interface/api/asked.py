@@ -1,4 +1,4 @@
-"""What many calls take: domains, rules for operands, options of solvers, lengths and times."""
+"""Arguments that many calls take: domains, rules for operands, options of solvers, lengths and times."""
 
 from __future__ import annotations
 

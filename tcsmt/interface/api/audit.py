@@ -64,7 +64,7 @@ _OPTIONS = SolvingOptions(timeout=20.0, confirm=True, jobs=2)
 
 @dataclass(frozen=True, repr=False)
 class Audited(Result):
-    """What vectors tell apart: ``complete``, ``untold``, ``fewest``; ``save_closing`` writes what they lack.
+    """An audit of vectors: ``complete``, ``untold``, ``fewest``; ``save_closing`` writes what they lack.
 
     made: every hypothesis on every vector. gaps: pairs that no vector tells apart, with the engine's
     verdicts; None: it was not asked. closing: the fewest vectors that tell the open ones apart; None: there

@@ -35,7 +35,7 @@ _UNITS = (Unit, Row, Model, NamedSide, str, os.PathLike)
 
 @dataclass(frozen=True)
 class BoxShape:
-    """What is known of a black box: the formats of A, B, C and D, and K."""
+    """The shape of a black box: the formats of A, B, C and D, and K."""
 
     formats: tuple[AnyFormat, ...]
     k: int

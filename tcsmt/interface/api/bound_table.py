@@ -186,7 +186,7 @@ def _latex(rows: Iterator[list[str]]) -> Iterator[str]:
 
 @dataclass(frozen=True, repr=False)
 class AlgorithmFindings(Result):
-    """What is known of the list: print it, or see ``entries``.
+    """Findings about a list of algorithms: print it, or see ``entries``.
 
     output: the file. entries: by key, what was found. failed: why other entries are missing, by key.
     """

@@ -76,7 +76,7 @@ class CheckedStatement(Checked):
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Of each different model that is no row, the nearest row and the parameters that differ; or ""."""
+        """Return the nearest row and the parameters that differ, for each model that is no row; or ""."""
         return self.facts.variants
 
     @property

@@ -52,7 +52,7 @@ _RESULTS = (".npy", ".npz", ".csv")
 
 @dataclass(frozen=True, repr=False)
 class Check(Result):
-    """What asking an implementation has shown; ``agrees``, ``rows``, ``mismatches``.
+    """A comparison of an implementation with a unit; ``agrees``, ``rows``, ``mismatches``.
 
     name: what the implementation is called. resemblance: what gives its answers; None where it agrees.
     provenance: what a device says of itself.
@@ -234,7 +234,7 @@ class Check(Result):
 
 @dataclass(frozen=True, repr=False)
 class StoppedCheck(Result):
-    """What was known of an implementation where a check was stopped.
+    """The state of a check when it was stopped.
 
     rows: asked by then. mismatches: of these, not the unit's. known: what followed; None: nothing yet.
     """

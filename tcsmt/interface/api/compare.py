@@ -43,7 +43,7 @@ __all__ = ["Comparison", "compare"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison(JudgedResult):
-    """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
+    """A comparison of two units on a domain: see ``equal`` and ``witness``, or print it.
 
     witness: words on which the units differ. decision: the question, the verdict, and every step of a proof.
     rows: what is known of both units. scripts: the files of ``dump_smt``.

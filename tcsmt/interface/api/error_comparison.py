@@ -44,7 +44,7 @@ __all__ = ["AccuracyComparison", "compare", "explain"]
 
 @dataclass(frozen=True, repr=False)
 class AccuracyComparison(JudgedResult):
-    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it.
+    """A comparison of the errors of two algorithms: see ``ever_worse``, or print it.
 
     witness: binary32 words with which the error of the first one is larger.
     """

@@ -32,7 +32,7 @@ __all__ = ["Identified", "IdentifiedData", "identify", "identify_data"]
 
 @dataclass(frozen=True, repr=False)
 class Identified(Result):
-    """What explains a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
+    """The explanation of a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
 
     outcome: questions, answers, and the hypotheses that are left. certificates: for each proof, where its
     certificate is, or why it has none; empty where none was asked for.

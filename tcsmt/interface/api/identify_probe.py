@@ -26,7 +26,7 @@ PROBES: tuple[ClassicalProbe, ...] = get_args(ClassicalProbe)
 
 @dataclass(frozen=True, repr=False)
 class IdentifyProbe(Result):
-    """What classical probes have read from a black box.
+    """Readings of classical probes of a black box.
 
     readings: by name, such as ``summation_tree`` and ``rounding``; "out of reach" where the formats cannot
     ask it. questions: how many were asked.

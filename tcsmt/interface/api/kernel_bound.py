@@ -115,7 +115,7 @@ class KernelBound(Result):
 def kernel_bound(
     text: str, *, domain: Domain, search: float, options: SolvingOptions = SolvingOptions()
 ) -> KernelBound:
-    """Of ``UNIT+REDUCTION[+EPILOGUE]@K``, or of a program ``FILE.toml@K``.
+    """Return the bound of ``UNIT+REDUCTION[+EPILOGUE]@K``, or of a program ``FILE.toml@K``.
 
     The other arguments are those of :func:`tcsmt.accuracy.bound`.
 

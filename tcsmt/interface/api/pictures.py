@@ -81,7 +81,7 @@ class Explanation(Result):
 
 
 class JudgedResult(Result):
-    """Whether there is an input of some kind; notebooks draw it, the witness, below the text."""
+    """The answer to whether some input exists; notebooks draw it, the witness, below the text."""
 
     @property
     def verdict(self) -> Verdict:

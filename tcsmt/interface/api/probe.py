@@ -43,7 +43,7 @@ EMITTED: tuple[Emitted, ...] = get_args(Emitted)
 
 @dataclass(frozen=True, repr=False)
 class ProbeAnswers(Result):
-    """What a device answered: ``mismatches`` with the unit's model; for each answer, who predicted it."""
+    """A device's answers: ``mismatches`` with the unit's model; for each answer, who predicted it."""
 
     said: Mapping[str, Any]
 

@@ -22,7 +22,7 @@ __all__ = ["Recipes", "multiply", "recipes"]
 
 
 class Recipes(Result, dict[str, str]):
-    """What each algorithm does, by its name; print it, with the sources."""
+    """Descriptions of algorithms, by name; print it, with the sources."""
 
     @property
     def sources(self) -> dict[str, str]:

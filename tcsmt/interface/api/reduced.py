@@ -28,7 +28,7 @@ _Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class ReducedFacts(Result):
-    """What is known of facts on smaller formats: print it, or see ``entries``.
+    """Facts on smaller formats: print it, or see ``entries``.
 
     facts: those that were asked about. entries: by key, what is known of a ``fact`` on a ``unit`` at a
     ``width``: the ``verdict``, the inputs that were ``enumerated``, a ``witness``. failed: why other entries

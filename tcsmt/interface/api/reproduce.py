@@ -30,7 +30,7 @@ __all__ = ["LENGTHS", "ParameterVariants", "Reproduction", "reproduce", "variant
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Result):
-    """What a paper's experiments give now: print it, or see ``data`` and ``conclusions``.
+    """A paper's experiments, run again: print it, or see ``data`` and ``conclusions``.
 
     data: what each experiment gave, by name, with the date, machine and code, and the digests of the models.
     """

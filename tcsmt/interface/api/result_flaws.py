@@ -40,7 +40,7 @@ __all__ = ["AccuracyFlaw", "find"]
 
 @dataclass(frozen=True, repr=False)
 class AccuracyFlaw(JudgedResult):
-    """Whether an algorithm has a flaw: see ``has_flaw``, or print it.
+    """A search for a flaw of an algorithm: see ``has_flaw``, or print it.
 
     found: the verdict, the short witness and the worst one that was found, as exact fractions.
     """

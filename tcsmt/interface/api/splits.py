@@ -46,7 +46,7 @@ __all__ = ["SplitAnalysis", "asked_of", "split"]
 
 @dataclass(frozen=True, repr=False)
 class SplitAnalysis(Result):
-    """What one split keeps: see ``record`` and ``holds``, or print it.
+    """The analysis of one split: see ``record`` and ``holds``, or print it.
 
     record: the figures by the closed form, by ranges of exponents (``ranges``) and for each exponent of x
     (``exponents``); ``proof`` and ``all_inputs``, where they were asked for. Errors are in units in the last

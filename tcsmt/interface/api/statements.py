@@ -51,13 +51,13 @@ class StatementFacts:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Of each different model, the catalogue's rows that are the same graph on the same formats."""
+        """Return each different model's rows: those that are the same graph on the same formats."""
         parts = self.states.different
         return tuple(tuple(row.name for row in rows_of_function(part.model)) for part in parts)
 
     @cached_property
     def variants(self) -> tuple[str, ...]:
-        """Of each different model that is no row, the nearest row and the parameters that differ; or ""."""
+        """Return the nearest row and the parameters that differ, for each model that is no row; or ""."""
         parts = zip(self.states.different, self.rows, strict=True)
         return tuple("" if rows else _variant(part) for part, rows in parts)
 
@@ -94,7 +94,7 @@ class StatementFacts:
         return [*lines, *self.states.table()]
 
     def units(self) -> dict[str, str]:
-        """Of each different model, by its file, the rows of the catalogue that it is, in words."""
+        """Return, for each different model by its file, the rows of the catalogue that it is, in words."""
         return {
             part.file: _listed(rows) if rows else f"not a row of the catalogue{variant and f': {variant}'}"
             for part, rows, variant in zip(self.states.different, self.rows, self.variants, strict=True)
@@ -116,7 +116,7 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a reader expects of a certificate: two units give the same word for every input of a domain.
+    """The expected statement of a certificate: two units give the same word for every input of a domain.
 
     rows: the units. domain: of the inputs.
     """

@@ -48,7 +48,7 @@ _AGREES = {True: "as published", False: "differs", None: "found"}
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Result):
-    """What :func:`sweep` measured: see ``records``, or print it.
+    """Measurements of :func:`sweep`: see ``records``, or print it.
 
     records: one for each distribution, K and algorithm; ``record["units"]`` has the figures of each unit.
     findings: what published work says of these algorithms, beside the figures. new: keys of the records that

@@ -39,7 +39,7 @@ _LISTED = 12
 
 @dataclass(frozen=True)
 class BlockScales:
-    """What arrays of block scales say of the unit that takes them.
+    """Facts that arrays of block scales give about the unit that takes them.
 
     k: products of a row. shapes: of scale_a and scale_b. counts: of the scales of a row and of a column.
     dtypes: of those arrays that have one of a scale's format; other arrays hold words or values of any.

@@ -84,7 +84,7 @@ class _Side:
 
 @dataclass(frozen=True, repr=False)
 class Tolerance(Result):
-    """How far each element of a kernel's result can be from the exact one: ``atol``; print it.
+    """A bound of each element's error in a kernel's result: ``atol``; print it.
 
     kernel: its name. against: that of the second kernel, whose bounds are added; "" where there is none.
     largest: the largest error that a search found beside the bounds, in parts of them; None where nothing was
@@ -259,7 +259,7 @@ class Tolerance(Result):
 
 @dataclass(frozen=True, repr=False)
 class Closeness(Result):
-    """Whether a result lies within a kernel's proved tolerance, and what it looks like where it does not.
+    """A comparison of a result with a kernel's proved tolerance, with a diagnosis where it lies outside.
 
     values: D in float64, (..., M, N). wrong: booleans (..., M, N): the elements that are off by more than
     their bound, and those that are ``foreign``: not values of the kernel's format. format: D's own.

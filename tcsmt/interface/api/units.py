@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class UnitSteps(Result):
-    """What a unit computes, for reading. lines: a Python function, or the text of a program; names: what the
+    """The steps of a unit, for reading. lines: a Python function, or the text of a program; names: what the
     function's names mean.
     """
 

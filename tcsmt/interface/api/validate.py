@@ -70,7 +70,7 @@ class ReplayedDataset:
 
 @dataclass(frozen=True, repr=False)
 class Validation(Result):
-    """What replaying data sets has shown: ``rows``, ``mismatches``, and each data set.
+    """Results of replaying data sets: ``rows``, ``mismatches``, and each data set.
 
     predictions: what files say that readings of units give, beside what their models give.
     """

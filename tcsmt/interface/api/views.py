@@ -28,7 +28,7 @@ _PLAIN = "/:.,@"
 
 @dataclass(frozen=True)
 class WitnessView:
-    """What a page shows: one unit or two, and an input.
+    """The view that a page shows: one unit or two, and an input.
 
     units: the rows. words: of each unit's inputs, by name. answer: a result word that somebody got.
     title: what it shows, where a result has several.
@@ -83,7 +83,7 @@ def page_named(base: str | None) -> str | None:
 
 
 def address(base: str, view: WitnessView) -> str:
-    """Of a page at ``base`` that shows the view."""
+    """Return the address of a page at ``base`` that shows the view."""
     return f"{base.partition('#')[0]}#{view.fragment}"
 
 

@@ -145,7 +145,7 @@ def audit(call: DeclaredCall, output: Path | None, subset: Path | None, as_json:
 
 
 def _say_stopped(as_json: bool, stored: bool, made: Audited) -> None:
-    """What is known where a run is stopped: pairs that were not decided are unknown."""
+    """Print the state when a run is stopped: pairs that were not decided are unknown."""
     if as_json:
         echo_json(made.as_json() | {"stopped": True})
     else:

@@ -39,7 +39,7 @@ _MOST_INPUTS = 12
 
 
 class BitFate(Enum):
-    """What becomes of a bit."""
+    """The fate of a bit."""
 
     KEPT = "kept"
     CHANGED = "changed when its term was aligned"

@@ -24,7 +24,7 @@ _KEPT = "(kept from an earlier run: nothing it depends on has changed, and the r
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """What became of a check. text: what a failure shows. check: None where the outcome was kept."""
+    """The outcome of a check. text: what a failure shows. check: None where the outcome was kept."""
 
     agrees: bool
     text: str

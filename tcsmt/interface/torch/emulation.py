@@ -105,7 +105,7 @@ def emulate(
 
 
 class TorchEmulation:
-    """What :func:`emulate` returns: a context, and its report."""
+    """The result of :func:`emulate`: a context, and its report."""
 
     def __init__(self, products: EmulatedProducts) -> None:
         self._products = products

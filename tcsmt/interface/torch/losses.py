@@ -19,7 +19,7 @@ CAUSES = ("operands", "accumulation", "result")
 
 @dataclass
 class ProductLosses:
-    """What the products of one place lost, over some rows of their results.
+    """Losses of the products of one place, over some rows of their results.
 
     squares: of the results in binary64. errors: of the differences from these. along: the scalar product of
     each step's differences with all of them, which add up to ``errors``; alone: the squares of each step's.
@@ -48,7 +48,7 @@ class ProductLosses:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of each step: its part of the squared error; together 1."""
+        """Return, for each step, its part of the squared error; together 1."""
         return {cause: part / self.errors if self.errors else 0.0 for cause, part in self.along.items()}
 
     @property

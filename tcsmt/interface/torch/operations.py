@@ -164,7 +164,7 @@ class _Unfolded:
     def of(
         cls, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
     ) -> _Unfolded:
-        """Of two dimensions. Raises :class:`Unsupported` for others."""
+        """Return the layout of a convolution of two dimensions. Raises :class:`Unsupported` for others."""
         if transposed:
             raise Unsupported("a transposed convolution")
         if x.dim() != 4:

@@ -26,7 +26,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, repr=False)
 class EmulationReport(Result):
-    """What products lost, by layer, pass and operation.
+    """Losses of products, by layer, pass and operation.
 
     unit, recipe, reduction: as given. instructions: that computed them. losses: by layer, pass and operation.
     others: operations that PyTorch computed itself, by name and, of those with products, the reason, with how
