@@ -339,6 +339,16 @@ def compared_roundings(path: Path) -> list[str]:
     return found
 
 
+def test_what_is_kept_of_programs_is_of_the_code_of_all_their_rooms() -> None:
+    """Rooms of programs rest on each other: of one room alone, what is kept would outlive a change beside it."""
+    wanted = re.compile(r"(?:digest_of_sources|engine_digest)\(([^()]*)\)|_SOURCES = \(([^()]*)\)")
+    texts = {path: path.read_text() for path in (ROOT / "tcsmt").rglob("*.py")}
+    asked = {path: "".join(map("".join, wanted.findall(text))) for path, text in texts.items()}
+    assert sum('"programs"' in rooms for rooms in asked.values()) >= 7
+    for path, rooms in asked.items():
+        assert '"programs/' not in rooms, path
+
+
 def test_nobody_compares_the_name_of_a_rounding(tmp_path: Path) -> None:
     """The classical probes have names of their own for what they see."""
     made = tmp_path / "made.py"

@@ -123,7 +123,7 @@ def _solving(effort: Effort) -> Solving:
 
 
 def _code() -> str:
-    return engine_digest("analysis", "programs/recipes", "simulate")
+    return engine_digest("analysis", "programs", "simulate")
 
 
 @cache

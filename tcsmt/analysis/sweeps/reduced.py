@@ -332,7 +332,7 @@ def survey(
 
 def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
     narrow, arguments = narrow_format(width), (fact, unit, width, limits, ask)
-    code = engine_digest("analysis", "programs/recipes", "simulate")
+    code = engine_digest("analysis", "programs", "simulate")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
     return Task(key_of(fact, unit, width), asked, _examined, arguments, code, models)
 

@@ -344,7 +344,7 @@ def task_for(recipe: str, distribution: str, k: int, drawn: Matrices) -> Task:
     models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
-    code = digest_of_sources("programs/recipes", "analysis/sweeps/sweep")
+    code = digest_of_sources("programs", "analysis/sweeps/sweep")
     parts = [recipe, distribution, str(k), str(drawn.size), str(drawn.seeds), *units, code]
     if is_recipe_file(recipe.partition(",")[0]):
         parts.append(repr(named(recipe)))

@@ -118,7 +118,7 @@ _LAYOUT = Layout("experiments")
 
 
 def _code() -> str:
-    return digest_of_sources("language", "matrix_units", "simulate", "programs/recipes", "surveys/papers")
+    return digest_of_sources("language", "matrix_units", "simulate", "programs", "surveys/papers")
 
 
 def _before(kept: Checkpoint, name: str, code: str) -> list[Any]:

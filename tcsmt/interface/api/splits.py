@@ -192,7 +192,7 @@ def _keep(file: Checkpoint, data: Record, before: Record) -> None:
 
 
 def _about(split: Split) -> Record:
-    return {"asked": asked_of(split), "code": engine_digest("analysis", "programs/recipes", "simulate")}
+    return {"asked": asked_of(split), "code": engine_digest("analysis", "programs", "simulate")}
 
 
 def asked_of(split: Split) -> str:

@@ -34,7 +34,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: The record of a checkpoint.
 _FINISHED = "finished"
 #: What computes the words of a product; the unit is in the record by its graph.
-_SOURCES = ("language", "matrix_units/arithmetic", "matrix_units/models", "simulate", "programs/kernels")
+_SOURCES = ("language", "matrix_units/arithmetic", "matrix_units/models", "simulate", "programs")
 
 
 @dataclass(frozen=True, repr=False)

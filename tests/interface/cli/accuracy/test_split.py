@@ -36,7 +36,7 @@ def test_splits_are_printed_and_kept_with_their_proofs(tmp_path: Path) -> None:
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
     proof = Equivalent(stage="", scripts=("00",), solver="x", version="1", seconds=1)
     records[0]["proof"] = [{"exponent_field": "xxxxxxxx", **proof.as_json()}]
-    versions = engine_digest("analysis", "programs/recipes", "simulate")
+    versions = engine_digest("analysis", "programs", "simulate")
     about = {"asked": asked_of(splits(["bf16"])[0]), "code": versions}
     records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
