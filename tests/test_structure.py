@@ -340,7 +340,7 @@ def compared_roundings(path: Path) -> list[str]:
 
 
 def test_what_is_kept_of_programs_is_of_the_code_of_all_their_rooms() -> None:
-    """Rooms of programs rest on each other: of one room alone, what is kept would outlive a change beside it."""
+    """Rooms of programs rest on each other: a digest of one room alone misses a change in the next."""
     wanted = re.compile(r"(?:digest_of_sources|engine_digest)\(([^()]*)\)|_SOURCES = \(([^()]*)\)")
     texts = {path: path.read_text() for path in (ROOT / "tcsmt").rglob("*.py")}
     asked = {path: "".join(map("".join, wanted.findall(text))) for path, text in texts.items()}

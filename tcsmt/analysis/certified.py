@@ -39,16 +39,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.invariants import not_none
 
-__all__ = [
-    "THEOREMS",
-    "certify_bound",
-    "certify_comparison",
-    "certify_exact",
-    "certify_flaw",
-    "certify_slices",
-    "certify_split",
-]
-
 _NUMBERS = "binary32 words"
 
 

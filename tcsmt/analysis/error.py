@@ -19,8 +19,6 @@ from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["ErrorGrid", "exact_dot", "magnitude", "nearer", "require_normal", "ulp", "value"]
-
 
 def require_normal(domain: Domain, wide: Format) -> None:
     """Raise :class:`.TcsmtError` unless a, b and c are zero or normal, with exponents that are restricted.

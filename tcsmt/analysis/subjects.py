@@ -12,8 +12,6 @@ from tcsmt.programs.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.programs.recipes.named import algorithm_named
 from tcsmt.programs.steps.model import ProgramModel
 
-__all__ = ["subject_named"]
-
 
 def subject_named(chain: StepwiseProof, algorithm: str, row: Row) -> Subject:
     """Return the subject, whose lemmas are added to the chain. algorithm: "" for the unit alone.

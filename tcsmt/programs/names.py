@@ -9,8 +9,6 @@ from tcsmt.matrix_units.resolve import NamedSide, file_of, register_spelling, re
 from tcsmt.programs.kernels.model import unit_of_kernel
 from tcsmt.programs.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
 
-__all__ = ["is_kernel", "is_program"]
-
 _PROGRAM = re.compile(r".*\.toml(,[^,@]*)*@\d+", re.IGNORECASE)
 
 

@@ -20,8 +20,6 @@ from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.errors import InternalError, Malformed, TcsmtError, TooLarge
 
-__all__ = ["OF_ALGORITHM", "WHERE", "CertifiedTheorem", "Derived"]
-
 #: What the lemmas of an argument come to, by the keys of the statement.
 Derived = Mapping[str, Any]
 #: The values of a statement about an algorithm on a domain, and how they are said.

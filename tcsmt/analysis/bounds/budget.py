@@ -54,8 +54,6 @@ from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["ErrorBudget", "Keeping", "budget", "chain_loss"]
-
 #: What is taken from the standard (and proved of our operations in
 #: ``tests/matrix_units/arithmetic/test_ieee.py``).
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"

@@ -25,8 +25,6 @@ from fractions import Fraction
 from tcsmt.analysis.bounds.fused_loss import Unbounded
 from tcsmt.programs.steps.running_sum import COMPENSATIONS
 
-__all__ = ["KNUTH", "CompensatedSum", "SumLimits"]
-
 #: What is taken from the literature (and tried for every pair of numbers of small formats in
 #: ``tests/analysis/bounds/test_compensated.py``).
 KNUTH = "TwoSum gives what an addition to nearest loses, where nothing overflows (Knuth 1969)"

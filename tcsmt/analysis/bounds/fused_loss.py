@@ -31,18 +31,6 @@ from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
 from tcsmt.support.errors import InternalError, TcsmtError
 
-__all__ = [
-    "SHARES",
-    "C",
-    "ErrorTerms",
-    "ExactUpTo",
-    "FusedSum",
-    "Unbounded",
-    "free_exponent",
-    "leading_bit",
-    "need",
-]
-
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
 #: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;

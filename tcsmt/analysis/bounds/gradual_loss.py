@@ -36,8 +36,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
 
-__all__ = ["GradualSum"]
-
 
 @dataclass(frozen=True)
 class GradualSum(FusedSum):

@@ -12,8 +12,6 @@ from tcsmt.prove.certificates.lemma_files import Missing
 from tcsmt.prove.engine.refutations import NotRefuted
 from tcsmt.prove.engine.solving import Solving
 
-__all__ = ["LemmaChain", "require_no_file"]
-
 
 class LemmaChain(StepwiseProof):
     """Goals are proved by lemmas alone. lemma: gives the name of a goal's lemma, or says why there is none;

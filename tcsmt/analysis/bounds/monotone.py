@@ -42,8 +42,6 @@ from tcsmt.matrix_units.models import Kind
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["keeps_sign", "never_falls", "successor"]
-
 _IEEE = "an IEEE operation rounds the exact sum of what it is given (754-2019, 4.3), and no rounding falls"
 
 

@@ -20,8 +20,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["Moves", "require_sum"]
-
 
 @dataclass(frozen=True)
 class Moves:

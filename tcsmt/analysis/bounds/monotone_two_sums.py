@@ -37,8 +37,6 @@ from tcsmt.language.terms import Term, const, substitute, var, variables
 from tcsmt.matrix_units.arithmetic.datapath import Fixed
 from tcsmt.support.invariants import not_none
 
-__all__ = ["TwoSums", "sum_of_products"]
-
 
 def sum_of_products(whole: Fixed) -> Fixed | None:
     """Return the sum of products, where a sum is that of two values of which one is such a sum; else None."""

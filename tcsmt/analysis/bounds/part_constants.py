@@ -20,8 +20,6 @@ from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.datapath import chosen_bits, decode
 from tcsmt.matrix_units.arithmetic.formats import Format
 
-__all__ = ["PartKept", "left_out", "part_kept"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Significands of so many bits are counted, and pairs of them: numbers in the counts stay below 2^63.
 _MOST_BITS = 11

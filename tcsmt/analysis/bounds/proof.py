@@ -37,18 +37,6 @@ from tcsmt.prove.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = [
-    "StepwiseProof",
-    "Words",
-    "adding_zero",
-    "free_products",
-    "prove_not_less_accurate",
-    "split_goal",
-    "word_exponents",
-    "word_grid",
-    "words_needed",
-]
-
 
 @dataclass(frozen=True)
 class Words:

@@ -33,26 +33,6 @@ from tcsmt.prove.statements.verdict import Distinguished, answer_json
 from tcsmt.simulate.compiled import in_threads
 from tcsmt.support.errors import choose
 
-__all__ = [
-    "CLASSES",
-    "SPLITS",
-    "Enumerated",
-    "SplitTally",
-    "Traced",
-    "binade",
-    "counted",
-    "distance",
-    "enumerated",
-    "least_special",
-    "name_of",
-    "proved",
-    "proved_by_lemmas",
-    "record",
-    "splits",
-    "statement",
-    "traced",
-]
-
 #: What can become of the last residual, in the order of their codes.
 CLASSES = ("zero", "underflow", "gradual underflow", "normal", "special", "wrong")
 ZERO, UNDERFLOW, GRADUAL, NORMAL, SPECIAL, WRONG = range(len(CLASSES))

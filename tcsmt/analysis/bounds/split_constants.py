@@ -23,8 +23,6 @@ from tcsmt.programs.steps.on_arrays import split_words
 from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain, lies
 
-__all__ = ["SplitConstants", "guessed", "kept", "kept_goal"]
-
 #: Significant bits of the constants.
 _DIGITS = 5
 #: Numbers that are tried at once.

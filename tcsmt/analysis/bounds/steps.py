@@ -39,8 +39,6 @@ from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import InstructionSequence, Kind, Model, Stage, Trace
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["FusedStep", "IeeeStep", "Part", "Source", "Step", "StepResult", "require_same", "steps_of"]
-
 #: Bits of a product that solvers multiply out at once.
 _SHORT = 10
 #: Stages that a fused sum is made of, beside its result.

@@ -16,8 +16,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import Contradiction
 from tcsmt.support.invariants import not_none
 
-__all__ = ["bound"]
-
 #: Why a bound may lie above every error.
 _APART = "the largest losses of the steps may not occur on the same input"
 

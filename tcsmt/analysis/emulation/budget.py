@@ -32,8 +32,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast, not_none
 
-__all__ = ["Spent", "budget", "exact_in_unit", "require_condition"]
-
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
 #: Losses are rounded up to multiples of 2^-_PLACES.
 _PLACES = 192

@@ -25,8 +25,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Certified
 from tcsmt.support.invariants import not_none
 
-__all__ = ["EMULATION", "certify_emulation"]
-
 
 def _emulation(chain: LemmaChain, about: Mapping[str, Any]) -> Derived:
     """Return the bounds relative to |c| + Σ|a·b| and to |c| + K·max|a|·max|b|, and what each kind of step

@@ -33,8 +33,6 @@ from tcsmt.language.terms import Term, any_of, const, total, var
 from tcsmt.matrix_units.arithmetic.datapath import Number, decode
 from tcsmt.programs.recipes.emulation.slicing import Slicing
 
-__all__ = ["CutKept", "goals", "kept", "prove"]
-
 
 @dataclass(frozen=True)
 class CutKept:

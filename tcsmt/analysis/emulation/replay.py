@@ -20,8 +20,6 @@ from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.programs.recipes.emulation.slicing import Slicing, digit_word
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["replayed"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -24,8 +24,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.simulate.rows import Batch
 from tcsmt.support.errors import InternalError
 
-__all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Products of a row that are drawn; in longer rows the last one is repeated, or zeros follow.

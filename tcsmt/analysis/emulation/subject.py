@@ -25,8 +25,6 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.programs.recipes.emulation.arrays import multiply
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 
-__all__ = ["EmulationSubject"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

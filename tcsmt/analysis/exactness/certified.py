@@ -20,8 +20,6 @@ from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.verdict import Certified
 
-__all__ = ["KERNEL", "SUMS", "WORDS", "certify_kernel", "certify_sums"]
-
 #: What statements about products of integers leave to be said.
 WORDS = "a and b are words of its formats, c is +0, and block scales are 1"
 

@@ -21,8 +21,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd, Kind, Stage
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["IntegerStep", "integer_steps", "polynomial"]
-
 #: By the operands that are multiplied, in order: the factor.
 Polynomial = Mapping[tuple[Term, ...], int]
 

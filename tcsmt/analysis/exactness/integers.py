@@ -32,8 +32,6 @@ from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["InexactSum", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What a record of a proof is in other records.

@@ -32,8 +32,6 @@ from tcsmt.programs.kernels.schedule import Schedule
 from tcsmt.programs.steps.program import read
 from tcsmt.prove.statements.verdict import Equivalent
 
-__all__ = ["ExactKernel", "exact_kernel", "not_exact"]
-
 
 @dataclass(frozen=True)
 class ExactKernel:

@@ -21,8 +21,6 @@ from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.support.invariants import not_none
 
-__all__ = ["LARGEST_INTEGER", "Exactness", "exact", "largest_proved"]
-
 #: The largest integer that is asked about, where it is looked for.
 LARGEST_INTEGER = 1 << 24
 #: Up to this K, what is proved is held against inputs, too.

@@ -10,8 +10,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 
-__all__ = ["ZERO", "Inexact", "Lattice", "integers_up_to", "largest_integer", "missing_integer"]
-
 
 class Inexact(Exception):
     """A step that is not proved to be exact for numbers of some ranges, and why."""

@@ -25,8 +25,6 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import ProductRun
 from tcsmt.programs.steps.split import Split
 
-__all__ = ["LatticeRules"]
-
 #: Where the words of an operand's numbers lie, each word as the unit takes it.
 Words: TypeAlias = tuple[Lattice, ...]
 #: The chains whose sums make up a value, by their numbers, and what each is multiplied by.

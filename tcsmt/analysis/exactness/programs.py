@@ -36,8 +36,6 @@ from tcsmt.programs.steps.on_terms import TermRules
 from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, read
 from tcsmt.programs.steps.split import F32, Split
 
-__all__ = ["ProgramSubject", "word_lattices"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: All integers up to a limit are split; larger limits are refused.
 _TRIED = 1 << 20

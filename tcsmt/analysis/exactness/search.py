@@ -27,8 +27,6 @@ from tcsmt.programs.kernels.gemm import gemm
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
 
-__all__ = ["LONGEST", "Inputs", "Subject", "UnitSubject", "chained", "counterexample", "in_instructions"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Longer dot products are not searched.
 LONGEST = 1 << 18

@@ -23,8 +23,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["exact_below", "most_bits"]
-
 
 def most_bits(unit: Model) -> int:
     """No more bits than this can be proved: those that every word of c and d has.

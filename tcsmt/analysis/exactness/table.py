@@ -20,8 +20,6 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.results import markdown
 
-__all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
-
 #: The modules with the proofs: those of algorithms are not among them, for only units are asked about.
 SOURCES = (
     *(

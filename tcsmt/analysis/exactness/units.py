@@ -26,8 +26,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
-__all__ = ["IEEE", "ExactUnit", "require_held"]
-
 IEEE = "an IEEE operation gives its exact result where the format has it (754-2019, 4.3)"
 #: Exponents of operands for which the lemmas are about; no integer that is asked about is as large.
 _FURTHEST = 60

@@ -36,21 +36,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction, TcsmtError
 
-__all__ = [
-    "LONGEST",
-    "SEARCHED",
-    "Bound",
-    "Extreme",
-    "bound",
-    "by_words",
-    "check_consistent",
-    "extreme",
-    "largest",
-    "prove",
-    "relative_score",
-    "unit",
-]
-
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
 #: The largest K.

@@ -10,8 +10,6 @@ import numpy as np
 
 from tcsmt.simulate.rows import Batch
 
-__all__ = ["Ranked", "climbed"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

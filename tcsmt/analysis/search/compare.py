@@ -29,8 +29,6 @@ from tcsmt.prove.statements.question import Question, Side
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["AlgorithmPair", "BothErrors", "ErrorComparison", "compare", "judge", "settle", "shown"]
-
 #: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
 _SURE = 2.0**-60
 #: A longer dot product with a 24-bit product in each lane is not given to a solver whole.

@@ -26,8 +26,6 @@ from tcsmt.programs.recipes.algorithm import Algorithm
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["LARGEST", "InputSpace", "Tally", "Worst", "middles"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Domain are numbers of so many bits at most.

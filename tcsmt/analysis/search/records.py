@@ -16,10 +16,6 @@ from tcsmt.prove.statements.explain import signed_text
 from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.verdict import Distinguished, answer_json
 
-__all__ = [
-    "bound_json", "case_json", "comparison_json", "error_text", "flaw_json", "inputs_json", "judged_json",
-]  # fmt: skip
-
 
 def comparison_json(result: ErrorComparison) -> dict[str, Any]:
     """Two algorithms, the verdict, and its witness."""

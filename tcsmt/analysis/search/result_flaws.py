@@ -37,19 +37,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, Verdict
 from tcsmt.support.invariants import not_none
 
-__all__ = [
-    "FLAWS",
-    "Case",
-    "FlawFinding",
-    "Monotone",
-    "ResultFlaw",
-    "Sign",
-    "find",
-    "proved_absent",
-    "settle",
-    "shown",
-]
-
 #: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
 _LONGEST = 4
 #: An input shows the flaw for sure where it scores above this, binary64's rounding included.

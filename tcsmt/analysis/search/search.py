@@ -28,8 +28,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Unknown, Verdict
 from tcsmt.simulate.rows import Batch
 
-__all__ = ["Rows", "climb", "errors", "random_rows", "searched", "short_witness"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rows that are tried at once, fewer where a row has more products than this.

@@ -24,8 +24,6 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Equivalent
 
-__all__ = ["bound_with_subnormals", "numbers_of"]
-
 #: Why the bound may lie above every error.
 _APART = "the largest losses of the steps may not occur on the same input"
 

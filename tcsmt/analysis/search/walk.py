@@ -17,8 +17,6 @@ from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.explain import signed_text
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Move", "first_divergence", "walk"]
-
 
 @dataclass(frozen=True)
 class Move:

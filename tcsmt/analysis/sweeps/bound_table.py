@@ -15,9 +15,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.processes import Task
 
-__all__ = ["BoundSubject", "TableLine", "lines_of", "tasks_of"]
-
-
 #: Ootomo and Yokota's Type 1.
 _TYPE1 = (-15, 14)
 

@@ -59,8 +59,6 @@ from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import markdown
 
-__all__ = ["TYPE1", "About", "Effort", "bounded", "bounded_with_subnormals", "entries", "table", "write"]
-
 #: The units of question 1.
 UNITS = (AS_PUBLISHED, *FP16_UNITS)
 TYPE1, SMALL = Domain(exponents=(-15, 14)), Domain(exponents=(-35, -15))

@@ -57,20 +57,6 @@ from tcsmt.support.jobs.processes import Task
 from tcsmt.support.jobs.tasks import Computed, Workers, computed
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = [
-    "FACTS",
-    "PROOFS",
-    "WIDTHS",
-    "Limits",
-    "ReducedFact",
-    "examine",
-    "image",
-    "key_of",
-    "narrow_format",
-    "survey",
-    "wide_format",
-]
-
 F16 = FORMATS["f16"]
 #: Significant bits of narrow formats.
 WIDTHS = range(2, F16.precision + 1)

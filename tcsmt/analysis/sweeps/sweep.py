@@ -28,29 +28,12 @@ from tcsmt.programs.recipes.emulation import arrays as of_integers
 from tcsmt.programs.recipes.emulation import named as emulations
 from tcsmt.programs.recipes.emulation.recipe import EmulationRecipe
 from tcsmt.programs.recipes.files import is_recipe_file
-from tcsmt.programs.recipes.named import Recipe, recipe_named, units_for
+from tcsmt.programs.recipes.named import recipe_named, units_for
+from tcsmt.programs.recipes.recipe import Recipe
 from tcsmt.programs.steps.on_arrays import split_words
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.jobs.processes import Task
-
-__all__ = [
-    "DISTRIBUTIONS",
-    "NAMES",
-    "Distribution",
-    "Exact",
-    "Matrices",
-    "all_rows_for",
-    "errors",
-    "exact_product",
-    "exact_product_of_integers",
-    "models_for",
-    "named",
-    "point",
-    "rows_for",
-    "task_for",
-    "to_nearest",
-]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 F64 = FORMATS["f64"]

@@ -25,8 +25,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["ErrorSubject", "FoundError", "largest_found"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Inputs that are tried at once, times their products.

@@ -24,8 +24,6 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import Indices, ProductRun
 
-__all__ = ["Enclosure", "EnclosureRules", "SizedProducts", "of_matrices", "of_rows"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _HALF_BIT = Fraction(1, 2**53)
 #: More than what 2^8 operations on bounds lose, each half of its result's last bit: sums, products, larger

@@ -13,8 +13,6 @@ from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.schedule import Schedule
 
-__all__ = ["exact_element", "outside"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: What a few operations of binary64 lose at most, relative to their results.
 _LOST = 2.0**-50

@@ -34,8 +34,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.models import Model
 
-__all__ = ["InstructionLoss", "Linear", "greatest_exponent", "instruction_loss", "least_exponent"]
-
 #: What is taken from the standard.
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
 _ZERO, _ONE = Fraction(0), Fraction(1)

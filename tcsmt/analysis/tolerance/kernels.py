@@ -27,16 +27,6 @@ from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import InternalError, TcsmtError
 
-__all__ = [
-    "ElementBounds",
-    "MatrixWords",
-    "bounds_of_elements",
-    "bounds_of_product",
-    "greatest_operand",
-    "least_operand",
-    "loss_on",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rows and columns of D that are bounded at once; elements times groups of instructions that are, in all.

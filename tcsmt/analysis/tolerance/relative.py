@@ -36,8 +36,6 @@ from tcsmt.programs.steps.program import NoRule, ProductRun, UnitProgram, read
 from tcsmt.programs.steps.split import Split
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["algorithm_bound", "program_bound", "relative_bound"]
-
 #: Bits of formats all numbers of which are tried.
 _WIDEST = 32
 #: What a chain of a unit loses: of what it multiplies, whether it begins with c, and whether it is one run of

@@ -9,8 +9,6 @@ from tcsmt.prove.engine.proof_steps import Lemmas
 from tcsmt.prove.engine.solving import Disagreement, Solving, proof_of
 from tcsmt.prove.statements.verdict import Equivalent, Unknown
 
-__all__ = ["RememberedProof"]
-
 
 class RememberedProof(StepwiseProof):
     """Goals that were proved to have no model in an earlier run are not asked again: what was proved is in

@@ -19,8 +19,6 @@ from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
 from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import Contradiction
 
-__all__ = ["LargestError", "elements_at", "largest_errors", "results_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements of D that are simulated; products of one, and elements, of which variants are made at a time.

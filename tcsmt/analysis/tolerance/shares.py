@@ -25,8 +25,6 @@ from tcsmt.programs.steps.program import ProductRun
 from tcsmt.programs.steps.running_sum import COMPENSATIONS
 from tcsmt.programs.steps.split import Split
 
-__all__ = ["ChainShares", "Pieces", "Share", "ShareRules"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _HALF = Fraction(1, 2)
 #: More than what sums of so many bounds, and of weights of words, lose in binary64.

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["added", "dot_error", "multiplied", "number_above", "scaled"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Half of the last bit of a number from 1 to 2.
 _HALF = Fraction(1, 2**53)

@@ -36,8 +36,6 @@ from tcsmt.identification.diagnosis.whole import changed_result
 from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.support.text import counted
 
-__all__ = ["Cause", "Diagnosis", "diagnose"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements on which all changes are tried first; elements against which an explanation is held.

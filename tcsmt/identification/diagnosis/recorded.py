@@ -16,8 +16,6 @@ from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Change", "RecordedResult", "Way", "kernel_values", "same_values", "unchanged"]
-
 # --- Results -------------------------------------------------------------------------------------
 
 

@@ -25,8 +25,6 @@ from tcsmt.programs.kernels.units import units_for
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["other_reductions", "other_roundings", "other_units", "rounded_operands"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Formats to which operands may have been rounded, those that are usual first.

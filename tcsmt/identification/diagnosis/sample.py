@@ -20,8 +20,6 @@ from tcsmt.identification.diagnosis.recorded import RecordedResult, kernel_value
 from tcsmt.programs.kernels.elements import SampledElements
 from tcsmt.programs.kernels.kernel import Kernel
 
-__all__ = ["MARGIN", "ResultSample", "factor_of", "wrong_elements"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements at most, and their products; elements on which kernels' own errors are measured.

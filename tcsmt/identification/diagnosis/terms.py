@@ -17,8 +17,6 @@ from tcsmt.programs.kernels.reduction import Level, Reduction
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["changed_terms"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Places at which a run of terms may begin or end, at most; with more, every so many products.

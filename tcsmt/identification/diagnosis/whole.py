@@ -18,8 +18,6 @@ from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.steps.outside import add
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["changed_result"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements of a row, or column, at least, where each has a number of its own.

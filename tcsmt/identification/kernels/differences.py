@@ -15,8 +15,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["Band", "Differences"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

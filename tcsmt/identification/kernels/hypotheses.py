@@ -16,8 +16,6 @@ from tcsmt.programs.kernels.kernel import Kernel
 from tcsmt.programs.kernels.reduction import CHAINED, Level, Reduction
 from tcsmt.programs.kernels.units import ARCHITECTURE
 
-__all__ = ["hypotheses", "reductions", "same_function", "varying", "varying_hypotheses"]
-
 #: Parts of a split K, and the products of one tile, of which a part has a multiple.
 _PARTS = (*range(2, 33), 36, 40, 44, 48, 56, 64, 96, 128)
 _LEAST = 4  # a part has half as many products at least

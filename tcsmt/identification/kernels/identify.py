@@ -26,8 +26,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
-__all__ = ["KernelMatches", "NearMiss", "SearchControl", "explain"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements against which hypotheses are held, stage by stage, before all elements are.

@@ -33,8 +33,6 @@ from tcsmt.support.elimination import separating
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import counted
 
-__all__ = ["Plan", "planned"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Rounds of inputs, and inputs in each.

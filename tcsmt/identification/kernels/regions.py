@@ -16,8 +16,6 @@ import numpy as np
 from tcsmt.programs.kernels.elements import Product
 from tcsmt.programs.kernels.kernel import Kernel
 
-__all__ = ["MatrixBlock", "Region", "blocks_of", "regions"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

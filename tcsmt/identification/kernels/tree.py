@@ -13,8 +13,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.text import counted
 
-__all__ = ["Arithmetic", "SumTree", "first_product", "sizes_of", "tree_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -21,8 +21,6 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["larger_sums", "read_arithmetic", "with_unit"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Formats that sums and products may have, the most likely first.
 _FORMATS = tuple(FORMATS[name] for name in ("f32", "f64", "f16", "bf16"))

@@ -15,8 +15,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.support.text import counted
 
-__all__ = ["CHANGES", "Summed", "TreeComparison", "first_fitting", "held_against", "repeats", "why_not"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Products of numbers that a tree computes for each product of matrices, about; elements at once.
 _PORTION, _AT_ONCE = 1 << 15, 1 << 15

@@ -21,8 +21,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import format_of, from_words, to_words, unsigned
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["AskedElement", "MatrixProduct", "levels", "read_order"]
-
 # --- Questions -----------------------------------------------------------------------------------
 
 

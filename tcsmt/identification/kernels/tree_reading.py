@@ -32,8 +32,6 @@ from tcsmt.simulate.rows import prepare
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["TreeReading", "TreeRegion", "read"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Ways of summing at most. Products that tell them apart; in one of these any element may differ, as where
 #: a result is rarely wrong: that is found later, and said.

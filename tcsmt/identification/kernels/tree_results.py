@@ -23,8 +23,6 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["OrderData", "computable", "order_data", "order_results", "random_words", "results"]
-
 # --- Results -------------------------------------------------------------------------------------
 
 

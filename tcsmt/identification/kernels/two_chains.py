@@ -14,8 +14,6 @@ from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.support.results import columns
 from tcsmt.support.text import ranges
 
-__all__ = ["TwoChains", "two_chains"]
-
 
 @dataclass(frozen=True)
 class TwoChains:

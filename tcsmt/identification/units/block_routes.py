@@ -16,8 +16,6 @@ from tcsmt.identification.units.family import Family, Structure
 from tcsmt.identification.units.questions import Questions, last_place, least_exponent, product_exponents
 from tcsmt.matrix_units.arithmetic.formats import Format
 
-__all__ = ["BlockKind", "BlockRoutes", "Doubt", "lanes_used", "signature", "used_routes", "whole_routes"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

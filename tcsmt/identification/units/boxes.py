@@ -34,8 +34,6 @@ from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.reading import json_of
 from tcsmt.support.text import counted
 
-__all__ = ["Box", "BoxFailed", "Command", "Exchange", "Transcript", "model_box", "probed_box", "row_box"]
-
 # --- Questions and their answers, as a search asks them and as a file keeps them -----------------
 
 

@@ -24,11 +24,6 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
 
-__all__ = [
-    "BlackBox", "OutOfReach", "Tree", "black_box", "kept_bits", "profile", "rounding_after_carry",
-    "rounding_of_alignment", "rounding_of_result", "special_values", "summation_tree",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Values of the addends that are not zero, by number.
 Addends = Mapping[int, Fraction]

@@ -11,8 +11,6 @@ from fractions import Fraction
 
 from tcsmt.identification.units.family import Family, Structure, Table
 
-__all__ = ["canonical"]
-
 
 def canonical(family: Family, table: Table) -> Table:
     """Rows with every value that cannot matter replaced by one that stands for all of them.

@@ -33,8 +33,6 @@ from tcsmt.language.run.arrays import Program
 from tcsmt.matrix_units.arithmetic.ieee import Zeros
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 
-__all__ = ["ChainResults", "SplitRows", "chain", "distinct", "ends", "predictions", "with_c"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

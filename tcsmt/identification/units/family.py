@@ -25,8 +25,6 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import FusedDotAdd, FusedParameters
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["ALIGNMENTS", "COLUMNS", "GIVEN", "VARIED", "Alignment", "Family", "Structure", "Table"]
-
 Table = np.ndarray[Any, np.dtype[np.int16]]
 
 #: Parameters that a row gives beside its structure, in the order of a table's columns.

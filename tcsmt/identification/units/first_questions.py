@@ -21,8 +21,6 @@ from tcsmt.identification.units.vectors import Random, ordinary
 from tcsmt.support.elimination import entropies
 from tcsmt.support.text import counted
 
-__all__ = ["Opening"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Questions asked at most; of these, with c and the first lane alone; hypotheses that are few enough.

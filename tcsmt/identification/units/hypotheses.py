@@ -14,8 +14,6 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.elimination import surviving
 
-__all__ = ["FirstRound", "Hypotheses", "HypothesisSet", "TooMany", "explaining"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
 Random = np.random.Generator

@@ -33,8 +33,6 @@ from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.matrix_units.models.ieee_parts import BlockPlace, blocks
 
-__all__ = ["COLUMNS", "IeeeFamily", "Shape", "standard_orders"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Table = np.ndarray[Any, np.dtype[np.int16]]
 

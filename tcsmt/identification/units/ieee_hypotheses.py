@@ -28,8 +28,6 @@ from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.elimination import best_split
 from tcsmt.support.text import counted
 
-__all__ = ["IeeeHypotheses", "IeeeOpening", "revealed_exponent", "revealed_orders"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 

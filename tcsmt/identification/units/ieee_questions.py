@@ -23,8 +23,6 @@ from tcsmt.identification.units.questions import (
 from tcsmt.matrix_units.arithmetic.boundary_words import from_exponents
 from tcsmt.matrix_units.arithmetic.formats import Format
 
-__all__ = ["Units", "is_plain", "mixed", "plain"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 #: Shares of terms that are zero.

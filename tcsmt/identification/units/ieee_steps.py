@@ -24,10 +24,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 
-__all__ = [
-    "OVERFLOWS", "WRITES", "Operation", "Options", "Step", "Steps", "Words", "flushed",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Values of ``overflow``.

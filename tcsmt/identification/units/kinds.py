@@ -25,8 +25,6 @@ from tcsmt.matrix_units.models import FusedDotAdd, IntegerDotAdd, Model
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["FusedHypotheses", "IntegerHypotheses", "hypotheses_of", "known", "named_rows"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 

@@ -46,11 +46,6 @@ from tcsmt.matrix_units.models.fused_parts import (
     RoundedSubnormals,
 )
 
-__all__ = [
-    "ALIGNMENT_TABLES", "MOST", "ROUNDING_TABLES", "SumProgram", "by_table", "last_program",
-    "result_program", "sum_program",
-]  # fmt: skip
-
 #: The finest grid: a sticky bit is one place below the last alignment bit.
 MOST = MOST_BITS + 1
 

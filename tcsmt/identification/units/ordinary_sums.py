@@ -19,8 +19,6 @@ from tcsmt.identification.units.evaluate import SplitRows, chain, distinct, ends
 from tcsmt.identification.units.family import COLUMNS, Family, Table
 from tcsmt.identification.units.questions import Questions, neither_zero_nor_normal, zero_words
 
-__all__ = ["Grid", "Outcomes", "outcomes"]
-
 # --- Rows as numbers -----------------------------------------------------------------------------
 
 

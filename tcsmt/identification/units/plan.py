@@ -20,10 +20,6 @@ from tcsmt.identification.units.questions import Questions
 from tcsmt.identification.units.vectors import Random, mixed, ordinary
 from tcsmt.support.elimination import best_split, entropies, numbered
 
-__all__ = [
-    "Candidates", "PlanNode", "Planned", "candidates", "catalogue_members", "decision_tree", "fixed_set",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Ordinary sums that a fixed set begins with, and those of them that have c and the first lane alone.

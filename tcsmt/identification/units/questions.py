@@ -19,12 +19,6 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate.rows import Batch, Words
 
-__all__ = [
-    "SIGNIFICANDS", "Questions", "drawn_fractions", "exponent_field", "invalid_questions", "last_place",
-    "least_exponent", "nan_of_c", "nan_questions", "neither_zero_nor_normal", "ordinary_rows",
-    "product_exponents", "put_zeros", "rules_of_words", "zero_words",
-]  # fmt: skip
-
 # --- Words ---------------------------------------------------------------------------------------
 
 

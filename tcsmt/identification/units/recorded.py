@@ -25,8 +25,6 @@ from tcsmt.identification.units.search import next_questions
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Best", "Miss", "Survivors", "family_of", "survivors"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Ordinary rows with which the search starts, at most: until few hypotheses are left.

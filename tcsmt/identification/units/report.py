@@ -20,10 +20,6 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.simulate.measured.dataset import DataSet
 from tcsmt.support.text import agreeing, counted
 
-__all__ = [
-    "as_data", "as_text", "best_data", "best_lines", "lines", "nearest", "set_data", "summary", "tree_data",
-]  # fmt: skip
-
 #: Members that are shown with what excludes them, and rows that contradict.
 NEAREST, MISSES = 6, 10
 #: Hypotheses whose values are shown, at most.

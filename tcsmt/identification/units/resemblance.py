@@ -29,8 +29,6 @@ from tcsmt.support.elimination import surviving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["Resemblance", "resemblance"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: From words of many rows to words of D.
 Ask = Callable[[Words], Array]

@@ -39,8 +39,6 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.support.elimination import best_split
 from tcsmt.support.text import counted
 
-__all__ = ["Identification", "Outcome", "next_questions"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 

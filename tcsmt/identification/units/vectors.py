@@ -27,8 +27,6 @@ from tcsmt.matrix_units.arithmetic.boundary_words import (
     from_exponents,
 )
 
-__all__ = ["mixed", "ordinary"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 

@@ -20,8 +20,6 @@ from tcsmt.simulate.compiled import kernel
 from tcsmt.simulate.rows import WORTH_COMPILING
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["batched", "stack_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Dimensions of one product's array of each name; the others are those of the stack.

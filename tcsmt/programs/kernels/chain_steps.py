@@ -18,8 +18,6 @@ from tcsmt.programs.steps.program import ProductRun, read
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Elements", "Link", "Walk", "common_links", "walk"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

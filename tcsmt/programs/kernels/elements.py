@@ -25,8 +25,6 @@ from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Product", "SampledElements", "on_elements", "places_that_tell"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows and columns among whose elements those are looked for that tell the most; bits of a narrow format.
 _SIDE, _NARROW = 1024, 16

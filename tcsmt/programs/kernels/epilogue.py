@@ -12,13 +12,6 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import guard_members
 
-__all__ = [
-    "PLAIN",
-    "Epilogue",
-    "epilogue_named",
-    "is_epilogue",
-]
-
 _NEAREST = ROUNDINGS["RNE"]
 _ENTERS = ("first", "epilogue")
 

@@ -13,8 +13,6 @@ from tcsmt.programs.kernels.schedule import reduced
 from tcsmt.programs.steps.digest import digest, digest_of
 from tcsmt.programs.steps.program import Builder, Indices, ProductRun, Value
 
-__all__ = ["expression"]
-
 
 @dataclass(frozen=True)
 class _AnyUnit:

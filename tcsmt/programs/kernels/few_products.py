@@ -26,8 +26,6 @@ from tcsmt.prove.engine.witnesses import cost, shorten
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.question import Question
 
-__all__ = ["FewProducts"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _ROWS = 4096
 _MOST = 4

@@ -19,8 +19,6 @@ from tcsmt.programs.steps.program import ProductRun, read
 from tcsmt.simulate.matmul import Progress, chain_words, check_shapes
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["gemm"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

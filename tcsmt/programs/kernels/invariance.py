@@ -29,8 +29,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
-__all__ = ["DomainGroups", "Invariance", "invariance", "telling_k"]
-
 #: Instructions along K, at most, where a K is looked for at which reductions are not the same sums.
 _LONGEST = 32
 

@@ -15,8 +15,6 @@ from tcsmt.programs.kernels.gemm import gemm
 from tcsmt.programs.kernels.reduction import CHAINED, Reduction, reduction_named
 from tcsmt.programs.kernels.schedule import Schedule
 
-__all__ = ["Kernel", "kernel_named"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -18,8 +18,6 @@ from tcsmt.programs.steps.model import UNKNOWN_NANS, ProgramModel
 from tcsmt.programs.steps.program import UnitProgram
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["KernelModel", "kernel_row", "unit_of_kernel"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class KernelModel(ProgramModel):

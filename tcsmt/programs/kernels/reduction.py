@@ -19,8 +19,6 @@ from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["CHAINED", "Level", "Reduction", "fold", "promoted", "reduction_named", "separate", "split_k"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Value = TypeVar("Value")
 

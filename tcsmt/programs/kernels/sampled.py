@@ -15,8 +15,6 @@ from tcsmt.programs.steps.on_arrays import ArrayRules
 from tcsmt.programs.steps.program import ProductRun, read
 from tcsmt.simulate.rows import prepare, run_words
 
-__all__ = ["sums"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows that are given to a unit at once: fewer than are worth compiling it, or, of so many in all, more.
 _FEW, _MANY, _ALL = 8192, 1 << 17, 400_000

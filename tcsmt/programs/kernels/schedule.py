@@ -24,8 +24,6 @@ from tcsmt.programs.steps.program import Builder, Indices, ProductRun, UnitProgr
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Schedule", "reduced"]
-
 #: Of random bits, the lowest of which are read.
 _BITS = INTEGERS["u32"]
 #: What an epilogue's text says where it takes such numbers.

@@ -12,8 +12,6 @@ from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import IeeeDotAdd
 from tcsmt.support.errors import UnknownName
 
-__all__ = ["ARCHITECTURE", "ieee_rows", "ieee_unit", "of_one_function", "units_for"]
-
 #: What their names begin with.
 ARCHITECTURE = "ieee"
 

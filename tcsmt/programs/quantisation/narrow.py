@@ -10,8 +10,6 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.words import dtype_of, unsigned
 
-__all__ = ["narrowed", "wide"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Bits of binary32 that no narrow format's rounding tells apart: it looks at four bits of a fraction, and at

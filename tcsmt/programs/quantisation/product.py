@@ -23,8 +23,6 @@ from tcsmt.programs.steps.on_arrays import ArrayRules, no_chain
 from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["ScaledSum", "finished", "scaled_sum"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _F32 = FORMATS["f32"]
 #: Bits of formats to which results are converted without overflow.

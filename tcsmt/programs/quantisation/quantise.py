@@ -14,8 +14,6 @@ from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.programs.quantisation.scales import Scales
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Quantised", "quantise"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _F32 = np.dtype(np.float32)
 #: Bits of binary32 below those of TF32.

@@ -14,8 +14,6 @@ from tcsmt.programs.quantisation.scales import (
 )
 from tcsmt.support.errors import choose
 
-__all__ = ["RECIPES", "OperandRecipe", "Role", "recipe_named"]
-
 #: What an operand is: the weights and the gradients of a product may be treated in another way.
 Role: TypeAlias = Literal["activation", "weight", "gradient"]
 

@@ -13,8 +13,6 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.words import dtype_of
 
-__all__ = ["FloatScales", "PowerScales", "QuotientScales", "Scaled", "Scales", "TwoLevelScales"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The least amax, so that no scale is infinite (torchao, ``float8_utils.EPS``).

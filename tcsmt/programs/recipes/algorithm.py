@@ -24,8 +24,6 @@ from tcsmt.programs.steps.program import Builder, ProductRun, UnitProgram, read
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, PLAIN, Outside, RunningSum
 from tcsmt.programs.steps.split import RNE, Split
 
-__all__ = ["Algorithm", "Step", "Sum"]
-
 #: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
 Step = tuple[int, int, range]
 

@@ -17,10 +17,6 @@ from tcsmt.programs.steps.on_arrays import ArrayRules, Chain, of_matrices, of_ro
 from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import TcsmtError
 
-__all__ = [
-    "matrix_words", "multiply", "row_words", "simulate",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

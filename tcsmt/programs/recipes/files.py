@@ -20,8 +20,6 @@ from tcsmt.programs.steps.split import Split
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
-__all__ = ["is_recipe_file", "read_recipe"]
-
 Made = TypeVar("Made")
 
 _ABOUT = ("base", "title", "source")

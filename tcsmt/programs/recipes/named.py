@@ -37,8 +37,6 @@ from tcsmt.programs.steps.running_sum import COMPENSATIONS
 from tcsmt.programs.steps.split import F32, Split
 from tcsmt.support.errors import InternalError, TcsmtError, UnknownName, choose
 
-__all__ = ["RECIPES", "Recipe", "algorithm_named", "recipe_named", "units_for", "without_file"]
-
 OOTOMO = "Ootomo and Yokota 2022"
 VALPEY = "Valpey et al. 2025, section 6"
 FASI = "Fasi et al. 2023; Khattak and Mikaitis 2025, V-B"

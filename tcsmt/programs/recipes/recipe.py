@@ -16,8 +16,6 @@ from tcsmt.programs.steps.running_sum import COMPENSATIONS, PLAIN
 from tcsmt.programs.steps.split import F32, Split
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["INSTRUCTION", "PARAMETERS", "Recipe", "pairs_of", "pairs_text", "whole_number", "written_out"]
-
 #: As ``Sum.every`` and ``Sum.first``: as many products as one instruction takes.
 INSTRUCTION = -1
 

@@ -8,8 +8,6 @@ from typing import Any
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import ProductRun, UnitProgram
 
-__all__ = ["digest", "digest_of"]
-
 
 def digest(program: UnitProgram) -> str:
     """Return a digest of what a program does to its inputs, and in which format its result is.

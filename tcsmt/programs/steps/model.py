@@ -18,8 +18,6 @@ from tcsmt.programs.steps.on_terms import TermRules
 from tcsmt.programs.steps.operations import multiply_add
 from tcsmt.programs.steps.program import UnitProgram, read
 
-__all__ = ["UNKNOWN_NANS", "CalledTermRules", "ProgramModel"]
-
 #: What is said of a program where a NaN result stands for any NaN.
 UNKNOWN_NANS = "no source says which word a NaN result has that is computed outside of the unit"
 

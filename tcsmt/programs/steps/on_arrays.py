@@ -25,8 +25,6 @@ from tcsmt.simulate.matmul import Progress, chain_words
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import InternalError
 
-__all__ = ["ArrayRules", "Chain", "along", "no_chain", "of_matrices", "of_rows", "split_words"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The words of a chain: of a unit, its operands, what it multiplies, and the words of its c (None: +0).
 Chain = Callable[[Model, Sequence[Any], Sequence[ProductRun], Array | None], Array]

@@ -18,8 +18,6 @@ from tcsmt.programs.steps.operations import randomly_rounded, rounded, scaled_su
 from tcsmt.programs.steps.program import ProductRun
 from tcsmt.programs.steps.split import Split
 
-__all__ = ["TermRules"]
-
 #: The words of an operand's numbers; of a split, all words of each.
 Row = Sequence[Any]
 

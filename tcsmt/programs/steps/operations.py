@@ -14,8 +14,6 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import IeeeDotAdd
 
-__all__ = ["multiply_add", "randomly_rounded", "rounded", "scaled_sum"]
-
 _NEAREST = ROUNDINGS["RNE"]
 
 

@@ -25,8 +25,6 @@ from tcsmt.programs.steps.operations import multiply_add, randomly_rounded, roun
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.floats import usual_floats
 
-__all__ = ["add", "converted", "multiplied_and_added", "scaled_and_added", "stochastic", "with_nan_words"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
 #: Formats whose additions NumPy rounds once to nearest even (binary16 by way of binary32).

@@ -22,8 +22,6 @@ from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.programs.steps.split import Split
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Builder", "Indices", "NoRule", "ProductRun", "ProgramStep", "UnitProgram", "Value", "read"]
-
 #: Of K: integers of shape (length,).
 Indices: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]

@@ -15,8 +15,6 @@ from tcsmt.matrix_units.models import Kind
 from tcsmt.programs.steps.program import Builder, Value
 from tcsmt.support.invariants import not_none
 
-__all__ = ["COMPENSATIONS", "PLAIN", "Compensation", "Outside", "RunningSum"]
-
 #: The name of a sum that is not compensated.
 PLAIN = "none"
 

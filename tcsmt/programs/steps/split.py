@@ -26,8 +26,6 @@ from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Split", "power"]
-
 F32 = FORMATS["f32"]
 RNE = ROUNDINGS["RNE"]
 

@@ -9,8 +9,6 @@ import numpy as np
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import Indices, ProductRun, ProgramStep, UnitProgram
 
-__all__ = ["text_of"]
-
 
 def text_of(program: UnitProgram, unit_name: Callable[[Model], str]) -> str:
     """Return the program as lines ``NAME = STEP(...)``; the result is ``d``. unit_name: of a unit."""

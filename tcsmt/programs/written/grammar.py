@@ -21,8 +21,6 @@ from tcsmt.programs.written.step_texts import OperandWords, StepTexts
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["program_of"]
-
 #: Steps of a program, at most.
 _MOST_STEPS = 1 << 17
 _FOR = re.compile(r"for\s+(?P<name>\w+(?:\s*[·*]\s*\w+)?)\s+in\s+(?P<of>.+):$")

@@ -18,8 +18,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.toml_files import read_toml
 
-__all__ = ["is_program_file", "multiply"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -12,8 +12,6 @@ from tcsmt.programs.steps.program import Indices
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 
-__all__ = ["one_part", "parts_of"]
-
 #: Cuts of a set of indices, as reductions call them.
 _CUTS = {"blocks": "promote", "split": "split-k", "deal": "sliced", "cuts": "cuts"}
 

@@ -39,8 +39,6 @@ from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.text import one_line
 from tcsmt.support.toml_files import TomlFile, read_toml
 
-__all__ = ["WrittenProgram", "lines_of", "program_row"]
-
 _NAME = re.compile(r"(?P<file>.*\.toml)(?P<choices>(?:,[^,@]*)*)@(?P<k>\d+)", re.IGNORECASE)
 _FORMATS = ("a_format", "b_format", "c_format")
 _KEYS = (*_FORMATS, "nan", "note", "program", "source", "title", "units")

@@ -19,8 +19,6 @@ from tcsmt.programs.written.places import parts_of
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 
-__all__ = ["OperandWords", "StepTexts"]
-
 _STEPS = (
     "add", "any_of", "chain", "convert", "multiply", "multiply_add", "negate", "split", "sum", *COMPENSATIONS,
 )  # fmt: skip

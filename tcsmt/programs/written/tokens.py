@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Tokens", "Wrong"]
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>0x[0-9a-fA-F]+)|(?P<number>\d+(?:\.\d+)?(?:\^-?\d+)?)"
     r"|(?P<name>[A-Za-z_]\w*(?:[./-]\w+)*)|(?P<text>\"[^\"]*\")|(?P<mark>[-+=,;:()\[\]·*]))"

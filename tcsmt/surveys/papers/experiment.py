@@ -12,8 +12,6 @@ from tcsmt.prove.engine.options import SolvingOptions
 from tcsmt.support.errors import choose
 from tcsmt.support.progress import ignore
 
-__all__ = ["Experiment", "Paper", "Plot", "Run", "concluded", "paper_named", "parts_of"]
-
 
 @dataclass(frozen=True)
 class Run:

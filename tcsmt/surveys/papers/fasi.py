@@ -19,8 +19,6 @@ from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 from tcsmt.surveys.papers.experiment import Experiment, Paper
 
-__all__ = ["PAPER", "run_tests", "vectors"]
-
 #: The units, by GPU: architecture and instruction for each output format.
 UNITS = {
     "v100": ("volta", {"f32": "mma.m8n8k4.f32.f16.f16.f32", "f16": "mma.m8n8k4.f16.f16.f16.f16"}),

@@ -22,8 +22,6 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.version import __version__
 from tcsmt.surveys.properties.investigation import one_block
 
-__all__ = ["DATE", "HardQuery", "hard_queries"]
-
 #: When the set was made: part of its folder's name.
 DATE = "20261122"
 _LICENSE = "https://creativecommons.org/licenses/by/4.0/"

@@ -37,11 +37,6 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.surveys.papers import multiword
 from tcsmt.surveys.papers.experiment import Experiment, Paper, Run, concluded
 
-__all__ = [
-    "PAPER", "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
-    "fttn_readings", "fttn_vectors", "table_two", "telling_vectors",
-]  # fmt: skip
-
 V100 = "volta/mma.m8n8k4.f32.f16.f16.f32"
 A100 = "ampere/mma.m16n8k16.f32.f16.f16.f32"
 ADA = "ada/mma.m16n8k16.f32.f16.f16.f32"

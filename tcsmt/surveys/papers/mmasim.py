@@ -31,11 +31,6 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.surveys.papers.experiment import Experiment, Paper, concluded
 
-__all__ = [
-    "PAPER", "accumulation", "algorithm_of", "bias", "cancellation", "conclusions", "detected", "families",
-    "flush", "fp8_bits", "plot_accumulation", "plot_bias", "representatives",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 # --- section III and Tables III, IV: instructions and their algorithms -------------------------

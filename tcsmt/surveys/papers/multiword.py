@@ -39,11 +39,6 @@ from tcsmt.simulate.matmul import chained
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.plots import COLOURS, save_svg
 
-__all__ = [
-    "PANELS", "conclusions", "experiment_inputs", "figure_seven", "multiply", "norm", "plot", "published",
-    "splitting",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: floor(logspace(1, 6, 20)), the experiment's values of n.

@@ -32,11 +32,6 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.surveys.papers.experiment import Experiment, Paper, Run, concluded
 
-__all__ = [
-    "PAPER", "PLOTTED", "conclusions", "last_bit", "last_bit_conclusion", "plot_splits", "plots",
-    "residual_product", "residual_product_conclusion", "split_conclusions",
-]  # fmt: skip
-
 Record = Mapping[str, Any]
 
 #: Exponents of the inputs of type 1, by Valpey et al.

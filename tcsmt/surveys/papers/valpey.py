@@ -27,8 +27,6 @@ from tcsmt.surveys.papers.experiment import Experiment, Paper
 from tcsmt.surveys.properties.discovery import choose_row, load
 from tcsmt.surveys.properties.investigation import Investigation
 
-__all__ = ["PAPER", "printed_tables", "table_four"]
-
 F16, F32 = FORMATS["f16"], FORMATS["f32"]
 
 

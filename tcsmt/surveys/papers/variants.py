@@ -22,8 +22,6 @@ from tcsmt.support.fingerprints import digest_of_sources
 from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.surveys.papers.multiword import experiment_inputs, multiply, norm
 
-__all__ = ["LENGTHS", "QUESTION", "SIGNS", "conclusions", "content", "one_at_a_time", "plot", "points"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 QUESTION = "Khattak and Mikaitis 2025, V-B, Fig. 7: why is the V100 more accurate than the B200?"

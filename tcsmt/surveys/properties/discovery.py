@@ -19,8 +19,6 @@ from tcsmt.support.invariants import not_none
 from tcsmt.support.text import counted
 from tcsmt.surveys.properties.investigation import Claim, Investigation, Report
 
-__all__ = ["BrokenProperty", "LoadedProperty", "Property", "choose_row", "load", "properties"]
-
 
 class BrokenProperty(TcsmtError):
     """A property module raised an error of Python's: it is wrong, whatever it was asked about."""

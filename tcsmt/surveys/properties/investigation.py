@@ -24,11 +24,6 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.results import Result
 
-__all__ = [
-    "Claim", "Groups", "Investigation", "Report", "all_terms_zero", "cannot_become", "concluded",
-    "ieee_like", "on_instruction", "one_block",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:

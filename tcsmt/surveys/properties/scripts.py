@@ -16,8 +16,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.invariants import checked_cast
 from tcsmt.surveys.properties.investigation import one_block
 
-__all__ = ["OPERATIONS", "ieee_script", "scripts"]
-
 
 def scripts() -> Iterator[tuple[str, str]]:
     """(file name without suffix, text) of every curated script."""

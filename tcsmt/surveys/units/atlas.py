@@ -19,8 +19,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle
 
-__all__ = ["Atlas", "Group", "groups", "run", "types_of"]
-
 
 @dataclass(frozen=True)
 class Group:

@@ -41,11 +41,6 @@ from tcsmt.support.text import counted
 from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle, settled, witnessed
 from tcsmt.surveys.units.neighbours import neighbours, value_text
 
-__all__ = [
-    "Audit", "ClosingVectors", "Hypothesis", "UndistinguishedPair", "Vectors", "audit_of", "closing",
-    "gaps", "gaps_so_far", "gathered", "listed",
-]  # fmt: skip
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Inputs of the pool among which few are looked for that close many gaps at once.

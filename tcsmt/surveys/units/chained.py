@@ -41,8 +41,6 @@ from tcsmt.surveys.units.atlas import types_of
 from tcsmt.surveys.units.ladder import columns_in, ladder
 from tcsmt.surveys.units.model_pairs import DistinctUnit, Pair, settle
 
-__all__ = ["ChainedAtlas", "ChainedGroup", "ChainedUnit", "OnDomain", "chained_groups", "run_chained"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Values = Mapping[str, int]
 

@@ -9,8 +9,6 @@ from tcsmt.support.text import counted
 from tcsmt.surveys.units.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
 from tcsmt.surveys.units.model_pairs import proved_by
 
-__all__ = ["as_chained_table"]
-
 
 def as_chained_table(atlas: ChainedAtlas) -> str:
     """Classes, and for each pair the smallest known witness and the largest domain of equality."""

@@ -18,8 +18,6 @@ from tcsmt.matrix_units.models import Trace
 from tcsmt.prove.engine.boundary_inputs import rows
 from tcsmt.prove.statements.domain import Domain
 
-__all__ = ["columns_in", "ladder"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The range of exponents, around 1. Smaller ones, and fewer significand bits, were asked for f16 and e4m3:

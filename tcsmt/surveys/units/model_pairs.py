@@ -29,11 +29,6 @@ from tcsmt.support.jobs.tasks import Workers, computed, counting
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.version import __version__
 
-__all__ = [
-    "DistinctUnit", "Pair", "explained_again", "proved_by", "record_of", "settle", "settled", "verdict_on",
-    "verdicts_in", "without_verdict", "witnessed",
-]  # fmt: skip
-
 # --- Pairs and their records ---------------------------------------------------------------------
 
 

@@ -15,8 +15,6 @@ from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.invariants import not_none
 
-__all__ = ["Neighbour", "neighbours", "value_text"]
-
 #: Formats and length are given: models with others take other words.
 _GIVEN = ("a_format", "b_format", "c_format", "d_format", "k", "scale_format")
 #: How far from a number its neighbours are.

@@ -25,8 +25,6 @@ from tcsmt.support.errors import choose
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.surveys.units.audit import Audit, Vectors, audit_of, joined
 
-__all__ = ["KINDS", "VectorSet", "edges", "random_rows", "smallest", "vectors_of"]
-
 # --- Rows on which models and implementations are held against each other ------------------------
 
 

@@ -27,8 +27,6 @@ from tcsmt.programs.steps.on_arrays import Chain, of_matrices, of_rows
 from tcsmt.programs.steps.program import ProductRun
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The words of a chain of instructions from +0, of words of both operands.
 Inside = Callable[[Array, Array], Array]

@@ -24,8 +24,6 @@ from tcsmt.programs.recipes.emulation.schemes import Emulation
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
-__all__ = ["EMULATIONS", "emulation_named", "emulation_recipe", "is_emulation", "units_for"]
-
 _OZIMMU = "Ootomo, Ozaki and Yokota 2024 (ozIMMU)"
 _MUKUNOKI = "Mukunoki, Ozaki, Ogita and Imamura 2020"
 _FP8 = "Mukunoki 2025 (FP8); bits and promotion as proved here"

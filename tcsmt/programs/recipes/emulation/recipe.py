@@ -22,8 +22,6 @@ from tcsmt.programs.recipes.emulation.slicing import Slicing
 from tcsmt.programs.recipes.recipe import pairs_of, pairs_text, whole_number
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["EmulationRecipe", "ResiduesRecipe", "SlicesRecipe"]
-
 #: No modulus is larger.
 _LARGEST_MODULUS = 1 << 12
 

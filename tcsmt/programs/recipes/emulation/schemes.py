@@ -31,8 +31,6 @@ from tcsmt.matrix_units.models import Model
 from tcsmt.programs.recipes.emulation.slicing import F64, Slicing
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Emulation", "Residues", "Slices", "digits_of_residues", "has_integers", "moduli"]
-
 _NEAREST = ROUNDINGS["RNE"]
 #: Integers of more bits are not cut out of a number.
 _MOST_BITS = 60

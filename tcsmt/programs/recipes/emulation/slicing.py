@@ -26,8 +26,6 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["F64", "Slicing", "digit_word"]
-
 F64 = FORMATS["f64"]
 _NEAREST = ROUNDINGS["RNE"]
 
