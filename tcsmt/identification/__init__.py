@@ -1,1 +1,1 @@
-"""From answers back to the model, the reduction, the tree of sums."""
+"""The way from answers back to the model, the reduction, the tree of sums."""

@@ -63,7 +63,7 @@ _STEP = Fraction(1, 2**96)
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """What each kind of step loses at most, relative to |c| + Σ |a·b|."""
+    """The largest loss of each kind of step, relative to |c| + Σ |a·b|."""
 
     shares: dict[str, Fraction]
 

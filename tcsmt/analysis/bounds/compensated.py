@@ -36,14 +36,14 @@ _ROUNDS = 256
 
 @dataclass(frozen=True)
 class SumLimits:
-    """Of |t + y|, of |e|, and of the sum of what the steps lose of V."""
+    """Bounds of |t + y|, of |e|, and of the sum of what the steps lose of V."""
 
     sum: Fraction
     error: Fraction
     lost: Fraction
 
     def raised(self) -> SumLimits:
-        """Rounded up."""
+        """Return the limits rounded up."""
         return SumLimits(*(-(-x // _STEP) * _STEP for x in (self.sum, self.error, self.lost)))
 
     def hold(self, other: SumLimits) -> bool:
@@ -53,7 +53,7 @@ class SumLimits:
 
 @dataclass(frozen=True)
 class CompensatedSum:
-    """What is summed. u: the largest |δ|. size: Σ|x|. count: summands after the first.
+    """A sum of numbers. u: the largest |δ|. size: Σ|x|. count: summands after the first.
 
     scaling: what all scalings of summands together lose below the smallest number.
     """
@@ -64,7 +64,7 @@ class CompensatedSum:
     scaling: Fraction
 
     def limits(self, compensated: str) -> SumLimits:
-        """Limits that hold after every summand. Raises :class:`.Unbounded` where none are found."""
+        """Return limits that hold after every summand. Raises :class:`.Unbounded` where none are found."""
         if self.count * self.u > Fraction(1, 4):
             raise Unbounded(f"{self.count} summands outside the unit: too many for a compensated sum")
         step = _NEXT[compensated]
@@ -86,7 +86,7 @@ class CompensatedSum:
         return limits.lost + limits.error
 
     def reach(self, compensated: str) -> Fraction:
-        """No number that is computed on the way is larger."""
+        """Return a number that none computed on the way exceeds."""
         limits = self.limits(compensated)
         return 4 * (limits.sum + limits.error + self.size + self.scaling)
 

@@ -44,7 +44,7 @@ class Unbounded(TcsmtError):
 
 @dataclass(frozen=True)
 class ErrorTerms:
-    """What a fused sum loses at most.
+    """The largest losses of a fused sum.
 
     cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
     nothing where it is largest. share: by the last rounding, of the result's last bit (1: less than it).
@@ -67,7 +67,7 @@ class ErrorTerms:
 
 @dataclass(frozen=True)
 class ExactUpTo:
-    """Up to where a fused sum is exact.
+    """The limits up to which a fused sum is exact.
 
     Its numbers are multiples of 2^last, and none that is not zero has an exponent above ``top``; the
     magnitude of their sum is 2^largest at most.
@@ -115,7 +115,7 @@ class FusedSum:
 
     @property
     def c_offset(self) -> int:
-        """By how much the exponent with which c is aligned is larger than its own: 0 or less.
+        """Return by how much the exponent with which c is aligned is larger than its own: 0 or less.
 
         So where it is the largest exponent T, c is 2^T or more, as every number is.
         """
@@ -138,7 +138,7 @@ class FusedSum:
         return ErrorTerms(cut, share, self.truncates(chain), small, apart, miscounted)
 
     def zeros(self, chain: StepwiseProof) -> None:
-        """Nothing is lost where every number is zero."""
+        """Prove that nothing is lost where every number is zero."""
         zeros = all_of(x.zero for x in self.numbers.values())
         need(chain, "the sum of zeros is zero", zeros & self.finite & ~decode(self.format, self.result).zero)
 
@@ -163,7 +163,7 @@ class FusedSum:
         return self._cut(chain, self._added(chain), off)
 
     def _apart(self, chain: StepwiseProof, live: Collection[int]) -> tuple[Fraction, ...]:
-        """Of what :meth:`cut` says, what sums of products lose on grids of their own.
+        """Return, of what :meth:`cut` says, what sums of products lose on grids of their own.
 
         Each is relative to 2 to the power of the sum's own largest exponent, which is that of one of its
         products that is not zero, or the sum is that of zeros and loses nothing.
@@ -222,7 +222,7 @@ class FusedSum:
         )
 
     def _attained(self, chain: StepwiseProof, top: Exponent, places: Collection[int]) -> None:
-        """The largest exponent, if it is not below the lowest, is that of a term that is not zero."""
+        """Prove that the largest exponent, if not below the lowest, is that of a term that is not zero."""
         numbers = [self.numbers[place] for place in places]
         reached = any_of(~x.zero & signed(x.exponent).eq(signed(top)) for x in numbers)
         wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
@@ -278,7 +278,7 @@ class FusedSum:
         return ~x.zero & signed_word(self.lowest).sle(signed(x.exponent))
 
     def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
-        """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
+        """Prove up to where the sum of multiples of 2^last is exact, and the result is that sum.
 
         least: no product that is not zero has a smaller exponent. With T the largest exponent:
 
@@ -319,7 +319,9 @@ class FusedSum:
         return ExactUpTo(last, top, largest)
 
     def _rounded_off(self, last: int, lowest: int, top_limit: int, largest: int) -> Term:
-        """Is a sum other than its result, the largest exponent being from ``lowest`` to ``top_limit``?
+        """Return whether a sum is other than its result.
+
+        The largest exponent is from ``lowest`` to ``top_limit``.
 
         The sum is a multiple of 2^last, and its magnitude is 2^largest at most.
         """
@@ -376,7 +378,7 @@ class FusedSum:
         return self._rounding(chain)[0]
 
     def _rounding(self, chain: StepwiseProof) -> tuple[Fraction, Fraction]:
-        """That share, and what a sum of -1 unit loses relative to 2^T, where it is rounded otherwise."""
+        """Return that share, and what a sum of -1 unit loses, relative to 2^T, if rounded otherwise."""
         # where all numbers are zeros, whose signs a result may depend on, nothing is lost (zeros)
         some = any_of(~x.zero for x in self.numbers.values())
         for premise in (TRUE, some):
@@ -412,7 +414,7 @@ class FusedSum:
         return abs(Fraction(2) ** places - 1) / Fraction(2) ** self.sum.fraction_bits
 
     def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
-        """Is a sum, other than ``but``, rounded by more?"""
+        """Return whether a sum, other than ``but``, is rounded by more."""
         total = var("sum", self.sum.word.width)
         top = free_exponent("top", self.sum.exponent)
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
@@ -455,7 +457,7 @@ class FusedSum:
         return Fraction(2) ** off if chain.prove(*self._alone(C, below=True, off=off)) else Fraction(0)
 
     def _alone(self, place: int, *, below: bool, off: int | None = None) -> tuple[str, Term]:
-        """That one number alone comes out as it is, or off by 2^off: its words and what refutes it."""
+        """State that one number alone comes out as it is, or off by 2^off: its words and what refutes it."""
         what = "c" if place == C else "one product"
         fmt = self.format
         x, got = self.numbers[place], decode(fmt, self.result)
@@ -546,38 +548,38 @@ class _Alignment:
 
     @property
     def loses_a_bit(self) -> Term:
-        """Is the last bit that is kept lost, or more?"""
+        """Return whether the last bit that is kept is lost, or more."""
         return self.given & self.unit.ule(self.off)
 
     @property
     def loses_more_than_half_a_bit(self) -> Term:
-        """Is more lost than half of the last bit that is kept?"""
+        """Return whether more is lost than half of the last bit that is kept."""
         wide = self.off.width + 1
         return self.given & self.unit.zext(wide).ult(self.off.zext(wide) << 1)
 
     @property
     def loses_more_than_a_bit(self) -> Term:
-        """Is more lost than the last bit that is kept?"""
+        """Return whether more is lost than the last bit that is kept."""
         return self.given & self.unit.ult(self.off)
 
     def reaches(self, end: int) -> Term:
-        """Is the aligned word, a signed one, as large as this?"""
+        """Return whether the aligned word, a signed one, is as large as this."""
         wide = self.aligned.sext(max(self.aligned.width, end.bit_length() + 2))
         return self.given & ~wide.slt(const(end, wide.width))
 
     @property
     def loses_on_top(self) -> Term:
-        """Is anything lost of a term that has the largest exponent?"""
+        """Return whether anything is lost of a term that has the largest exponent."""
         return self.given & self.distance.eq(0) & self.off.ne(0)
 
     @property
     def loses_on_grid(self) -> Term:
-        """Is anything lost of a term all of whose bits lie on the grid?"""
+        """Return whether anything is lost of a term all of whose bits lie on the grid."""
         return self.given & (self.size & (self.unit - 1)).eq(0) & self.off.ne(0)
 
     @property
     def loses_more_than_all(self) -> Term:
-        """Is more lost than the term itself?"""
+        """Return whether more is lost than the term itself."""
         return self.given & self.size.ult(self.off)
 
 

@@ -1,4 +1,4 @@
-"""How much a fused sum can lose whatever its exponents are, where results may be subnormal.
+"""The loss of a fused sum whatever its exponents are, where results may be subnormal.
 
 The lemmas of :mod:`tcsmt.analysis.bounds.fused_loss` are about sums whose last bit is one that the result's
 format has: the largest exponent T is ``lowest`` or more. In a format of few exponents, such as FP16, ordinary
@@ -126,7 +126,7 @@ class GradualSum(FusedSum):
         return self.finite & signed(top).slt(signed_word(self._least)) & any_of([x.infinite, x.nan, ~fine])
 
     def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
-        """Is any other sum rounded by more, whatever T is?"""
+        """Return whether any other sum is rounded by more, whatever T is."""
         fmt, total, top, x = self._free_result()
         bits, spare, size = self.sum.fraction_bits, fmt.precision, magnitude(total)
         # all in units of 2^(top - F - precision)

@@ -39,7 +39,7 @@ class Moves:
 
     @classmethod
     def of(cls, algorithm: Algorithm, domain: Domain, steps: Sequence[Step]) -> Moves:
-        """Of an algorithm that is a single instruction. Raises :class:`.Unbounded` for others."""
+        """Read an algorithm that is a single instruction. Raises :class:`.Unbounded` for others."""
         first = steps[0]
         single = algorithm.k <= algorithm.unit.k
         if (
@@ -246,7 +246,7 @@ class Moves:
             yield what, 0, pairs, fine
 
     def steps_of_c(self) -> Iterator[tuple[str, int, list[list[Term]], Term]]:
-        """As :meth:`steps_of_factor`, of c."""
+        """Return the same as :meth:`steps_of_factor`, of c."""
         low = (self.domain.low + self.wide.bias) << self.wide.fraction_bits
         for what, (x, after), premise in self._steps_up(self.wide, low):
             inside = [self.domain.within(word, self.wide, self.wide.precision) for word in (x, after)]

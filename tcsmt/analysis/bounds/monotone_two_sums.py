@@ -55,7 +55,7 @@ class _Part(Moves):
         raise Unbounded(f"not proved: {chain.stopped}")
 
     def shifted(self, chain: StepwiseProof, what: str, number: tuple[int, list[Term], Term]) -> None:
-        """That c loses a unit of D's grid at most where T is larger by 1; a product as in one sum."""
+        """Prove that c loses a unit of D's grid at most where T is larger by 1; a product as in one sum."""
         place, words, possible = number
         if place != C:
             super().shifted(chain, what, number)
@@ -165,6 +165,6 @@ class TwoSums:
 
 
 def _lost(before: Term, after: Term) -> Term:
-    """By how much twice the word on the coarser grid differs from the one on the finer grid."""
+    """Return by how much twice the word on the coarser grid differs from the one on the finer grid."""
     width = max(before.width, after.width) + 2
     return magnitude(before.sext(width) - (after.sext(width) << 1))

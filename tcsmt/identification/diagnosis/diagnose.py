@@ -51,7 +51,7 @@ _SEED = 20261128
 
 @dataclass(frozen=True)
 class Cause:
-    """What explains D.
+    """An explanation of D.
 
     kind: ``operands``, ``terms``, ``addend``, ``scaling``, ``transposed``, ``result``, ``format``, ``unit``,
         ``order``, ``zero``, ``special``, ``region`` or ``errors``.
@@ -65,14 +65,14 @@ class Cause:
     kernel: Kernel | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return plain data."""
         kernel = None if self.kernel is None else self.kernel.name
         return {"kind": self.kind, "text": self.text, "evidence": self.evidence, "kernel": kernel}
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains a result, the best explanation first; empty where nothing does.
+    """The explanations of a result, the best one first; empty where there is none.
 
     measured: what is said of D's errors where nothing explains them.
     """
@@ -81,7 +81,7 @@ class Diagnosis:
     measured: str = ""
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """Return lines for people."""
         if not self.explanations:
             yield "not explained by any bug that is known here" + (f"; {self.measured}" * bool(self.measured))
         for number, explanation in enumerate(self.explanations):

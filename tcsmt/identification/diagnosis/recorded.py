@@ -51,7 +51,7 @@ class RecordedResult:
     def of(
         cls, kernel: Kernel, words: Mapping[str, Array | None], d: Array, d_format: AnyFormat
     ) -> RecordedResult | None:
-        """Of matrices of words by name, a: (M, K), b: (K, N), in the formats that a kernel takes.
+        """Read matrices of words by name, a: (M, K), b: (K, N), in the formats that a kernel takes.
 
         d: D's values in binary64. None where something is an integer, of which no numbers are compared.
         """
@@ -88,7 +88,7 @@ class RecordedResult:
 
 
 def same_values(values: Array, d: Array) -> Array:
-    """Where values are the same word: zeros of the same sign, and any NaNs."""
+    """Return where values are the same word: zeros of the same sign, and any NaNs."""
     same: Array = (values == d) & (np.signbit(values) == np.signbit(d))
     return same | (np.isnan(values) & np.isnan(d))
 
@@ -129,7 +129,7 @@ def _same(kernel: Kernel) -> list[Kernel]:
 
 @dataclass(frozen=True)
 class Way:
-    """How a change is computed: the inputs that kernels get then, and the kernels in place of one."""
+    """A way to compute a change: the inputs that kernels get then, and the kernels in place of one."""
 
     inputs: Callable[[SampledElements], SampledElements] = unchanged
     kernels: Callable[[Kernel], list[Kernel]] = _same
@@ -137,7 +137,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Change:
-    """What may have been done.
+    """A change that may have been made.
 
     kind: a word for programs. what: a phrase for people, which names it whole.
     cost: the smaller, the less there is to choose: of changes that explain D alike the cheapest comes first.

@@ -1,4 +1,4 @@
-"""What was rounded otherwise: operands that were multiplied; results, parts, totals, accumulators."""
+"""Roundings that may have been others: of operands, results, parts, totals, accumulators."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class ResultSample:
 
 
 def wrong_elements(recorded: RecordedResult, kernels: Sequence[Kernel]) -> Array:
-    """Where D is further from the exact result than the kernels' errors reach: booleans (M, N)."""
+    """Return where D is further from the exact result than the kernels' errors reach: booleans (M, N)."""
     m, n, _ = recorded.shape
     every = ResultSample.of(recorded, kernels, np.argwhere(np.ones((m, n), bool)))
     kernel = kernels[0]

@@ -1,1 +1,1 @@
-"""Which kernel gives a product, in which order it sums, and where two products differ."""
+"""The kernel that gives a product, the order in which it sums, and differences between two products."""

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Band:
-    """How many elements differ by so much: text for people, and the number."""
+    """A size of differences, as text for people, and the number of elements that have it."""
 
     text: str
     count: int
@@ -47,7 +47,7 @@ class Differences:
 
     @cached_property
     def differ(self) -> Array:
-        """Where the words differ, and not only as two NaNs do: booleans of shape (M, N)."""
+        """Return where the words differ, and not only as two NaNs do: booleans of shape (M, N)."""
         result: Array = (self.left != self.right) & ~(self._nan(self.left) & self._nan(self.right))
         return result
 
@@ -121,7 +121,7 @@ class Differences:
         return self._where(words, self.format.is_infinite)
 
     def _where(self, words: Array, holds: Callable[[int], bool]) -> Array:
-        """Where a word is special in some way; only words that can be are asked one by one."""
+        """Return where a word is special in some way; only words that can be are asked one by one."""
         result = np.zeros(words.shape, bool)
         if isinstance(self.format, IntegerFormat):
             return result

@@ -1,4 +1,4 @@
-"""Which kernels could have made a recorded product: units, reductions and epilogues that are tried."""
+"""The kernels that could have made a recorded product: units, reductions and epilogues that are tried."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def same_function(
 
 
 def _through(reduction: Reduction, names: Sequence[str], output: Format) -> Reduction | None:
-    """With parts, or running totals, that memory holds in the output's format; None where that makes none."""
+    """Return it with parts, or running totals, held in the output's format; None where that makes none."""
     first, *others = reduction.levels or (None,)
     if first is None or not output.has_infinity or first.kind != "split-k" or first.order != "order":
         return None

@@ -1,4 +1,4 @@
-"""Which kernels reproduce a recorded product bit for bit.
+"""Kernels that reproduce a recorded product bit for bit.
 
 Every hypothesis is held against a few elements of D, those that survive against more, and the last ones
 against all. NaN results are the same whatever their words.
@@ -84,7 +84,7 @@ class NearMiss:
 
 @dataclass(frozen=True)
 class KernelMatches:
-    """What explains a product.
+    """The kernels that explain a product, and those that nearly do.
 
     kernels: those that give every element of D. alike: for each unit, other units that compute the
         same function. hypotheses: in all; tested: those of them that were held against D.
@@ -309,7 +309,7 @@ def _held_against(
 
 
 def _survivors(search: _Search, *, stopped: bool) -> tuple[list[Kernel], list[Kernel]]:
-    """Of those that gave all elements so far, the first that give all of D; and those that are left open."""
+    """Return the first of the survivors that give all of D, and those that are left open."""
     alive, start = search.alive, search.looked_at or 0
     explained: list[Kernel] = []
     if stopped:
@@ -369,7 +369,7 @@ def _against_all(kernel: Kernel, product: Product) -> NearMiss:
 
 
 def _columns(excluded: Sequence[int], count: int) -> list[int]:
-    """For each element, the hypotheses that it excludes, a bit for each."""
+    """Return for each element the hypotheses that it excludes, a bit for each."""
     columns = [0] * count
     for number, bits in enumerate(excluded):
         for place in range(count):

@@ -32,7 +32,7 @@ class MatrixBlock:
         return len(self.rows) * len(self.columns)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: the first and the last row and column."""
+        """Return plain data: the first and the last row and column."""
         return {"rows": [self.rows[0], self.rows[-1]], "columns": [self.columns[0], self.columns[-1]]}
 
     def __str__(self) -> str:

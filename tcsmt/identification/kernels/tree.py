@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """How the sums of a tree are rounded.
+    """The rounding of a tree's sums.
 
     sums: the format of each sum; a part of another format is converted to it first. Sums of two parts are
     rounded to nearest even, and subnormal numbers kept.
@@ -38,7 +38,7 @@ class Arithmetic:
         return f"{self.sums.name} sums of {products}"
 
     def as_json(self) -> dict[str, str | None]:
-        """As plain data."""
+        """Return plain data."""
         if self.unit is not None:
             return {"sums": self.sums.name, "products": None, "unit": self.unit.name}
         products = "exact" if self.products is None else self.products.name
@@ -124,7 +124,7 @@ class SumTree:
         return SumTree(tuple(steps), self.arithmetic)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data: the formats, and the steps, each a list of products' numbers and of such sums."""
+        """Return the formats, and the steps, each a list of products' numbers and of such sums."""
         own = {} if self.arithmetic is None else self.arithmetic.as_json()
         steps = [
             [part.as_json() if isinstance(part, SumTree) else part for part in step] for step in self.steps
@@ -227,7 +227,7 @@ def tree_of(sizes: Array) -> SumTree:
 
 
 def _tree(leaves: list[int], sizes: Array) -> SumTree:
-    """From the two that meet first outwards, so that a chain is a loop and not a recursion."""
+    """Build the tree from the two that meet first outwards, so that a chain is a loop and not a recursion."""
     own = sizes[np.ix_(leaves, leaves)]
     far = own + np.where(np.eye(len(leaves), dtype=bool), np.iinfo(np.int64).max // 2, 0)
     pivot = int(far.min(axis=1).argmin())

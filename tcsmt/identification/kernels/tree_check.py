@@ -36,7 +36,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class TreeComparison:
-    """How many products and elements were compared, and how many elements differ.
+    """The numbers of products and elements that were compared, and of elements that differ.
 
     ``first``: the number of the first product that differs, the element, the tree's word and the result's.
     """

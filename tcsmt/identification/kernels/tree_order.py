@@ -139,7 +139,7 @@ def read_order(element: AskedElement) -> SumTree:
 
 
 class _Order:
-    """What was asked of an element, and the sums that follow."""
+    """The questions about an element, and the sums that follow from the answers."""
 
     def __init__(self, element: AskedElement) -> None:
         self.element, self.k = element, element.product.k
@@ -174,7 +174,7 @@ class _Order:
             )
 
     def _sizes(self, pivot: int, others: Sequence[int]) -> dict[int, int]:
-        """Of how many products the smallest sum is that has the pivot and another one, of each."""
+        """Return for each product the size of the smallest sum that has it and the pivot."""
         if not others:
             return {}
         questions = np.full((len(others), self.k), self.tiny)
@@ -194,7 +194,7 @@ class _Order:
         return sizes
 
     def _around(self, pivot: int, met: dict[int, int]) -> SumTree:
-        """From the first sum that has the pivot outwards."""
+        """Return the sums from the first one that has the pivot outwards."""
         steps: list[tuple[int | SumTree, ...]] = []
         for size in sorted(set(met.values())):
             parts = self._parts([leaf for leaf in met if met[leaf] == size], size)

@@ -47,7 +47,7 @@ class TwoChains:
         return dict(zip(self.kernels[0].unit.model.input_names, words, strict=True))
 
     def sentence(self) -> str:
-        """Where they first differ, and what can be said without a picture of the instruction."""
+        """Say where they first differ, and what can be said without a picture of the instruction."""
         first, second = self.kernels
         if self.first is not None:
             left, right = self.first

@@ -1,1 +1,1 @@
-"""From answers to the model: which parameters of the fused dot-add explain a black box."""
+"""The way from answers to the model: parameters of the fused dot-add that explain a black box."""

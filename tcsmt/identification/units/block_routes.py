@@ -1,4 +1,4 @@
-"""Which blocks a structure puts a question through: its route.
+"""The blocks through which a structure puts a question: its route.
 
 Routes of many structures and questions are numbered together, and so are their blocks, so that blocks of one
 kind are computed at once, whichever route they are of.
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class BlockKind:
-    """What decides the graph of a block's sum."""
+    """The facts that decide the graph of a block's sum."""
 
     lanes: int
     products: str
@@ -30,7 +30,7 @@ class BlockKind:
 
 
 class Doubt:
-    """Whether columns from 6 on can matter in a block: never, always, or where its c is small."""
+    """The blocks in which columns from 6 on can matter: never, always, or where its c is small."""
 
     NEVER, ALWAYS, SMALL = range(3)
 
@@ -158,7 +158,7 @@ def signature(structure: Structure, used: frozenset[int], *, c: bool) -> tuple[o
 
 
 def lanes_used(questions: Questions) -> list[frozenset[int]]:
-    """Of ordinary questions, the lanes whose products are not zero."""
+    """Return the lanes of ordinary questions whose products are not zero."""
     return [frozenset(np.flatnonzero(row).tolist()) for row in questions.a]
 
 

@@ -119,7 +119,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class ChainResults:
-    """What the blocks leave: some words, and for each pair of a row and a route the number of its own.
+    """The results of the blocks: some words, and for each pair of a row and a route the number of its own.
 
     doubtful: pairs on whose way a column from 6 on can matter.
     """
@@ -166,7 +166,7 @@ def chain(
 
 
 def _either(first: Array, place: Array, second: Array, place_of_other: Array) -> Array | None:
-    """Where one of two is true; None: nowhere."""
+    """Return where one of two is true; None: nowhere."""
     parts = [flags[places] for flags, places in ((first, place), (second, place_of_other)) if flags.any()]
     return np.logical_or.reduce(parts) if parts else None
 

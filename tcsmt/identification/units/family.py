@@ -41,7 +41,7 @@ ZERO_BELOW, ZERO_ABOVE = 16, 8
 
 @dataclass(frozen=True)
 class Alignment:
-    """What becomes of the bits that alignment shifts out; sticky: their OR is kept (``alignment_sticky``)."""
+    """The fate of the bits that alignment shifts out; sticky: their OR is kept (``alignment_sticky``)."""
 
     rounding: Rounding
     sticky: bool = False
@@ -69,7 +69,7 @@ ALIGNMENTS = (
 
 @dataclass(frozen=True)
 class Structure:
-    """What decides which sums there are: blocks of lanes, products, and where and how c is added."""
+    """The shape of the sums: blocks of lanes, products, and where and how c is added."""
 
     n_fma: int
     interleave: int
@@ -110,7 +110,7 @@ class Family:
 
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:
-        """Of A, B, C and D."""
+        """Return the formats of A, B, C and D."""
         return self.a_format, self.b_format, self.c_format, self.d_format
 
     @cached_property

@@ -56,7 +56,7 @@ class Hypotheses(Protocol):
 
     @property
     def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
-        """Of A, B, C and D."""
+        """Return the formats of A, B, C and D."""
 
     @property
     def k(self) -> int:

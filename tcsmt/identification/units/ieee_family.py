@@ -52,7 +52,7 @@ _AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class Shape:
-    """Which sums there are, apart from the order of lanes: parameters of :class:`.IeeeDotAdd`.
+    """The shape of the sums, apart from the order of lanes: parameters of :class:`.IeeeDotAdd`.
 
     rounded: whether products are rounded (``product_format``).
     """
@@ -139,11 +139,11 @@ class IeeeFamily:
 
     @property
     def d_format(self) -> Format:
-        """That of c."""
+        """Return the format of c."""
         return self.c_format
 
     def exchanged(self, place: int) -> Self:
-        """With one of the orders, and those in which two of its lanes are exchanged."""
+        """Return the family with one of the orders, and those in which two of its lanes are exchanged."""
         order = self.orders[place]
         others = []
         for i, j in combinations(range(self.k), 2):

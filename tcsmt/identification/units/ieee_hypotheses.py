@@ -180,7 +180,7 @@ class IeeeHypotheses(IeeeFamily):
 
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:
-        """Of A, B, C and D."""
+        """Return the formats of A, B, C and D."""
         return self.a_format, self.b_format, self.c_format, self.d_format
 
     def opened(self, random: Random, progress: Callable[[str], None]) -> IeeeOpening:
@@ -244,7 +244,7 @@ class IeeeOpening:
         return len(self.rows) <= FEW
 
     def question(self) -> Questions | None:
-        """Of some plain sums, the one whose answers have the largest entropy over a sample of the rest."""
+        """Return the plain sum, of some, whose answers have the largest entropy over a sample of the rest."""
         if self.few or not self.split:
             return None
         for _ in range(PATIENCE):

@@ -34,23 +34,23 @@ class Units(Protocol):
 
     @property
     def a_format(self) -> Format:
-        """Of A."""
+        """Return the format of A."""
 
     @property
     def b_format(self) -> Format:
-        """Of B."""
+        """Return the format of B."""
 
     @property
     def c_format(self) -> Format:
-        """Of c, sums and D."""
+        """Return the format of c, sums and D."""
 
     @property
     def k(self) -> int:
-        """Products."""
+        """Return the number of products."""
 
     @property
     def product_exponent(self) -> int:
-        """Of every product."""
+        """Return the exponent by which every product is scaled."""
 
 
 def _room(units: Units) -> tuple[int, int]:

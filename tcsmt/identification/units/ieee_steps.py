@@ -39,7 +39,7 @@ _INFINITE = {
 
 
 class Step(Enum):
-    """What is rounded; the inputs of its graph."""
+    """A rounding, by the inputs of its graph."""
 
     PRODUCT = "a0·b0"
     MULTIPLY_ADD = "x + a0·b0"

@@ -104,7 +104,7 @@ class IntegerHypotheses:
 
     @property
     def formats(self) -> tuple[IntegerFormat, IntegerFormat, IntegerFormat, IntegerFormat]:
-        """Of A, B, C and D."""
+        """Return the formats of A, B, C and D."""
         return self.a_format, self.b_format, self.c_format, self.d_format
 
     @cached_property

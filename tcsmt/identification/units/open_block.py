@@ -149,7 +149,7 @@ def _open_sum(order: str, products: str) -> FusedSum:
 def result_program(
     d: Format, width: int, low: int, high: int, kept: tuple[int, ...] | None = None
 ) -> Program:
-    """From a sum to the word, a root for each of some ``round_fraction_bits`` (None: for every one).
+    """Return the program from a sum to the word, a root for each ``round_fraction_bits`` (kept: for some).
 
     Inputs: sign, magnitude and lsb of the sum, infinite, infinity sign, nan, all minus; rounding, overflow+
     and overflow- (whether such a result becomes an infinity), flush, minus (whether there is a -0).

@@ -95,7 +95,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What pairs of a row and an ordinary question lead to, up to what the question does not show.
+    """The results of pairs of a row and an ordinary question, up to what the question does not show.
 
     words: what the blocks leave. word: each pair's number of one. last: the pairs whose c is added last, by
     their numbers. ends: what the last addition makes, by flush and rounding. end: the column of each pair in
@@ -131,7 +131,7 @@ class Outcomes:
         return ~self.doubtful & ~self._any(lambda words: neither_zero_nor_normal(fmt, words))
 
     def _any(self, test: Callable[[Array], Array]) -> Array:
-        """For which pairs the test is true of some result that they can have."""
+        """Return for which pairs the test is true of some result that they can have."""
         result: Array = test(self.words)[self.word]
         if len(self.last):
             each = np.logical_or.reduce(test(self.ends))

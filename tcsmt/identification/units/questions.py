@@ -88,14 +88,14 @@ def neither_zero_nor_normal(fmt: Format, words: Array) -> Array:
 
 
 def product_exponents(family: Family, questions: Questions) -> Array:
-    """Of each lane's product of normal numbers, of shape (questions, k)."""
+    """Return the exponent of each lane's product of normal numbers, of shape (questions, k)."""
     a, b = family.a_format, family.b_format
     exponents: Array = exponent_field(a, questions.a) - a.bias + exponent_field(b, questions.b) - b.bias
     return exponents
 
 
 def last_place(fmt: Format, words: Array) -> Array:
-    """Exponent of the lowest bit that is set, of normal numbers.
+    """Return the exponent of the lowest bit that is set, of normal numbers.
 
     words: uint64 of any shape. Returns int64 of that shape.
     """

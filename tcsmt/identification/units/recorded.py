@@ -53,7 +53,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Survivors:
-    """What explains recorded answers.
+    """The hypotheses that explain recorded answers.
 
     rows: of the data set that were used. table: hypotheses that explain them, one for each set that
     a range argument makes equal. questions: up to three that split them further, with the number of

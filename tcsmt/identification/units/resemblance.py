@@ -1,5 +1,5 @@
-"""What gives an implementation's answers instead of the unit: chains and trees of IEEE operations, sums in a
-wider format, exact sums, the unit with two parameters changed.
+"""Explanations of an implementation's answers other than the unit: chains and trees of IEEE operations, sums
+in a wider format, exact sums, the unit with two parameters changed.
 
 All rows are asked at once, and hypotheses are held against more and more of them: seconds, where a search
 that proves what is left to be one function takes minutes. What is found is not proved: it explains the rows.
@@ -46,7 +46,7 @@ _WIDE = ("f32", "f64")
 
 @dataclass(frozen=True)
 class Resemblance:
-    """What gives all of some answers.
+    """An explanation of all of some answers.
 
     texts: what does, the simplest first; more: how many others do, and are not described. rows: how many they
     were held against. nans: whether the first gives the words of the NaNs, too. near: where nothing gives all
@@ -313,7 +313,7 @@ def _sums(m: IeeeParameters) -> str:
 
 
 def _order(m: IeeeParameters) -> str:
-    """In which order the lanes are added, as the end of a sentence; nothing of a single one."""
+    """Say in which order the lanes are added, as the end of a sentence; nothing of a single one."""
     lanes = m.order or tuple(range(m.k))
     if m.k == 1:
         return ""

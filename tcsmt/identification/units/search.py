@@ -72,7 +72,7 @@ class Inconsistent(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found.
+    """The result of a search.
 
     verdict: ``identified``, ``refuted``, ``inconsistent`` or ``open``. reason: for the last two. asked: the
     kinds of hypotheses. model: the first of the hypotheses that remain.
@@ -285,7 +285,7 @@ class Identification:
                     return
 
     def _looked_up(self) -> None:
-        """Where no hypothesis is left: units of the catalogue, of whatever kind, that explain every answer.
+        """Look up units of the catalogue that explain every answer, where no hypothesis is left.
 
         Some new sums are asked; of a unit that no hypothesis has, few answers were chosen to say anything.
         """
@@ -337,7 +337,7 @@ class Identification:
         self._left(HypothesisSet(tuple(zip(kinds, tables, strict=True))))
 
     def _searched(self, kinds: Sequence[Hypotheses]) -> None:
-        """What is left of some kinds after all questions that split or confirm it."""
+        """Return what is left of some kinds after all questions that split or confirm it."""
         self.unproved, self.proofs, self.reasons = [], [], []
         self._first(kinds)
         self._narrowed()
@@ -345,7 +345,7 @@ class Identification:
             self._confirmed()
 
     def _widened(self) -> None:
-        """Where no hypothesis is left, those that questions made for one parameter reveal."""
+        """Return, where no hypothesis is left, those that questions made for one parameter reveal."""
         kinds = list(self.hypotheses) if self.box is not None else []
         while not len(self.left) and kinds:
             widened = [kind.widened(self.ask) for kind in kinds]
@@ -376,7 +376,7 @@ class Identification:
                 return
 
     def _splitting(self, left: HypothesisSet) -> Questions | None:
-        """Of some random questions, the one whose answers have the largest entropy over a sample."""
+        """Return the one of some random questions whose answers have the largest entropy over a sample."""
         for attempt in range(8):
             rows = left.sampled(self.random, SAMPLE << attempt // 4).distinct()
             if len(rows) < 2:
@@ -517,7 +517,7 @@ class Identification:
         return run_words(model, questions.operands(self.formats)).astype(np.uint64)
 
     def _splitting_nans(self, models: Sequence[Named]) -> Questions | None:
-        """Of some questions with NaNs, the one whose answers have the largest entropy over the models."""
+        """Return the question with NaNs, of some, whose answers have the largest entropy over the models."""
         for _ in range(3):
             pool = nan_questions(self.formats, self.k, self.random, NANS)
             best = best_split(np.stack([self._answers(model, pool) for model in models]))
@@ -527,7 +527,7 @@ class Identification:
 
 
 def next_questions(left: HypothesisSet, random: Random) -> tuple[Questions | None, list[int]]:
-    """Up to three questions that split hypotheses further, and how many answers they predict to each."""
+    """Return up to three questions that split hypotheses, and how many answers are predicted to each."""
     chosen: list[Questions] = []
     splits: list[int] = []
     while len(chosen) < 3 and len(left) > 1:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -62,8 +62,7 @@ class ProductRun:
         return self.indices.tobytes(), self.words
 
 
-@dataclass(frozen=True)
-class ProgramStep:
+class ProgramStep(NamedTuple):
     """One step of a program.
 
     kind: the name of its rule. takes: the numbers of the values that it takes (None: a chain begins with +0).
@@ -138,7 +137,7 @@ class UnitProgram:
                 wanted.update(at for at in self.steps[number].takes if at is not None)
         after = {number: place for place, number in enumerate(sorted(wanted))}
         steps = (
-            replace(step, takes=tuple(None if at is None else after[at] for at in step.takes))
+            step._replace(takes=tuple(None if at is None else after[at] for at in step.takes))
             for step in (self.steps[number] for number in after)
         )
         compounds = (one.moved(after) for one in self.compounds if one.first in after)
@@ -210,7 +209,7 @@ class Builder:
         """Return x in another format, rounded once. A word stays what it is where the format stays, but for
         infinities that saturate.
         """
-        if x.format == wanted and not saturate:
+        if (x.format is wanted or x.format == wanted) and not saturate:
             return x
         source, target = float_format(x.format), float_format(wanted)
         return self._step(
@@ -250,7 +249,7 @@ class Builder:
     def _step(
         self, of: str, takes: Sequence[Value | None], gives: AnyFormat, axes: str = "", **how: Any
     ) -> Value:
-        numbers = tuple(None if x is None else x.number for x in takes)
+        numbers = tuple([None if x is None else x.number for x in takes])
         self.steps.append(ProgramStep(of, numbers, how, gives, axes))
         return Value(len(self.steps) - 1, gives)
 

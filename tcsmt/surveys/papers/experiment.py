@@ -15,7 +15,7 @@ from tcsmt.support.progress import ignore
 
 @dataclass(frozen=True)
 class Run:
-    """What an experiment is run with.
+    """The settings of an experiment's run.
 
     data: what those before it gave, by their names. before: the parts of its result that an interrupted run
     of the same code had. options: of solvers. folder: where the results go, if anywhere. say: is told what
@@ -60,7 +60,7 @@ class Experiment:
 
 
 def parts_of(result: Any) -> Iterable[Any]:
-    """Of a list, whole or as it comes; another result is one part."""
+    """Return the parts of a list, whole or as it comes; another result is one part."""
     return result if isinstance(result, list | Iterator) else [result]
 
 
@@ -70,7 +70,7 @@ Plot = Callable[[Path, Mapping[str, Any]], None]
 
 @dataclass(frozen=True)
 class Paper:
-    """What a module about a paper has as ``PAPER``.
+    """The declaration that a module about a paper has as ``PAPER``.
 
     plots: by the end of the file's name. models: the digests of the models that have no row in the catalogue.
     """

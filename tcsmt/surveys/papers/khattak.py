@@ -258,7 +258,7 @@ def fttn(box: BlackBox) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a paper's rules conclude of a unit's feature; parameter: the model's, of that feature."""
+    """The conclusion of a paper's rules about a unit's feature; parameter: the model's, of that feature."""
 
     feature: str
     parameter: str

@@ -144,7 +144,7 @@ class LoadedProperty:
 
 
 def choose_row(prop: LoadedProperty, rows: Sequence[Row]) -> Row:
-    """Of the rows of a unit or an architecture, the first one to which the property applies."""
+    """Return the first row of a unit or an architecture to which the property applies."""
     for row in rows:
         if not prop.objection(row):
             return row

@@ -91,7 +91,7 @@ def gathered(paths: Sequence[Path], unit: Row | None) -> tuple[Row, Vectors]:
 
 
 def _of_one_unit(path: Path, row: Row | None) -> list[DataSet]:
-    """Of a file of several units' rows, those of this unit (None: of the first)."""
+    """Return the rows of this unit (None: of the first) in a file of several units' rows."""
     datasets = list(find_datasets([path]))
     unit = row or explaining_row(datasets[0])
     chosen = [dataset for dataset in datasets if explaining_row(dataset).name == unit.name]
@@ -230,7 +230,7 @@ class Audit:
 
     @cached_property
     def sets(self) -> list[int]:
-        """For each vector the pairs that it tells apart, a bit for each."""
+        """Return for each vector the pairs that it tells apart, a bit for each."""
         return _sets(self.words, self.pairs)
 
     def weakest(self) -> list[tuple[tuple[int, int], int]]:

@@ -156,7 +156,7 @@ def _operands(model: Model, k: int) -> Terms:
 
 @dataclass
 class OnDomain:
-    """What is known on one domain: inputs, the result word of each class on each, and proofs.
+    """The knowledge on one domain: inputs, the result word of each class on each, and proofs.
 
     records: what the engine said, by the two classes. joined: the class that each one is proved equal to.
     """
@@ -406,7 +406,7 @@ class _Sweep:
         here.joined = [new if root == old else root for root in here.joined]
 
     def _take(self, here: OnDomain, columns: Mapping[str, Array]) -> None:
-        """Of these inputs, as few as separate what all of them separate and none before did."""
+        """Take as few of these inputs as separate what all of them separate and none before did."""
         if not len(columns["c"]):
             return
         words = self.group.words(columns)

@@ -34,7 +34,7 @@ def _lines(atlas: ChainedAtlas, group: ChainedGroup, results: Sequence[OnDomain]
 
 
 def _integers(atlas: ChainedAtlas, group: ChainedGroup) -> Iterator[str]:
-    """Up to which size each class sums integers exactly."""
+    """Say up to which size each class sums integers exactly."""
     exact: dict[int, list[str]] = {}
     wrong: dict[int, list[str]] = {}
     for number, unit in enumerate(group.units):

@@ -56,7 +56,7 @@ class Pair:
 
     @cached_property
     def key(self) -> str:
-        """By content: what both sides compute, and on which inputs they are compared."""
+        """Return the key by content: what both sides compute, and on which inputs they are compared."""
         first, second = self.left.model, self.right.model
         if self.k is None:
             digests, where = (
@@ -131,7 +131,7 @@ def verdict_on(pair: Pair, options: SolvingOptions) -> dict[str, Any]:
 
 
 def _smaller(decision: Decision, solving: Solving) -> Decision:
-    """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
+    """Return it with a witness of fewer products, if a solver finds one in the first lanes or two halves."""
     question, verdict = decision.question, decision.verdict
     k = len([name for name in question.formats if name[0] == "a"])
     few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
