@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcsmt.interface.api.arrays import as_numpy, library_of
@@ -61,7 +61,15 @@ def recipes() -> Recipes:
 
 
 @ieee_floats
-def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike | None = None) -> Any:
+def multiply(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    algorithm: str,
+    unit: UnitLike | None = None,
+    inputs: Mapping[str, Any] | None = None,
+) -> Any:
     """A·B + C by an algorithm on a unit, bit for bit: an array (M, N), float32, or float64 of an emulation.
 
     It is an array of the operands' library, as for :class:`tcsmt.Unit`.
@@ -81,15 +89,19 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike | 
         c: C, (M, N). [default: zeros]
         algorithm: A name of :func:`recipes`, or a file; a program's file names its units.
         unit: Architecture, GPU, ARCH/INSTRUCTION or a model file; of a program, none.
+        inputs: What a program takes besides, by name: scales, zero points, a bias. [default: nothing]
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
     """
     library = library_of({"a": a, "b": b, "c": c})
     a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
+    given = {name: as_numpy(values, name) for name, values in (inputs or {}).items()}
+    if given and unit is not None:
+        raise TcsmtError("inputs are those of a program in a file, which names its units: leave unit out")
     if unit is None:
         if not is_program_file(algorithm):
             raise TcsmtError(f"{algorithm}: unit is missing; only a program in a file names its own")
-        return library.array(of_programs.multiply(algorithm, a, b, c, lambda name: side_of(name).row))
+        return library.array(of_programs.multiply(algorithm, a, b, c, lambda name: side_of(name).row, given))
     instruction = unit if isinstance(unit, str) else side_of(unit).row
     if is_emulation(algorithm):
         library.check(FORMATS["f64"])

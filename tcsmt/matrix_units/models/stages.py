@@ -48,6 +48,7 @@ class Kind(Enum):
     SUM_OUTSIDE = "sum outside"
     ERROR_OUTSIDE = "error of the sum outside"
     CONVERTED = "converted"
+    COMPUTED = "computed outside"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.programs.steps.trees import TREES, summed
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.floats import ieee_floats
 
@@ -31,7 +32,7 @@ _KINDS = {
     "stream-k": "WORKERS",
 }
 #: How parts can be added up.
-_ORDERS = ("order", "reversed", "pairs", "halves", "folded", "any")
+_ORDERS = (*TREES, "any")
 #: Parts whose orders are all looked at: 120 of five, and 60 where the first two are not told apart.
 _MOST_ORDERED = 5
 
@@ -307,53 +308,11 @@ def fold(
 
     start: what the parts are added to, one after the other; or the sum of all, where they are a tree.
     """
-    if level.order in ("pairs", "halves"):
-        total = _tree(level.order, parts, add)
-        return total if start is None else add(start, total)
-    if level.order == "folded":
-        total = _folded(parts, add)
-        return total if start is None else add(start, total)
-    ordered = _in_order(level, parts)
-    first, *others = ordered if start is None else [start, *ordered]
-    total = kept(first)
-    for value in others:
-        total = kept(add(total, value))
-    return total
-
-
-def _tree(order: str, parts: Sequence[Value], add: Callable[[Value, Value], Value]) -> Value:
-    """Neighbours are added in pairs, or each part to that of the other half, until one sum is left."""
-    values = list(parts)
-    while len(values) > 1:
-        half = (len(values) + 1) // 2
-        if order == "pairs":
-            pairs = [values[place : place + 2] for place in range(0, len(values), 2)]
-        else:
-            pairs = [[value, *values[half + at : half + at + 1]] for at, value in enumerate(values[:half])]
-        values = [add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    return values[0]
-
-
-def _folded(parts: Sequence[Value], add: Callable[[Value, Value], Value]) -> Value:
-    """Return the last part, to which the sums of one part of each half of the others are added."""
-    *others, total = parts
-    half = (len(parts) + 1) // 2
-    for place in range(half if others else 0):
-        pair = others[place], *others[place + half : place + half + 1]
-        total = add(total, add(*pair) if len(pair) == 2 else pair[0])
-    return total
-
-
-def _in_order(level: Level, parts: Sequence[Value]) -> list[Value]:
-    """Return the parts in the order in which they are added one after the other."""
     if level.order == "any":
         raise TcsmtError(f"reduction {level}: the result hangs on the order of the parts: give order=1-0-...")
-    values = list(parts)
-    if level.sequence:
-        if len(level.sequence) != len(values):
-            raise TcsmtError(f"reduction {level}: an order of {len(level.sequence)} parts, of {len(values)}")
-        values = [values[number] for number in level.sequence]
-    return values[::-1] if level.order == "reversed" else values
+    if level.sequence and len(level.sequence) != len(parts):
+        raise TcsmtError(f"reduction {level}: an order of {len(level.sequence)} parts, of {len(parts)}")
+    return summed(level.order, parts, add, kept, start)
 
 
 def reduction_named(text: str) -> Reduction:

@@ -11,9 +11,9 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.nan_words import QUIET
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.programs.recipes.algorithm import Algorithm
-from tcsmt.programs.steps.on_arrays import ArrayRules, Chain, of_matrices, of_rows
+from tcsmt.programs.steps.on_arrays import ArrayRules, Chain, matrix_words, of_matrices, of_rows
 from tcsmt.programs.steps.program import read
 from tcsmt.support.errors import TcsmtError
 
@@ -37,7 +37,7 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
     a: (M, K), b: (K, N), c: (M, N) or None for zeros, float32 or uint32 words.
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    left, right, start = matrix_words(algorithm.wide, a, b, c)
+    left, right, start = matrix_words((algorithm.wide,) * 3, a, b, c)
     return _run(algorithm, left, right, start, of_matrices)
 
 
@@ -58,21 +58,6 @@ def row_words(
     if addend.shape not in ((), (len(left),)):
         raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
     return left, right, np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
-
-
-def matrix_words(wide: Format, a: Any, b: Any, c: Any) -> tuple[Array, Array, Array]:
-    """Return the words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
-
-    Raises :class:`.TcsmtError` for shapes and values that do not fit.
-    """
-    left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
-    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
-        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
-    shape = (left.shape[0], right.shape[1])
-    start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
-    if start.shape != shape:
-        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
-    return left, right, start
 
 
 def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -58,8 +58,12 @@ class ProgramModel(Model):
         """Run the steps."""
         return self._run(CalledTermRules(stages, self.nans), x)
 
+    def words(self, x: Terms) -> dict[str, Any]:
+        """Return what the program's inputs are of a row's words."""
+        return {"A": x.a, "B": x.b, "c": x.c}
+
     def _run(self, rules: CalledTermRules, x: Terms) -> Term:
-        word: Term = read(self.program, rules, {"A": x.a, "B": x.b, "c": x.c})
+        word: Term = read(self.program, rules, self.words(x))
         if rules.stages[-1].term is not word:
             rules.stages.append(Stage(None, Kind.RESULT, None, self.d_format, word))
         return word
@@ -82,11 +86,13 @@ class CalledTermRules(TermRules):
         self.calls += trace.calls
         return trace.output
 
-    def add(self, x: Term, y: Term, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
-        """Additions commute: in one order, so that reductions which only swap them are the same graph."""
-        if isinstance(fmt, Format):
+    def added(self, x: Term, y: Term, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
+        """Additions commute: in one order, so that reductions which only swap them are the same graph. With
+        a shift, which is of x alone, they do not.
+        """
+        if isinstance(fmt, Format) and not shift:
             x, y = sorted((x, y), key=lambda term: term.digest)
-        return super().add(x, y, fmt=fmt, shift=shift, rounding=rounding)
+        return super().added(x, y, fmt, shift, rounding)
 
     def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
         """Return the word, which is a stage; a multiply-add is a call of a model of its own."""

@@ -16,14 +16,16 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
-from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.arithmetic.words import to_words, unsigned
 from tcsmt.matrix_units.models import Model, Operands
 from tcsmt.programs.steps import outside
-from tcsmt.programs.steps.program import Indices, ProductRun
+from tcsmt.programs.steps.functions import FUNCTIONS
+from tcsmt.programs.steps.program import Indices, NoRule, ProductRun, scaled_blocks
 from tcsmt.programs.steps.split import Split
-from tcsmt.simulate.matmul import Progress, chain_words
+from tcsmt.programs.steps.trees import SumOrder, summed
+from tcsmt.simulate.matmul import Progress, chain_words, check_shapes
 from tcsmt.simulate.rows import run_words
-from tcsmt.support.errors import InternalError
+from tcsmt.support.errors import InternalError, TcsmtError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The words of a chain: of a unit, its operands, what it multiplies, and the words of its c (None: +0).
@@ -34,6 +36,8 @@ Chain = Callable[[Model, Sequence[Any], Sequence[ProductRun], Array | None], Arr
 class ArrayRules:
     """The rules of each step on arrays of words. Values without axes have one shape.
 
+    shape: (rows,), or (M, N) of matrices: what has axes A is (rows, K) or (M, K) then, of a row (rows,) or
+    (M, 1); B is (rows, K) or (K, N), and of a column (rows,) or (1, N).
     of_chain: runs the unit's chains. nans: which words NaN results of the other steps have.
     """
 
@@ -47,29 +51,81 @@ class ArrayRules:
 
     def chain(self, c: Array | None, *operands: Any, unit: Model, runs: Sequence[ProductRun]) -> Array:
         """As ``of_chain`` has it: words of ``shape``."""
+        return self.of_chain(unit, operands, runs, None if c is None else self._full(c))
+
+    def chain_each(self, c: None, *operands: Any, unit: Model, runs: Sequence[ProductRun]) -> Array:
+        """Return a chain for each member of a tile: words (M, members)."""
+        if len(self.shape) == 1:
+            raise NoRule("step chain_each: a tile is computed for matrices alone")
         return self.of_chain(unit, operands, runs, c)
 
     def constant(self, *, fmt: AnyFormat, word: int) -> Array:
-        """An array of ``shape`` and of ``unsigned(fmt)``, of the same word."""
-        return np.full(self.shape, word, unsigned(fmt))
+        """An array of ``shape`` and of ``unsigned(fmt)``, of the same word, which is there once."""
+        return np.broadcast_to(np.array(word, unsigned(fmt)), self.shape)
 
     def add(self, x: Array, y: Array, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Array:
-        """x·2^-shift + y: words of ``unsigned(fmt)``; x has ``shape``, to which y broadcasts."""
-        y = np.ascontiguousarray(np.broadcast_to(y, self.shape))
+        """x·2^-shift + y: words of ``unsigned(fmt)``."""
+        x, y = self._together(x, y)
         if isinstance(fmt, IntegerFormat):
-            return np.asarray(x + y)
+            return outside.add(fmt, x, y)
         return outside.scaled_and_added(float_format(fmt), x, shift, y, rounding, self.nans)
 
+    def multiply(self, x: Array, y: Array, *, fmt: AnyFormat, rounding: Rounding) -> Array:
+        """x·y: words of ``unsigned(fmt)``."""
+        x, y = self._together(x, y)
+        return outside.multiplied(fmt, x, y, rounding, self.nans)
+
+    def divide(self, x: Array, y: Array, *, fmt: Format, rounding: Rounding) -> Array:
+        """x / y: words of ``unsigned(fmt)``."""
+        x, y = self._together(x, y)
+        return outside.divided(fmt, x, y, rounding, self.nans)
+
     def multiply_add(self, x: Array, y: Array, z: Array, *, fmt: Format) -> Array:
-        """x·y + z: words of ``shape`` and of ``unsigned(fmt)``."""
+        """x·y + z: words of ``unsigned(fmt)``."""
+        x, y, z = self._together(x, y, z)
         return outside.multiplied_and_added(fmt, x, y, z, self.nans)
 
-    def negate(self, x: Array, *, fmt: Format) -> Array:
-        """Each word with the other sign."""
-        return np.asarray(x ^ x.dtype.type(1 << fmt.sign_bit))
+    def negate(self, x: Array, *, fmt: AnyFormat) -> Array:
+        """-x."""
+        if isinstance(fmt, IntegerFormat):
+            return outside.integers(fmt, -x)
+        return np.asarray(x ^ x.dtype.type(1 << float_format(fmt).sign_bit))
+
+    def maximum(
+        self, x: Array, y: Array | None = None, *, fmt: AnyFormat, nan: str, side: str = "a"
+    ) -> Array:
+        """Return the larger words of two, or the largest along an axis."""
+
+        def larger(x: Array, y: Array) -> Array:
+            return outside.maximum(fmt, x, y, nan, self.nans)
+
+        return summed("pairs", self._words(x, side), larger) if y is None else larger(*self._together(x, y))
+
+    def compare(self, x: Array, y: Array, *, fmt: AnyFormat, relation: str) -> Array:
+        """Return 1 where it holds, else 0."""
+        x, y = self._together(x, y)
+        return outside.compared(fmt, x, y, relation)
+
+    def select(self, condition: Array, x: Array, y: Array, *, fmt: AnyFormat) -> Array:
+        """Return x where the condition is 1, else y."""
+        condition, x, y = self._together(condition, x, y)
+        return np.where(condition != 0, x, y)
+
+    def function(self, x: Array, *, name: str, fmt: Format) -> Array:
+        """Return the nearest words of a function."""
+        return FUNCTIONS[name](fmt, x, self.nans)
+
+    def sum(self, x: Array, *, fmt: AnyFormat, tree: SumOrder, rounding: Rounding, side: str) -> Array:
+        """Return the sum along an axis."""
+        words = self._words(x, side)
+        return tree.sum(words, lambda x, y: self.add(x, y, fmt=fmt, shift=0, rounding=rounding))
+
+    def pick(self, x: Array, *, at: int, side: str) -> Array:
+        """Return one of the words along an axis."""
+        return self._words(x, side)[at]
 
     def convert(
-        self, x: Array, *, source: Format, target: Format, rounding: Rounding, saturate: bool
+        self, x: Array, *, source: AnyFormat, target: AnyFormat, rounding: Rounding, saturate: bool
     ) -> Array:
         """Each word in another format, of the same shape."""
         return outside.converted(x, source, target, rounding, saturate=saturate, nans=self.nans)
@@ -79,6 +135,40 @@ class ArrayRules:
     ) -> Array:
         """Each word in another format, by its own random bits: integers below 2^bits, of the same shape."""
         return outside.stochastic(x, source, target, random, bits, saturate=saturate, nans=self.nans)
+
+    def _full(self, x: Array) -> Array:
+        return np.ascontiguousarray(np.broadcast_to(x, self.shape))
+
+    def _words(self, x: Array, side: str) -> list[Array]:
+        """Return the words along an axis: arrays of what belongs to a row, or to a column."""
+        if len(self.shape) == 1:
+            return list(x.T)
+        return list(x[:, None, :]) if side == "b" else list(x.T[:, :, None])
+
+    def _together(self, *values: Array) -> tuple[Array, ...]:
+        """Return values of one shape. What is along K or a tile has a word for each of a row's there."""
+        if len({value.shape for value in values}) == 1:
+            return values
+        most = max(value.ndim for value in values)
+        apart = (value if any(value.strides) else value[(0,) * value.ndim] for value in values)
+        filled = (x[:, None] if 0 < x.ndim < most and len(self.shape) == 1 else x for x in apart)
+        return tuple(map(np.ascontiguousarray, np.broadcast_arrays(*filled)))
+
+
+def matrix_words(
+    formats: tuple[AnyFormat, AnyFormat, AnyFormat], a: Any, b: Any, c: Any
+) -> tuple[Array, Array, Array]:
+    """Return the words of matrices: (M, K), (K, N) and (M, N). c: None for zeros.
+
+    formats: of A, B and C. Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    left, right = to_words(formats[0], a, "A"), to_words(formats[1], b, "B")
+    check_shapes(left, right)
+    shape = len(left), right.shape[1]
+    start = np.zeros(shape, unsigned(formats[2])) if c is None else to_words(formats[2], c, "C")
+    if start.shape != shape:
+        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
+    return left, right, start
 
 
 def no_chain(unit: Model, operands: Sequence[Any], runs: Sequence[ProductRun], c: Array | None) -> Array:
@@ -124,20 +214,47 @@ def _place(indices: Indices) -> slice | Indices:
     return slice(first, last + 1) if last - first + 1 == len(indices) else indices
 
 
-def of_matrices(unit: Model, operands: Sequence[Any], runs: Sequence[ProductRun], c: Array | None) -> Array:
-    """Return a chain on matrices of words: (M, K), (K, N) and (M, N)."""
+def of_matrices(
+    unit: Model,
+    operands: Sequence[Any],
+    runs: Sequence[ProductRun],
+    c: Array | None,
+    seen: Progress | None = None,
+) -> Array:
+    """Return a chain on matrices of words: (M, K), (K, N), scales of their blocks, and (M, N)."""
     x, y = along(operands[0], runs, 0, 1, unit.k), along(operands[1], runs, 1, 0, unit.k)
     start = np.zeros((len(x), y.shape[1]), unsigned(unit.c_format)) if c is None else c
-    return chain_words(unit, Operands(x, y, start), Progress(0, None))
+    scales = [_scales_along(unit, words, runs, 1 - side) for side, words in enumerate(operands[2:])]
+    return chain_words(unit, Operands(x, y, start, *scales), seen or Progress(0, None))
+
+
+def _scales_along(unit: Model, scales: Array, runs: Sequence[ProductRun], axis: int) -> Array:
+    """Return the scales of the blocks of runs, each run's but a single one's filled up to whole
+    instructions.
+    """
+    parts = []
+    for run in runs:
+        taken = scaled_blocks(unit, run.indices)
+        part = np.take(scales, taken, axis)
+        spare = -len(taken) % unit.scales if len(runs) > 1 else 0
+        parts.append(np.pad(part, [(0, spare if number == axis else 0) for number in range(part.ndim)]))
+    return np.concatenate(parts, axis=axis)
 
 
 def of_rows(unit: Model, operands: Sequence[Any], runs: Sequence[ProductRun], c: Array | None) -> Array:
-    """Return a chain on rows of words: (rows, K) both, and (rows,)."""
-    x, y = (along(operand, runs, side, 1, unit.k) for side, operand in enumerate(operands))
-    if spare := -x.shape[1] % unit.k:
-        x, y = (np.pad(words, ((0, 0), (0, spare))) for words in (x, y))
+    """Return a chain on rows of words: (rows, K) both, scales of their blocks, and (rows,)."""
+    long = [along(operand, runs, side, 1, unit.k) for side, operand in enumerate(operands[:2])]
+    long += [_scales_along(unit, scales, runs, 1) for scales in operands[2:]]
+    steps = -(-long[0].shape[1] // unit.k)
+    each = [unit.k, unit.k, unit.scales, unit.scales][: len(long)]
+    x, y, *scales = (
+        np.pad(words, ((0, 0), (0, steps * width - words.shape[1])))
+        for words, width in zip(long, each, strict=True)
+    )
     words = np.zeros(len(x), unsigned(unit.c_format)) if c is None else c
-    for first in range(0, x.shape[1], unit.k):
-        lanes = slice(first, first + unit.k)
-        words = run_words(unit, Operands(x[:, lanes], y[:, lanes], words))
+    for step in range(steps):
+        lanes, blocks = (slice(step * width, step * width + width) for width in (unit.k, unit.scales))
+        words = run_words(
+            unit, Operands(x[:, lanes], y[:, lanes], words, *(part[:, blocks] for part in scales))
+        )
     return words

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tcsmt.language.terms import Term, const
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
-from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
+from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, widen
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.matrix_units.models.stages import ChainPlace, InstructionPlace, OperandPlace
-from tcsmt.programs.steps.operations import randomly_rounded, rounded, scaled_sum
-from tcsmt.programs.steps.program import ProductRun
+from tcsmt.programs.steps import operations
+from tcsmt.programs.steps.program import ProductRun, scaled_blocks
 from tcsmt.programs.steps.split import Split
+from tcsmt.programs.steps.trees import SumOrder, summed
+from tcsmt.support.invariants import not_none
 
 #: The words of an operand's numbers; of a split, all words of each.
 Row = Sequence[Any]
 
 
 class TermRules:
-    """The rules of each step on terms. An operand is one term for each number, or all words of its split.
+    """The rules of each step on terms. What has axes is a list of a term for each word, or all words of a
+    split; a step broadcasts over what is one term.
 
     stages: intermediate results are added to it. nans: which words NaN results of other steps than the unit's
     have.
@@ -60,7 +63,8 @@ class TermRules:
                 if run.words is not None:
                     place = InstructionPlace(*run.words, range(int(part[0]), int(part[-1]) + 1))
                 step += 1
-                trace = unit.apply(Operands(*_lanes(unit, operands, part, run.words), word))
+                lanes = _lanes(unit, operands[:2], part, run.words)
+                trace = unit.apply(Operands(*lanes, word, *_scales(unit, operands[2:], part)))
                 self.stages += [stage.inside(place) for stage in trace.stages]
                 word = self.called(trace)
                 self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, word))
@@ -70,39 +74,115 @@ class TermRules:
         """Return the result of an instruction."""
         return trace.output
 
-    def add(self, x: Term, y: Term, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
+    def chain_each(
+        self, c: None, a: Row, b: Sequence[Row], *, unit: Model, runs: Sequence[ProductRun]
+    ) -> Row:
+        """Return a chain for each member of a tile."""
+        return [self.chain(c, a, member, unit=unit, runs=runs) for member in b]
+
+    def add(self, x: Any, y: Any, *, fmt: AnyFormat, shift: int, rounding: Rounding) -> Any:
         """x·2^-shift + y."""
+        return _each(lambda x, y: self.added(x, y, fmt, shift, rounding), x, y)
+
+    def added(self, x: Term, y: Term, fmt: AnyFormat, shift: int, rounding: Rounding) -> Term:
+        """Return the sum of two words."""
         if isinstance(fmt, IntegerFormat):
             return self.seen(Kind.SUM_OUTSIDE, fmt, x + y)
         fmt = float_format(fmt)
-        operation = scaled_sum(fmt, x, shift, y, rounding, self.nans.computed(fmt))
+        operation = operations.scaled_sum(fmt, x, shift, y, rounding, self.nans.computed(fmt))
         return self.seen(Kind.SUM_OUTSIDE, fmt, operation.word(), operation)
 
-    def multiply_add(self, x: Term, y: Term, z: Term, *, fmt: Format) -> Term:
+    def multiply(self, x: Any, y: Any, *, fmt: AnyFormat, rounding: Rounding) -> Any:
+        """x·y."""
+
+        def multiplied(x: Term, y: Term) -> Term:
+            if isinstance(fmt, IntegerFormat):
+                return self.seen(Kind.COMPUTED, fmt, x * y)
+            operation = operations.product(float_format(fmt), x, y, rounding, self._nan(fmt))
+            return self.seen(Kind.COMPUTED, fmt, operation.word(), operation)
+
+        return _each(multiplied, x, y)
+
+    def divide(self, x: Any, y: Any, *, fmt: Format, rounding: Rounding) -> Any:
+        """x / y."""
+
+        def divided(x: Term, y: Term) -> Term:
+            operation = operations.quotient(fmt, x, y, rounding, self._nan(fmt))
+            return self.seen(Kind.COMPUTED, fmt, operation.word(), operation)
+
+        return _each(divided, x, y)
+
+    def multiply_add(self, x: Any, y: Any, z: Any, *, fmt: Format) -> Any:
         """x·y + z."""
-        operation = MultiplyAdd(format=fmt, x=x, y=y, z=z, nan_word=self.nans.computed(fmt))
-        return self.seen(Kind.SUM_OUTSIDE, fmt, operation.word(), operation)
 
-    def negate(self, x: Term, *, fmt: Format) -> Term:
+        def multiplied(x: Term, y: Term, z: Term) -> Term:
+            operation = MultiplyAdd(format=fmt, x=x, y=y, z=z, nan_word=self.nans.computed(fmt))
+            return self.seen(Kind.SUM_OUTSIDE, fmt, operation.word(), operation)
+
+        return _each(multiplied, x, y, z)
+
+    def negate(self, x: Any, *, fmt: AnyFormat) -> Any:
         """-x."""
-        return x ^ const(1 << fmt.sign_bit, fmt.width)
+        sign = None if isinstance(fmt, IntegerFormat) else const(1 << float_format(fmt).sign_bit, fmt.width)
+        return _each(lambda x: -x if sign is None else x ^ sign, x)
+
+    def maximum(self, x: Any, y: Any = None, *, fmt: AnyFormat, nan: str, side: str = "") -> Any:
+        """Return the larger word of two, or the largest of a list."""
+
+        def larger(x: Term, y: Term) -> Term:
+            return operations.maximum(fmt, x, y, nan, self._nan(fmt))
+
+        return summed("pairs", x, larger) if y is None else _each(larger, x, y)
+
+    def compare(self, x: Any, y: Any, *, fmt: AnyFormat, relation: str) -> Any:
+        """Return the truth value of x compared with y."""
+        return _each(lambda x, y: operations.compared(fmt, x, y, relation), x, y)
+
+    def select(self, condition: Any, x: Any, y: Any, *, fmt: AnyFormat) -> Any:
+        """Return x where the condition holds, else y."""
+        return _each(lambda condition, x, y: condition.ite(x, y), condition, x, y)
+
+    def sum(
+        self, x: Sequence[Term], *, fmt: AnyFormat, tree: SumOrder, rounding: Rounding, side: str
+    ) -> Term:
+        """Return the sum of a list."""
+        return tree.sum(x, lambda x, y: self.added(x, y, fmt, 0, rounding))
+
+    def pick(self, x: Sequence[Term], *, at: int, side: str) -> Term:
+        """Return one word of a list."""
+        word: Term = x[at]
+        return word
 
     def convert(
-        self, x: Term | Sequence[Term], *, source: Format, target: Format, rounding: Rounding, saturate: bool
-    ) -> Term | list[Term]:
-        """x in another format; of an operand, each of its numbers."""
-        if not isinstance(x, Term):
-            words = (rounded(source, target, word, rounding, saturate=saturate, nans=self.nans) for word in x)
-            return [operation.word() for operation in words]
-        operation = rounded(source, target, x, rounding, saturate=saturate, nans=self.nans)
-        return self.seen(Kind.CONVERTED, target, operation.word(), operation)
+        self, x: Any, *, source: AnyFormat, target: AnyFormat, rounding: Rounding, saturate: bool
+    ) -> Any:
+        """x in another format; of a list, each of its words."""
+
+        def converted(x: Term) -> Term:
+            if isinstance(target, IntegerFormat):
+                return widen(x, source, target)
+            operation = operations.rounded(
+                source, float_format(target), x, rounding, saturate=saturate, nans=self.nans
+            )
+            word = operation.word()
+            return self.seen(Kind.CONVERTED, target, word, operation) if single else word
+
+        single = isinstance(x, Term)
+        return _each(converted, x)
+
+    def _nan(self, fmt: AnyFormat) -> int:
+        return self.nans.computed(fmt) if isinstance(fmt, Format) else 0
 
     def convert_randomly(
-        self, x: Term, random: Term, *, source: Format, target: Format, bits: int, saturate: bool
-    ) -> Term:
+        self, x: Any, random: Any, *, source: Format, target: Format, bits: int, saturate: bool
+    ) -> Any:
         """x in another format, by random bits."""
-        word = randomly_rounded(source, target, x, random, saturate=saturate, nans=self.nans)
-        return self.seen(Kind.CONVERTED, target, word)
+
+        def converted(x: Term, random: Term) -> Term:
+            word = operations.randomly_rounded(source, target, x, random, saturate=saturate, nans=self.nans)
+            return self.seen(Kind.CONVERTED, target, word)
+
+        return _each(converted, x, random)
 
     def seen(self, kind: Kind, fmt: AnyFormat, word: Term, operation: Operation | None = None) -> Term:
         """Return the word of an operation outside, which a note may call by a name."""
@@ -114,6 +194,24 @@ class TermRules:
         """Return x, which becomes a stage."""
         self.stages.append(Stage(None, kind, number, fmt, x, self.operations.get(x)))
         return x
+
+
+def _each(operation: Callable[..., Term], *values: Any) -> Any:
+    """Return what an operation makes of terms; of lists, of each of their members."""
+    long = [value for value in values if not isinstance(value, Term)]
+    if not long:
+        return operation(*values)
+    rows = ([value] * len(long[0]) if isinstance(value, Term) else value for value in values)
+    return [operation(*row) for row in zip(*rows, strict=True)]
+
+
+def _scales(unit: Model, scales: Sequence[Row], part: Any) -> list[list[Term]]:
+    """Return the scales of an instruction's blocks, filled up with zeros; nothing without scales."""
+    if not scales:
+        return []
+    taken = scaled_blocks(unit, part)
+    fill = [const(0, not_none(unit.scale_format).width)] * (unit.scales - len(taken))
+    return [[row[int(at)] for at in taken] + fill for row in scales]
 
 
 def _lanes(

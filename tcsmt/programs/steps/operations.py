@@ -7,8 +7,11 @@ from fractions import Fraction
 from tcsmt.language.terms import FALSE, Term, const
 from tcsmt.matrix_units.arithmetic import datapath as dp
 from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Number
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nan_words import NanWords
 from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
@@ -26,6 +29,80 @@ def scaled_sum(fmt: Format, x: Term, shift: int, y: Term, rounding: Rounding, na
     return RoundedSum(terms=(scaled, dp.decode(fmt, y)), format=fmt, rounding=rounding, nan_word=nan_word)
 
 
+def product(fmt: Format, x: Term, y: Term, rounding: Rounding, nan_word: int) -> Operation:
+    """x·y in one format, rounded once. nan_word: of a NaN result."""
+    exact = ieee.exact_product(dp.decode(fmt, x), dp.decode(fmt, y))
+    return RoundedSum(terms=(exact,), format=fmt, rounding=rounding, nan_word=nan_word)
+
+
+def quotient(fmt: Format, x: Term, y: Term, rounding: Rounding, nan_word: int) -> Operation:
+    """x / y in one format, rounded once: 0/0 and ∞/∞ are NaNs, and what is divided by 0 is infinite."""
+    a, b = (dp.normalise_number(dp.decode(fmt, word)) for word in (x, y))
+    width = a.significand.width
+    rest, divisor = a.significand.zext(width + 1), b.significand.zext(width + 1)
+    bits = []
+    for _ in range(width + 3):  # one more than the digits and two that rounding looks at
+        fits = divisor.ule(rest)
+        bits.append(fits)
+        rest = fits.ite(rest - divisor, rest) << 1
+    digits = bits[0]
+    for bit in (*bits[1:], rest.ne(0)):
+        digits = digits.concat(bit)
+    zero = a.zero | b.infinite
+    exact = Number(
+        a.sign ^ b.sign,
+        a.exponent + _negative(b.exponent),
+        zero.ite(0, digits),
+        digits.width - 1,
+        zero,
+        (a.infinite | b.zero) & ~(a.infinite & b.infinite),
+        a.nan | b.nan | (a.zero & b.zero) | (a.infinite & b.infinite),
+    )
+    return RoundedSum(terms=(exact,), format=fmt, rounding=rounding, nan_word=nan_word)
+
+
+def _negative(x: Exponent) -> Exponent:
+    return Exponent(const(x.high - x.low, x.term.width) - x.term, -x.high, -x.low)
+
+
+def maximum(fmt: AnyFormat, x: Term, y: Term, nan: str, nan_word: int) -> Term:
+    """Return the larger word; +0 is above -0. nan: NaNs are ``propagated`` or ``ignored``."""
+    first, second = (_in_order(fmt, word) for word in (x, y))
+    larger = first.slt(second).ite(y, x)
+    if not isinstance(fmt, Format):
+        return larger
+    nan_x, nan_y = (dp.decode(fmt, word).nan for word in (x, y))
+    if nan == "propagated":
+        return (nan_x | nan_y).ite(nan_word, larger)
+    return (nan_x & nan_y).ite(nan_word, nan_x.ite(y, nan_y.ite(x, larger)))
+
+
+def compared(fmt: AnyFormat, x: Term, y: Term, relation: str) -> Term:
+    """Return whether x is ``equal``, ``less`` or ``less_equal`` to y: of NaNs nothing holds, and both zeros
+    are equal.
+    """
+    first, second = (_in_order(fmt, word) for word in (x, y))
+    less, equal = first.slt(second), first.eq(second)
+    fine = const(1, 1)
+    if isinstance(fmt, Format):
+        a, b = (dp.decode(fmt, word) for word in (x, y))
+        zeros, fine = a.zero & b.zero, ~(a.nan | b.nan)
+        less, equal = less & ~zeros, equal | zeros
+    return fine & {"equal": equal, "less": less, "less_equal": less | equal}[relation]
+
+
+def _in_order(fmt: AnyFormat, word: Term) -> Term:
+    """Return words in two's complement, in the order of the values (no NaN), -0 below +0."""
+    if isinstance(fmt, IntegerFormat):
+        return word if fmt.signed else word.zext(word.width + 1)
+    assert isinstance(fmt, Format)
+    word = word[word.width - 1 : fmt.ignored_low_bits] if fmt.ignored_low_bits else word
+    if not fmt.signed:
+        return word.zext(word.width + 1)
+    size = word & ((1 << (word.width - 1)) - 1)
+    return word[word.width - 1].ite(~size, size)
+
+
 def multiply_add(fmt: Format, nan_word: int | None = None) -> IeeeDotAdd:
     """a·b + c in one format, as a model. nan_word: of every NaN result; None: the format's own."""
     nan = None if nan_word in (None, fmt.nan_word) else NanRule((), nan_word)
@@ -35,21 +112,33 @@ def multiply_add(fmt: Format, nan_word: int | None = None) -> IeeeDotAdd:
 
 
 def rounded(
-    source: Format, target: Format, x: Term, rounding: Rounding, *, saturate: bool, nans: NanWords
+    source: AnyFormat, target: Format, x: Term, rounding: Rounding, *, saturate: bool, nans: NanWords
 ) -> RoundedSum:
-    """Return the conversion of a word to another format, rounded once; zeros keep their sign.
+    """Return the conversion of a word to another format, rounded once; zeros keep their sign, and of integers
+    are +0.
 
     nans: what a NaN becomes. saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted
     format's largest number becomes that number, an infinity as well.
     """
     return RoundedSum(
-        terms=(dp.decode(source, x),),
+        terms=(_number(source, x),),
         format=target,
         rounding=rounding,
         nan_word=nans.computed(target),
         overflow="saturate" if saturate else "ieee",
         finite=saturate,
     )
+
+
+def _number(fmt: AnyFormat, word: Term) -> Number:
+    """Return what a word stands for."""
+    if isinstance(fmt, Format):
+        return dp.decode(fmt, word)
+    assert isinstance(fmt, IntegerFormat)
+    negative = word[word.width - 1] if fmt.signed else FALSE
+    wide = word.sext(word.width + 1) if fmt.signed else word.zext(word.width + 1)
+    size, place = negative.ite(-wide, wide), Exponent.constant(-fmt.fraction_bits)
+    return Number(negative, place, size, 0, word.eq(0), FALSE, FALSE)
 
 
 def randomly_rounded(

@@ -6,6 +6,7 @@ results have; the default is the format's own NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -13,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from tcsmt.language.run.arrays import Program
-from tcsmt.language.terms import var
+from tcsmt.language.terms import Term, var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import integers_of_words
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.nan_words import QUIET, NanWords
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
 from tcsmt.matrix_units.models import IeeeDotAdd, Operands
+from tcsmt.programs.steps import operations
 from tcsmt.programs.steps.operations import multiply_add, randomly_rounded, rounded, scaled_sum
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.floats import usual_floats
@@ -41,7 +44,7 @@ def add(fmt: AnyFormat, x: Array, y: Array, nans: NanWords = QUIET) -> Array:
     x, y: words of one shape and of ``unsigned(fmt)``, as those returned.
     """
     if isinstance(fmt, IntegerFormat):
-        return x + y
+        return integers(fmt, x + y)
     if fmt == FORMATS["bf16"]:  # binary32 has more than twice its bits: rounding twice is rounding once
         wide = FORMATS["f32"]
         total = add(wide, converted(x, fmt, wide), converted(y, fmt, wide))
@@ -88,6 +91,54 @@ def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array, nans: NanWor
     return _run(multiply_add(fmt, nans.computed(fmt)), x, y, z)
 
 
+def integers(fmt: IntegerFormat, words: Array) -> Array:
+    """Return what wrapped in a dtype as words of the format, which may be narrower; any shape."""
+    if fmt.width == 8 * words.dtype.itemsize:
+        return words
+    return np.asarray(words & words.dtype.type((1 << fmt.width) - 1))
+
+
+def multiplied(fmt: AnyFormat, x: Array, y: Array, rounding: Rounding, nans: NanWords = QUIET) -> Array:
+    """x·y, rounded once; integers wrap. Words of one shape and of ``unsigned(fmt)``."""
+    if isinstance(fmt, IntegerFormat):
+        return integers(fmt, x * y)
+    fmt = float_format(fmt)
+    return _by_terms(fmt, operations.product, (rounding, nans.computed(fmt)), x, y)
+
+
+def divided(fmt: Format, x: Array, y: Array, rounding: Rounding, nans: NanWords = QUIET) -> Array:
+    """x / y, rounded once. Words of one shape and of ``unsigned(fmt)``."""
+    if fmt.name in _NATIVE and rounding.ties_to_even and usual_floats():
+        with np.errstate(all="ignore"):
+            return with_nan_words(fmt, from_words(fmt, x) / from_words(fmt, y), nans)
+    return _by_terms(fmt, operations.quotient, (rounding, nans.computed(fmt)), x, y)
+
+
+def maximum(fmt: AnyFormat, x: Array, y: Array, nan: str, nans: NanWords = QUIET) -> Array:
+    """Return the larger words; +0 is above -0. nan: NaNs are ``propagated`` or ``ignored``."""
+    word = nans.computed(fmt) if isinstance(fmt, Format) else 0
+    return _by_terms(fmt, operations.maximum, (nan, word), x, y)
+
+
+def compared(fmt: AnyFormat, x: Array, y: Array, relation: str) -> Array:
+    """Return 1 where x is ``equal``, ``less`` or ``less_equal`` to y, else 0: uint8, of their shape."""
+    return _by_terms(fmt, operations.compared, (relation,), x, y).astype(np.uint8)
+
+
+def _by_terms(fmt: AnyFormat, operation: Callable[..., Any], how: tuple[Any, ...], *words: Array) -> Array:
+    """Return an operation of two words, by its terms: of their shape and dtype."""
+    first = words[0]
+    columns = {name: column.reshape(-1) for name, column in zip("xy", words, strict=True)}
+    (result,) = _compiled(fmt, operation, how).run(columns)
+    return np.asarray(result.astype(first.dtype, copy=False)).reshape(first.shape)
+
+
+@lru_cache(maxsize=128)
+def _compiled(fmt: AnyFormat, operation: Callable[..., Any], how: tuple[Any, ...]) -> Program:
+    result = operation(fmt, *(var(name, fmt.width) for name in "xy"), *how)
+    return Program([result if isinstance(result, Term) else result.word()])
+
+
 def with_nan_words(fmt: Format, values: Array, nans: NanWords) -> Array:
     """Return the words of numbers, of any shape, that a processor computed, whose NaNs differ between
     processors.
@@ -114,7 +165,9 @@ def converted(
     """
     if source == target and not saturate:
         return words
-    source = float_format(source)
+    if isinstance(source, IntegerFormat) and isinstance(target, IntegerFormat):
+        counts = integers_of_words(source, words).astype(unsigned(target))
+        return integers(target, counts << (target.fraction_bits - source.fraction_bits))
     target = float_format(target)
     if rounding.ties_to_even and not saturate and (source.name, target.name) in _BY_DTYPE:
         with np.errstate(all="ignore"):
@@ -125,7 +178,7 @@ def converted(
 
 @lru_cache(maxsize=64)
 def _conversion(
-    source: Format, target: Format, rounding: Rounding, saturate: bool, nans: NanWords
+    source: AnyFormat, target: Format, rounding: Rounding, saturate: bool, nans: NanWords
 ) -> Program:
     x = var("x", source.width)
     return Program([rounded(source, target, x, rounding, saturate=saturate, nans=nans).word()])

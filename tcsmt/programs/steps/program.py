@@ -17,14 +17,20 @@ import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import Kind, Model
 from tcsmt.programs.steps.split import Split
+from tcsmt.programs.steps.trees import SumOrder
 from tcsmt.support.errors import TcsmtError
 
 #: Of K: integers of shape (length,).
 Indices: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
+
+
+#: Of a comparison: 1 where it holds.
+TRUTH = IntegerFormat(name="u1", bits=1, signed=False)
 
 
 class NoRule(TcsmtError):
@@ -66,8 +72,10 @@ class ProgramStep(NamedTuple):
     """One step of a program.
 
     kind: the name of its rule. takes: the numbers of the values that it takes (None: a chain begins with +0).
-    how: what the rule is told besides. format: of the value. axes: which of an operand's axes the value has:
-    ``A``, ``B``, or none.
+    how: what the rule is told besides. format: of the value. axes: what there is a word for: ``A``, each k of
+    a row of A; ``A/n``, each n of these; ``a``, the row; ``B``, ``B/n``, ``b``: the same of a column of B;
+    ``t``, each member of a tile, of the row; ``tB``, of the column; ``tK``, each k of each member; none: the
+    element of the result.
     """
 
     kind: str
@@ -146,7 +154,12 @@ class UnitProgram:
     @property
     def chains(self) -> list[ProgramStep]:
         """Return the chains of instructions, in order."""
-        return [step for step in self.steps if step.kind == "chain"]
+        return [step for step in self.steps if step.kind in ("chain", "chain_each")]
+
+    @property
+    def inputs(self) -> dict[str, ProgramStep]:
+        """Return the inputs by their names."""
+        return {step.how["name"]: step for step in self.steps if step.kind == "input"}
 
     def starts_with(self, step: ProgramStep, name: str) -> bool:
         """Return whether a chain begins with an input of this name."""
@@ -167,7 +180,7 @@ class Builder:
         return UnitProgram(tuple(self.steps), result.number, tuple(self.compounds))
 
     def input(self, name: str, fmt: AnyFormat, axes: str = "") -> Value:
-        """Return words from outside. axes: ``A``: a row of A; ``B``: a column of B; else one number."""
+        """Return words from outside. axes: see :class:`ProgramStep`."""
         return self._step("input", (), fmt, axes, name=name)
 
     def constant(self, fmt: AnyFormat, word: int) -> Value:
@@ -187,21 +200,97 @@ class Builder:
     ) -> Value:
         """Return instructions one after the other, each with the last one's result as its c (None: +0).
 
-        operands: of axes ``A`` and ``B``.
+        operands: of axes ``A`` and ``B``, or ``t`` and ``tB``; for units with block scales the scales of
+        both, too. Of axes ``A`` and ``tK`` the value has axes ``t``: a chain for each member of the tile.
         """
-        return self._step("chain", (c, *operands), unit.d_format, unit=unit, runs=tuple(runs))
+        axes = "t" if any(self.axes(x) == "tK" for x in operands) else ""
+        kind = "chain_each" if axes else "chain"
+        return self._step(kind, (c, *operands), unit.d_format, axes, unit=unit, runs=tuple(runs))
 
     def add(self, fmt: AnyFormat, x: Value, y: Value, shift: int = 0, rounding: Rounding = _NEAREST) -> Value:
         """x·2^-shift + y, rounded once; integers wrap."""
-        return self._step("add", (x, y), fmt, fmt=fmt, shift=shift, rounding=rounding)
+        return self._each("add", (x, y), fmt, fmt=fmt, shift=shift, rounding=rounding)
+
+    def multiply(self, fmt: AnyFormat, x: Value, y: Value, rounding: Rounding = _NEAREST) -> Value:
+        """x·y, rounded once, where zeros have the sign of the product; integers wrap."""
+        if isinstance(fmt, Format) and rounding.ties_to_even:
+            return self.multiply_add(fmt, x, y, self.constant(fmt, 1 << fmt.sign_bit))
+        return self._each("multiply", (x, y), fmt, fmt=fmt, rounding=rounding)
+
+    def divide(self, fmt: Format, x: Value, y: Value, rounding: Rounding = _NEAREST) -> Value:
+        """x / y, rounded once, as IEEE 754 says."""
+        return self._each("divide", (x, y), fmt, fmt=fmt, rounding=rounding)
 
     def multiply_add(self, fmt: Format, x: Value, y: Value, z: Value) -> Value:
         """x·y + z, rounded once to nearest even."""
-        return self._step("multiply_add", (x, y, z), fmt, fmt=fmt)
+        return self._each("multiply_add", (x, y, z), fmt, fmt=fmt)
 
-    def negate(self, fmt: Format, x: Value) -> Value:
-        """-x: x with the other sign."""
-        return self._step("negate", (x,), fmt, fmt=fmt)
+    def negate(self, fmt: AnyFormat, x: Value) -> Value:
+        """-x: x with the other sign; integers wrap."""
+        return self._each("negate", (x,), fmt, fmt=fmt)
+
+    def maximum(self, fmt: AnyFormat, x: Value, y: Value | None = None, *, nan: str) -> Value:
+        """Return the larger one of two values; of one value, the largest word along its axis.
+
+        +0 is above -0. nan: a NaN is ``propagated``, or ``ignored`` where the other one is none (maximum and
+        maximumNumber of IEEE 754-2019).
+        """
+        if y is not None:
+            return self._each("maximum", (x, y), fmt, fmt=fmt, nan=nan)
+        return self._along("maximum", x, fmt, fmt=fmt, nan=nan)
+
+    def compare(self, fmt: AnyFormat, x: Value, y: Value, relation: str) -> Value:
+        """Return a truth value: x ``equal``, ``less`` or ``less_equal`` to y, as IEEE 754 compares: false
+        for NaNs, and both zeros are equal.
+        """
+        return self._each("compare", (x, y), TRUTH, fmt=fmt, relation=relation)
+
+    def select(self, fmt: AnyFormat, condition: Value, x: Value, y: Value) -> Value:
+        """Return x where the condition holds, and y elsewhere."""
+        return self._each("select", (condition, x, y), fmt, fmt=fmt)
+
+    def sum(self, fmt: AnyFormat, x: Value, tree: SumOrder, rounding: Rounding = _NEAREST) -> Value:
+        """Return the sum of the words along x's axis, each addition rounded once; integers wrap."""
+        return self._along("sum", x, fmt, fmt=fmt, tree=tree, rounding=rounding)
+
+    def pick(self, x: Value, at: int) -> Value:
+        """Return one of the words along x's axis."""
+        return self._along("pick", x, x.format, at=at)
+
+    def function(self, name: str, fmt: Format, x: Value) -> Value:
+        """Return a function of x to the nearest number, ties to even (:mod:`.functions`)."""
+        return self._each("function", (x,), fmt, name=name, fmt=fmt)
+
+    def axes(self, x: Value) -> str:
+        """Return the axes of a value."""
+        return self.steps[x.number].axes
+
+    def along(self, x: Value) -> bool:
+        """Return whether a value has words along K, its blocks or a tile, of one row or column."""
+        return bool(_whose(self.axes(x)))
+
+    def _along(self, of: str, x: Value, gives: AnyFormat, **how: Any) -> Value:
+        """Write a step that makes one word of those along x's axis: of the row, or of the column."""
+        side = _whose(self.axes(x))
+        if not side:
+            raise TcsmtError(f"{of}: words along K, its blocks or a tile are expected here")
+        return self._step(of, (x,), gives, side, side=side, **how)
+
+    def _each(self, of: str, takes: Sequence[Value], gives: AnyFormat, **how: Any) -> Value:
+        """Write a step that is done to each word; it broadcasts over axes that an argument does not have."""
+        axes = {self.axes(x) for x in takes if self.steps[x.number].kind != "constant"}
+        along = next((name for name in axes if name not in ("", "a", "b")), "")
+        if not along:
+            own = axes.pop() if len(axes) == 1 else ""
+        elif axes - {along} <= {_whose(along)}:
+            own = along
+        else:
+            told = " and ".join(sorted(name or "the element" for name in axes))
+            raise TcsmtError(
+                f"{of}: words of {told}: numbers of the element go together, or words along one axis with "
+                "numbers of its row or column"
+            )
+        return self._step(of, takes, gives, own, **how)
 
     def convert(
         self, x: Value, wanted: AnyFormat, rounding: Rounding = _NEAREST, *, saturate: bool = False
@@ -211,7 +300,12 @@ class Builder:
         """
         if (x.format is wanted or x.format == wanted) and not saturate:
             return x
-        source, target = float_format(x.format), float_format(wanted)
+        source, target = x.format, wanted
+        if isinstance(target, IntegerFormat):
+            if not target.holds(source):
+                raise TcsmtError(f"{source.name} to {target.name}: only integers that it holds become others")
+        elif not isinstance(source, IntegerFormat):
+            source, target = float_format(source), float_format(target)
         return self._step(
             "convert", (x,), target, self.steps[x.number].axes,
             source=source, target=target, rounding=rounding, saturate=saturate,
@@ -222,7 +316,7 @@ class Builder:
     ) -> Value:
         """Return x in another format, rounded by so many random bits (:func:`.randomly_rounded`)."""
         source = float_format(x.format)
-        return self._step(
+        return self._each(
             "convert_randomly",
             (x, random),
             wanted,
@@ -234,7 +328,7 @@ class Builder:
 
     def note(self, x: Value, kind: Kind, number: int | None = None) -> Value:
         """Return x, which readings that keep intermediate results call so."""
-        return self._step("note", (x,), x.format, kind=kind, number=number, fmt=x.format)
+        return self._step("note", (x,), x.format, self.axes(x), kind=kind, number=number, fmt=x.format)
 
     def compound(
         self, kind: str, takes: Sequence[Value], write: Callable[[], tuple[Value, ...]], **how: Any
@@ -252,6 +346,27 @@ class Builder:
         numbers = tuple([None if x is None else x.number for x in takes])
         self.steps.append(ProgramStep(of, numbers, how, gives, axes))
         return Value(len(self.steps) - 1, gives)
+
+
+def _whose(axes: str) -> str:
+    """Return what words along some axes belong to: a row (``a``), a column (``b``), or neither."""
+    if axes in ("", "a", "b", "tK"):
+        return ""
+    return "b" if axes[0] == "B" or axes == "tB" else "a"
+
+
+def scaled_blocks(unit: Model, indices: Indices) -> Indices:
+    """Return which scale each block of an instruction takes, for instructions along some indices of K.
+
+    Raises :class:`.TcsmtError` where the products of a block have more than one.
+    """
+    block = unit.k // unit.scales
+    scales = indices // block
+    if (np.repeat(scales[::block], block)[: len(scales)] != scales).any():
+        raise TcsmtError(
+            f"K from {indices[0]} to {indices[-1] + 1}: a part must be made of whole blocks of {block}"
+        )
+    return np.asarray(scales[::block])
 
 
 def read(
@@ -287,7 +402,10 @@ def read(
             held.append(given[number])
             continue
         if step.kind == "input":
-            held.append(inputs[step.how["name"]])
+            name = step.how["name"]
+            if name not in inputs:
+                raise NoRule(f"step {number + 1}, input {name}: nothing is known of its numbers here")
+            held.append(inputs[name])
             continue
         rule = getattr(rules, step.kind, None)
         taken = [None if at is None else held[at] for at in step.takes]

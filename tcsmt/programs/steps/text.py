@@ -29,17 +29,38 @@ def text_of(program: UnitProgram, unit_name: Callable[[Model], str]) -> str:
                 names.append(name)
                 words = step.how["split"].words if step.kind == "split" else 0
                 left = ", ".join(f"{name}{n}" for n in range(words)) or name
-                lines.append(f"{left} = {_call(step, taken, unit_name)}")
+                along = "t" if step.kind == "chain" and _axes(program, step) == "t" else "K"
+                lines.append(f"{left} = {_call(step, taken, unit_name, along)}")
     if not lines or not lines[-1].startswith("d = "):
         lines.append(f"d = {names[program.output]}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], str]) -> str:
+def _axes(program: UnitProgram, step: ProgramStep) -> str:
+    """Return the axes of a chain's left operand."""
+    at = step.takes[1] if len(step.takes) > 1 else None
+    return "" if at is None else program.steps[at].axes
+
+
+def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], str], along: str) -> str:
     how = step.how
-    if step.kind == "chain":
-        products = "; ".join(_run(run, taken[1:]) for run in how["runs"])
-        return f"chain({unit_name(how['unit'])}, {products}, {taken[0]})"
+    match step.kind:
+        case "chain" | "chain_each":
+            scaled = f" scaled {'·'.join(taken[3:])}" if taken[3:] else ""
+            products = "; ".join(_run(run, taken[1:3], scaled, along) for run in how["runs"])
+            return f"chain({unit_name(how['unit'])}, {products}, {taken[0]})"
+        case "pick":
+            return f"{taken[0]}[{how['at']}]"
+        case "compare":
+            return f"compare({taken[0]}, {how['relation']}, {taken[1]})"
+        case "function":
+            return f"nearest({how['name']}, {taken[0]})"
+        case "select" | "negate":
+            return f"{step.kind}({', '.join(taken)})"
+        case "maximum":
+            return f"maximum({', '.join(taken)}, nan={how['nan']})"
+        case "sum":
+            taken = [taken[0], f"tree = {how['tree']}"]
     options = []
     if step.kind == "split":
         split = how["split"]
@@ -54,22 +75,20 @@ def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], 
     kind = "convert" if step.kind == "convert_randomly" else step.kind
     if step.kind == "convert_randomly":
         taken, options = taken[:1], [*options, f"random={taken[1]}"]
-    if step.kind == "negate":
-        options = []
     return f"{kind}({', '.join([*taken, *options])})"
 
 
-def _run(run: ProductRun, operands: Sequence[str]) -> str:
+def _run(run: ProductRun, operands: Sequence[str], scaled: str, along: str) -> str:
     left, right = (
         name if run.words is None else f"{name}{number}"
         for name, number in zip(operands, run.words or (0, 0), strict=True)
     )
-    return f"{left}·{right} over {_place(run.indices)}"
+    return f"{left}·{right}{scaled} over {_place(run.indices, along)}"
 
 
-def _place(indices: Indices) -> str:
-    """``K[4:8]``, or every index."""
+def _place(indices: Indices, along: str) -> str:
+    """``K[4:8]``, or every index. along: what the indices are of."""
     first, last = int(indices[0]), int(indices[-1])
     if np.array_equal(indices, np.arange(first, last + 1)):
-        return f"K[{first}:{last + 1}]"
-    return f"K[{' '.join(map(str, indices.tolist()))}]"
+        return f"{along}[{first}:{last + 1}]"
+    return f"{along}[{' '.join(map(str, indices.tolist()))}]"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.models import Model
 from tcsmt.programs.steps.program import UnitProgram, Value
 from tcsmt.programs.written.places import parts_of
-from tcsmt.programs.written.step_texts import OperandWords, StepTexts
+from tcsmt.programs.written.step_texts import StepTexts
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import TcsmtError
 
@@ -38,24 +38,22 @@ def program_of(
     k: int,
     inputs: Mapping[str, AnyFormat],
     unit_named: Callable[[str], Model],
-    choices: Mapping[str, int] | None = None,
+    choices: Mapping[str, str | int] | None = None,
     where: Callable[[int], str] = "line {}".format,
+    axes: Mapping[str, str] | None = None,
+    tile: int = 0,
 ) -> UnitProgram:
     """Return the program of a text for dot products of k.
 
     inputs: formats of ``A``, ``B`` and of other inputs by their names. unit_named: the unit of a name.
-    choices: which alternative of each freedom (``any_of``), from 0. where: a line's place, for errors.
-    Raises :class:`.TcsmtError`, which names the line.
+    choices: which alternative of each freedom (``any_of``), from 0; and numbers in place of inputs. where: a
+    line's place, for errors. axes: of inputs, where they are not ``A``, ``B`` and numbers of the element.
+    tile: its members, over which ``t`` goes. Raises :class:`.TcsmtError`, which names the line.
     """
-    lines = []
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.partition("#")[0].rstrip()
-        if bare.strip():
-            lines.append(_Line(number, len(bare) - len(bare.lstrip()), bare.strip()))
     reader = _Reader(unit_named, choices or {})
-    reader.take_inputs(k, inputs)
-    reader.run(lines, where)
-    unused = [name for name in choices or {} if name not in reader.freedoms]
+    reader.take_inputs(k, inputs, {"A": "A", "B": "B", **(axes or {})}, tile)
+    reader.run(_lines(text), where)
+    unused = [name for name in choices or {} if name not in (*reader.freedoms, *inputs)]
     if unused:
         raise TcsmtError(f"freedom {unused[0]!r}: the program has {', '.join(reader.freedoms) or 'none'}")
     result = reader.names.get("d")
@@ -65,13 +63,23 @@ def program_of(
 
 
 class _Reader(StepTexts):
-    def take_inputs(self, k: int, inputs: Mapping[str, AnyFormat]) -> None:
-        """Give K and the inputs their names."""
+    def take_inputs(
+        self, k: int, inputs: Mapping[str, AnyFormat], axes: Mapping[str, str], tile: int
+    ) -> None:
+        """Give K, a tile and the inputs their names; an input with a choice is that number."""
         self.names["K"] = np.arange(k)
+        if tile:
+            self.names["t"] = np.arange(tile)
         for name, fmt in inputs.items():
-            axes = name if name in ("A", "B") else ""
-            value = self.build.input(name, fmt, axes)
-            self.names[name] = OperandWords(value) if axes else value
+            if name not in self.choices:
+                self.names[name] = self.build.input(name, fmt, axes.get(name, ""))
+                continue
+            try:
+                tokens = Tokens.of(str(self.choices[name]))
+                sign = tokens.next()[1] if tokens.at("+", "-") else "+"
+                self.names[name] = self._constant(tokens, sign, fmt)
+            except Wrong as wrong:
+                raise TcsmtError(f"{name}={self.choices[name]}: {wrong}") from None
 
     def run(self, lines: Sequence[_Line], where: Callable[[int], str]) -> None:
         """Follow lines of one indentation, and the blocks that are further in."""
@@ -143,6 +151,23 @@ class _Reader(StepTexts):
             raise Wrong(f"{match[1]} is a part of K")
         else:
             self.names[match[1]] = value
+
+
+def _lines(text: str) -> list[_Line]:
+    """Return the lines that are not empty; one with an open parenthesis goes on below."""
+    lines: list[_Line] = []
+    depth = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.partition("#")[0].rstrip()
+        if not bare.strip():
+            continue
+        if depth > 0:
+            lines[-1] = replace(lines[-1], text=f"{lines[-1].text} {bare.strip()}")
+        else:
+            lines.append(_Line(number, len(bare) - len(bare.lstrip()), bare.strip()))
+        depth += bare.count("(") - bare.count(")")
+        depth = max(depth, 0)
+    return lines
 
 
 def _leading(lines: Sequence[_Line], indent: int) -> list[_Line]:

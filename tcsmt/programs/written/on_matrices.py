@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.matrix_units.arithmetic.words import from_words, to_words
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.programs.steps.on_arrays import ArrayRules, of_matrices
-from tcsmt.programs.steps.program import read
-from tcsmt.programs.written.programs import WrittenProgram, program_row
-from tcsmt.simulate.matmul import check_shapes
-from tcsmt.support.errors import TcsmtError
+from tcsmt.programs.steps.on_arrays import ArrayRules, matrix_words, of_matrices
+from tcsmt.programs.steps.program import ProgramStep, read
+from tcsmt.programs.written.programs import WrittenProgram, written_program
+from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.invariants import checked_cast
 from tcsmt.support.toml_files import read_toml
 
@@ -30,19 +29,57 @@ def is_program_file(text: str) -> bool:
     return path.suffix.lower() == ".toml" and "program" in read_toml(path)[1]
 
 
-def multiply(text: str, a: Any, b: Any, c: Any, unit_named: Callable[[str], Row]) -> Array:
-    """A·B + C by a program, as its steps say: an array (M, N) of the dtype of the result's format.
+def multiply(
+    text: str,
+    a: Any,
+    b: Any,
+    c: Any,
+    unit_named: Callable[[str], Row],
+    inputs: Mapping[str, Any] | None = None,
+) -> Array:
+    """A·B + C by a program, as its steps say: an array (M, N) of the dtype of the result's format; of a
+    result with axes, of their shape.
 
     a: (M, K), b: (K, N), c: (M, N) or None for zeros: dtypes of the program's formats, or unsigned words of
-    them. Raises :class:`.TcsmtError` for shapes and values that do not fit, and for errors of the file.
+    them. inputs: the others by name: (M, K/n) of axes A/n, (M,) of a, (K/n, N) and (N,) of B/n and b, (M, N)
+    without axes; (M, T), (T, N) and (K, T) of t, tB and tK; or one number of a, b and without axes.
+    Raises :class:`.TcsmtError` for shapes and values that do not fit, and for errors of the file.
     """
     length = np.shape(a)[-1] if np.ndim(a) else 0
-    model = checked_cast(program_row(f"{text}@{length}", unit_named).model, WrittenProgram)
-    left, right = to_words(model.a_format, a, "A"), to_words(model.b_format, b, "B")
-    check_shapes(left, right)
-    shape = len(left), right.shape[1]
-    start = np.zeros(shape, unsigned(model.c_format)) if c is None else to_words(model.c_format, c, "C")
-    if start.shape != shape:
-        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
+    model = checked_cast(written_program(f"{text}@{length}", unit_named).model, WrittenProgram)
+    left, right, start = matrix_words((model.a_format, model.b_format, model.c_format), a, b, c)
     given = {"A": left, "B": right, "c": start}
-    return from_words(model.d_format, read(model.program, ArrayRules(shape, of_matrices, model.nans), given))
+    others = {name: step for name, step in model.steps.inputs.items() if name not in given}
+    for name in inputs or {}:
+        choose("input", name, others)
+    for name, step in others.items():
+        if name not in (inputs or {}):
+            raise TcsmtError(f"input {name} ({step.format.name} {step.axes}) of the program is missing")
+        given[name] = _words_of(step, (inputs or {})[name], (*left.shape, right.shape[1]))
+    result = read(model.program, ArrayRules(start.shape, of_matrices, model.nans), given)
+    if model.steps.result.axes in ("", "a", "b"):
+        result = np.broadcast_to(result, start.shape)
+    return from_words(model.d_format, np.ascontiguousarray(result))
+
+
+def _words_of(step: ProgramStep, values: Any, shape: tuple[int, int, int]) -> Array:
+    """Return an input's words, in the shape that its axes have. shape: M, K and N."""
+    name, (m, k, n) = step.how["name"], shape
+    words = to_words(step.format, values, name)
+    axes, _, every = step.axes.partition("/")
+    blocks = -(-k // int(every or 1))
+    wanted: tuple[int | None, ...] = {
+        "A": (m, blocks), "a": (m, 1), "B": (blocks, n), "b": (1, n), "t": (m, None), "tB": (None, n),
+        "tK": (k, None), "": (m, n),
+    }[axes]  # fmt: skip
+    if axes in ("a", "b", "") and words.ndim == 0:
+        return np.broadcast_to(words, (m, n))
+    if axes in ("a", "b") and words.ndim == 1:
+        words = words[:, None] if axes == "a" else words[None]
+    fits = words.ndim == 2 and all(size in (None, own) for size, own in zip(wanted, words.shape, strict=True))
+    if not fits:
+        told = ", ".join("T" if size is None else str(size) for size in wanted)
+        raise TcsmtError(
+            f"{name} has shape {np.shape(values)}: with axes {step.axes or 'none'} it is ({told})"
+        )
+    return words

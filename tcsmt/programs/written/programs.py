@@ -8,9 +8,10 @@
     d = sum(s, order, f32)
     '''
 
-``c_format`` is binary32 unless the file says so. ``[units]`` gives units short names. ``nan`` says which
-words NaN results have outside of the units (:class:`.NanWords`; unknown without it). ``title``, ``source``
-and ``note`` say what it is. As a unit, a program has its K at the end of its name, and the chosen
+``c_format`` is binary32 unless the file says so. ``[inputs]`` has the formats and axes of other inputs
+(``sa = "f32 A/128"``), and ``tile`` the members of a tile. ``[units]`` gives units short names. ``nan`` says
+which words NaN results have outside of the units (:class:`.NanWords`; unknown without it). ``title``,
+``source`` and ``note`` say what it is. As a unit, a program has its K at the end of its name, and the chosen
 alternatives of its freedoms before it: ``FILE.toml,contraction=1@64``.
 """
 
@@ -20,28 +21,32 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
 from tcsmt.matrix_units.arithmetic.nan_words import UNKNOWN, NanWords
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.base import Terms
 from tcsmt.programs.kernels.units import ieee_rows
 from tcsmt.programs.steps.digest import digest
 from tcsmt.programs.steps.model import UNKNOWN_NANS, ProgramModel
-from tcsmt.programs.steps.program import UnitProgram
+from tcsmt.programs.steps.program import ProgramStep, UnitProgram
 from tcsmt.programs.steps.text import text_of
 from tcsmt.programs.written.grammar import program_of
 from tcsmt.simulate.matmul import check_chain
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.invariants import checked_cast, not_none
 from tcsmt.support.text import one_line
 from tcsmt.support.toml_files import TomlFile, read_toml
 
 _NAME = re.compile(r"(?P<file>.*\.toml)(?P<choices>(?:,[^,@]*)*)@(?P<k>\d+)", re.IGNORECASE)
 _FORMATS = ("a_format", "b_format", "c_format")
-_KEYS = (*_FORMATS, "nan", "note", "program", "source", "title", "units")
+_KEYS = (*_FORMATS, "inputs", "nan", "note", "program", "source", "tile", "title", "units")
+_AXES = re.compile(r"[AB](/[1-9]\d{0,4})?|[ab]|t|tB|tK")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +68,62 @@ class WrittenProgram(ProgramModel):
             unit: Model = chain.how["unit"]
             count = sum(-(-len(run.indices) // unit.k) for run in chain.how["runs"])
             check_chain(unit, count * unit.k)
-            if unit.scale_format is not None:
-                raise TcsmtError("a program as a model takes no block scales")
+
+    @cached_property
+    def scale_inputs(self) -> tuple[ProgramStep, ...]:
+        """Return the inputs of a row and of a column, which stand where a unit's block scales do."""
+        found = [step for step in self.steps.inputs.values() if _SCALES.fullmatch(step.axes)]
+        return tuple(sorted(found, key=lambda step: step.axes.upper()))
+
+    @property
+    def scale_format(self) -> Format | None:
+        """Return the format of these."""
+        return float_format(self.scale_inputs[0].format) if self.scale_inputs else None
+
+    @property
+    def scales(self) -> int:
+        """Return how many of them a row has, and a column."""
+        return _count(self.scale_inputs[0].axes, self.k) if self.scale_inputs else 0
+
+    def words(self, x: Terms) -> dict[str, Any]:
+        """Return what the program's inputs are of a row's words."""
+        given = super().words(x)
+        for step, words in zip(self.scale_inputs, (x.scale_a, x.scale_b), strict=False):
+            given[step.how["name"]] = words if "/" in step.axes else not_none(words)[0]
+        return given
+
+    def require_unit(self) -> None:
+        """Refuse what a unit cannot be asked: it takes a row, a column, c, and scales of both.
+
+        Raises :class:`.TcsmtError`, which names the input.
+        """
+        if self.steps.result.axes not in ("", "a", "b"):
+            raise TcsmtError(
+                f"the result has a word for each of {self.steps.result.axes}: a unit gives one: d = y[0]"
+            )
+        used = self.scale_inputs
+        other = [
+            step.how["name"] for step in self.steps.inputs.values()
+            if step not in used and step.how["name"] not in ("A", "B", "c")
+        ]  # fmt: skip
+        if other:
+            raise TcsmtError(
+                f"input {other[0]}: a unit takes A, B, c, and one input of scales of each side: give it a "
+                f"number ({other[0]}=1), or call it c"
+            )
+        if not used:
+            return
+        sides = [step.axes[0].upper() for step in used]
+        counts = {_count(step.axes, self.k) for step in used}
+        if sides != ["A", "B"] or len(counts) != 1 or used[0].format != used[1].format:
+            told = ", ".join(f"{step.how['name']}: {step.format.name} {step.axes}" for step in used)
+            raise TcsmtError(
+                f"{told}: as a unit a program has one input of scales of A and one of B, in one format and "
+                "for blocks of one length"
+            )
+        (count,) = counts
+        if self.k % count or (count > 1 and self.k // count != int(used[0].axes.partition("/")[2])):
+            raise TcsmtError(f"K = {self.k}: as a unit with scales it must be made of whole blocks")
 
     @property
     def program(self) -> UnitProgram:
@@ -82,11 +141,28 @@ class WrittenProgram(ProgramModel):
         return {"kind": self.kind, "steps": self.identity, "nan": str(self.nan), **formats, "k": self.k}
 
 
+#: Axes of what stands where a unit's block scales do.
+_SCALES = re.compile(r"[AB]/\d+|[ab]")
+
+
+def _count(axes: str, k: int) -> int:
+    """Return how many words of such axes a row or a column has."""
+    return -(-k // int(axes.partition("/")[2] or k))
+
+
 def program_row(text: str, unit_named: Callable[[str], Row]) -> Row:
-    """Return the program ``FILE.toml[,FREEDOM=N...]@K`` as a row. unit_named: the row of a unit's name.
+    """Return the program ``FILE.toml[,FREEDOM=N...]@K`` as the row of a unit. unit_named: the row of a unit's
+    name.
 
     Raises :class:`.TcsmtError`, which names the file and the line.
     """
+    row = written_program(text, unit_named)
+    checked_cast(row.model, WrittenProgram).require_unit()
+    return row
+
+
+def written_program(text: str, unit_named: Callable[[str], Row]) -> Row:
+    """Return the same where the program may take and give what no unit does."""
     match = _NAME.fullmatch(text)
     if match is None:
         raise TcsmtError(f"{text!r}: a program as a unit needs its K at the end: FILE.toml@64")
@@ -119,9 +195,15 @@ class _File(TomlFile):
             raise self.error("program", "program: must be the lines of a program")
         if not 1 <= k <= ProgramModel.longest:
             raise TcsmtError(f"K = {k}: must be from 1 to {ProgramModel.longest}")
+        inputs = {"A": formats["a_format"], "B": formats["b_format"], "c": formats["c_format"]}
+        others = self.inputs()
+        tile = self.given.get("tile", 0)
+        if not isinstance(tile, int) or not 0 <= tile <= ProgramModel.longest:
+            raise self.error("tile", f"tile: must be an integer from 1 to {ProgramModel.longest}")
         steps = program_of(
-            text, k, {"A": formats["a_format"], "B": formats["b_format"], "c": formats["c_format"]},
+            text, k, inputs | {name: fmt for name, (fmt, _) in others.items()},
             self.units(unit_named), _choices(choices), self.line_of_program,
+            {name: axes for name, (_, axes) in others.items()}, tile,
         )  # fmt: skip
         nan = NanWords.named(self.text("nan")) if "nan" in self.given else UNKNOWN
         model = WrittenProgram(
@@ -144,6 +226,23 @@ class _File(TomlFile):
             raise self.error("units", "units: must be a table of names")
         return lambda name: unit_named(short.get(name, name)).model
 
+    def inputs(self) -> dict[str, tuple[AnyFormat, str]]:
+        """Return the formats and axes of the inputs besides A, B and c, by their names."""
+        given = self.given.get("inputs", {})
+        if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+            raise self.error("inputs", 'inputs: must be a table of formats and axes: sa = "f32 A/128"')
+        found = {}
+        for name, text in given.items():
+            fmt, *axes = text.split()
+            if name in ("A", "B", "K", "c", "d", "t") or not name.isidentifier():
+                raise self.error("inputs", f"input {name}: this name is taken, or is none")
+            if len(axes) > 1 or (axes and not _AXES.fullmatch(axes[0])):
+                raise self.error(
+                    "inputs", f"input {name}: {text!r}: a format, and axes: A, A/32, a, B, B/32, b, t, tB, tK"
+                )
+            found[name] = (format_named(fmt), axes[0] if axes else "")
+        return found
+
     def line_of_program(self, number: int) -> str:
         """Return the place of one of the program's lines."""
         file, _, start = self.at("program").rpartition(":")
@@ -152,11 +251,11 @@ class _File(TomlFile):
         return f"{file}:{int(start) + number - (not opens)}" if file else f"{self.path}, line {number}"
 
 
-def _choices(text: str) -> dict[str, int]:
+def _choices(text: str) -> dict[str, str]:
     choices = {}
     for option in filter(None, text.split(",")):
-        name, equals, number = option.partition("=")
-        if not equals or not number.isdecimal():
-            raise TcsmtError(f"{option!r}: must be FREEDOM=N, N counted from 0")
-        choices[name.strip()] = int(number)
+        name, equals, choice = option.partition("=")
+        if not equals or not choice.strip():
+            raise TcsmtError(f"{option!r}: must be FREEDOM=N, N counted from 0, or INPUT=NUMBER")
+        choices[name.strip()] = choice.strip()
     return choices

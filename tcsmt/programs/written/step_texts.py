@@ -7,21 +7,29 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.matrix_units.models import Model
-from tcsmt.programs.kernels.reduction import Level, fold
-from tcsmt.programs.steps.program import Builder, Indices, ProductRun, Value
+from tcsmt.programs.steps.functions import FUNCTIONS
+from tcsmt.programs.steps.program import TRUTH, Builder, Indices, ProductRun, Value, scaled_blocks
 from tcsmt.programs.steps.running_sum import COMPENSATIONS, Outside
 from tcsmt.programs.steps.split import Split
-from tcsmt.programs.written.places import parts_of
+from tcsmt.programs.steps.trees import SumOrder
+from tcsmt.programs.written.places import one_part, parts_of
 from tcsmt.programs.written.tokens import Tokens, Wrong
 from tcsmt.support.errors import choose
 
 _STEPS = (
-    "add", "any_of", "chain", "convert", "multiply", "multiply_add", "negate", "split", "sum", *COMPENSATIONS,
+    "add", "any_of", "approximate", "chain", "compare", "convert", "divide", "maximum", "multiply",
+    "multiply_add", "nearest", "negate", "select", "split", "sum", *COMPENSATIONS,
 )  # fmt: skip
+_RELATIONS = ("equal", "less", "less_equal")
+#: Axes of the operands of a chain.
+_PAIRS = (("A", "B"), ("t", "tB"), ("A", "tK"))
 _NEAREST = ROUNDINGS["RNE"]
 #: Exponents of numbers, and their digits, at most.
 _MOST_POWER = 4096
@@ -29,10 +37,10 @@ _MOST_POWER = 4096
 
 @dataclass(frozen=True)
 class OperandWords:
-    """Words of A's or of B's numbers: an input, or one word of its split."""
+    """One word of the split of A's or of B's numbers."""
 
     value: Value
-    word: int | None = None
+    word: int
 
 
 @dataclass
@@ -40,12 +48,12 @@ class StepTexts:
     """Values and steps of a text that is being read.
 
     unit_named: the unit of a name. choices: which alternative of each freedom, from 0. build: what is
-    written. names: operands, values, lists of values and parts of K by their names.
+    written. names: values, words of splits, lists of values and parts of K by their names.
     freedoms: those that were met.
     """
 
     unit_named: Callable[[str], Model]
-    choices: Mapping[str, int]
+    choices: Mapping[str, str | int]
     build: Builder = field(default_factory=Builder)
     names: dict[str, Any] = field(default_factory=dict)
     freedoms: list[str] = field(default_factory=list)
@@ -56,7 +64,7 @@ class StepTexts:
             sign = tokens.next()[1] if tokens.at("+", "-") else "+"
             if sign == "-" and tokens.found and tokens.found[0][0] == "name":
                 x = self._scalar(tokens)
-                return self.build.negate(float_format(x.format), x)
+                return self.build.negate(x.format, x)
             return self._constant(tokens, sign, None)
         name = tokens.name("a value")
         if tokens.take("("):
@@ -67,7 +75,32 @@ class StepTexts:
             return value
         if name not in self.names:
             raise Wrong(f"{name!r} has no value yet; there are {', '.join(self.names)}")
-        return self.names[name]
+        value = self.names[name]
+        if isinstance(value, np.ndarray) and tokens.take(":"):  # how many there are
+            fmt = format_named(tokens.name("a format"))
+            return self.build.constant(fmt, fmt.word(Fraction(len(value))))
+        if isinstance(value, Value) and tokens.take("["):
+            value = self._picked(name, value, tokens)
+            tokens.expect("]")
+        return value
+
+    def _picked(self, name: str, value: Value, tokens: Tokens) -> Value:
+        """Return the one of some words that a part of K has, or the one of a number."""
+        if not self.build.along(value):
+            raise Wrong(f"{name} has no words along K, its blocks or a tile")
+        axes, _, every = self.build.axes(value).partition("/")
+        length = len(self.names.get("t", ()) if axes[:1] == "t" else self.names["K"])
+        block = int(every or 1)
+        if tokens.found and tokens.found[0][0] == "number":
+            at = tokens.integer("a place")
+        else:
+            blocks = np.unique(one_part(tokens, self.names) // block)
+            if len(blocks) > 1:
+                raise Wrong(f"{name} has a word for each {block} of K: this part has {len(blocks)} of them")
+            at = int(blocks[0])
+        if at >= -(-length // block):
+            raise Wrong(f"place {at} of {-(-length // block)}")
+        return self.build.pick(value, at)
 
     def _scalar(self, tokens: Tokens) -> Value:
         value = self.value(tokens)
@@ -100,7 +133,7 @@ class StepTexts:
         except ValueError:
             raise Wrong(f"{sign}{text} is not a number of {fmt.name}") from None
 
-    def products(self, tokens: Tokens) -> list[tuple[OperandWords, OperandWords]]:
+    def products(self, tokens: Tokens) -> list[tuple[Value | OperandWords, Value | OperandWords]]:
         """Take products ``X·Y`` of two operands, one after the other."""
         pairs = []
         while True:
@@ -111,38 +144,73 @@ class StepTexts:
             if not tokens.take(","):
                 return pairs
 
-    def _operand(self, tokens: Tokens) -> OperandWords:
+    def _operand(self, tokens: Tokens) -> Value | OperandWords:
         name = tokens.name("an operand")
         operand = self.names.get(name)
-        if not isinstance(operand, OperandWords):
+        words = isinstance(operand, Value) and self.build.axes(operand) in {
+            side for p in _PAIRS for side in p
+        }
+        if not words and not isinstance(operand, OperandWords):
             raise Wrong(f"{name!r} is no operand")
-        return operand
+        return operand  # type: ignore[return-value]
 
     def _chain(self, tokens: Tokens) -> Value:
         unit = self.unit_named(tokens.name("a unit"))
         tokens.expect(",")
         runs: list[ProductRun] = []
-        operands: tuple[Value, Value] | None = None
+        operands: tuple[Value, ...] | None = None
         while True:
             pairs = self.products(tokens)
+            scales = self._scales(tokens, unit)
             if tokens.name("over") != "over":
                 raise Wrong("expected over, and a part of K")
-            for left, right in pairs:
-                if operands not in (None, (left.value, right.value)):
+            for pair in pairs:
+                left, right = (x.value if isinstance(x, OperandWords) else x for x in pair)
+                if operands not in (None, (left, right, *scales)):
                     raise Wrong("a chain multiplies words of one left and one right operand")
-                operands = left.value, right.value
+                operands = left, right, *scales
             for part in parts_of(tokens, self.names):
                 runs += _runs(pairs, part, unit.k)
+                if scales:
+                    scaled_blocks(unit, runs[-1].indices)
             if not tokens.take(";"):
                 break
         assert operands is not None
-        for value, fmt, axes in zip(operands, (unit.a_format, unit.b_format), "AB", strict=True):
-            if self.build.steps[value.number].axes != axes:
-                raise Wrong(f"the operands of a chain are A's and B's, in this order: not {axes}'s")
+        left, right = operands[:2]
+        if (axes := (self.build.axes(left), self.build.axes(right))) not in _PAIRS:
+            raise Wrong(
+                f"the operands of a chain are A's and B's, in this order: not of {' and '.join(axes)}"
+            )
+        for value, fmt in ((left, unit.a_format), (right, unit.b_format)):
             if not _same_words(value.format, fmt):
                 raise Wrong(f"the unit takes {fmt.name} words, not {value.format.name}")
         c = self._start(tokens, unit) if tokens.take(",") else None
+        if c is not None and "tK" in axes:
+            raise Wrong("chains of a tile begin with +0")
         return self.build.chain(unit, operands, runs, c)
+
+    def _scales(self, tokens: Tokens, unit: Model) -> list[Value]:
+        """Take ``scaled X·Y``: the scales of the blocks of both operands, which the unit multiplies."""
+        fmt = unit.scale_format
+        if not tokens.take("scaled"):
+            if fmt is not None:
+                raise Wrong(f"the unit takes {fmt.name} scales of blocks: A·B scaled X·Y over K")
+            return []
+        if fmt is None:
+            raise Wrong("the unit takes no scales of blocks")
+        names = [tokens.name("scales")]
+        if not (tokens.take("·") or tokens.take("*")):
+            raise Wrong("expected scales X·Y")
+        names.append(tokens.name("scales"))
+        found = []
+        for name, side in zip(names, "AB", strict=True):
+            value, wanted = self.names.get(name), f"{side}/{unit.k // unit.scales}"
+            if not isinstance(value, Value) or self.build.axes(value) != wanted:
+                raise Wrong(f"{name!r}: the scales must have a word for each block, axes {wanted}")
+            if not _same_words(value.format, fmt):
+                raise Wrong(f"the unit takes {fmt.name} scales, not {value.format.name}")
+            found.append(value)
+        return found
 
     def _start(self, tokens: Tokens, unit: Model) -> Value | None:
         if tokens.at("+") and [text for _, text in tokens.found[1:2]] == ["0"]:
@@ -154,6 +222,8 @@ class StepTexts:
             sign = tokens.next()[1] if tokens.at("+", "-") else "+"
             return self._constant(tokens, sign, unit.c_format)
         c = self._scalar(tokens)
+        if self.build.axes(c) not in ("", "a", "b"):
+            raise Wrong("a chain begins with a number of the element")
         if not _same_words(c.format, unit.c_format):
             raise Wrong(f"the unit takes a c in {unit.c_format.name}, not in {c.format.name}")
         return c
@@ -180,6 +250,8 @@ class StepTexts:
                         options[key] = tokens.integer(key)
             elif name in ROUNDINGS:
                 rounding = ROUNDINGS[name]
+            elif name == "wrap" and formats and isinstance(formats[-1], IntegerFormat):
+                continue
             elif name == "saturate" and name in allowed:
                 options[name] = True
             else:
@@ -215,10 +287,14 @@ class StepTexts:
         return self.build.add(fmt, x, y, options.get("shift", 0), rounding)
 
     def _multiply(self, tokens: Tokens) -> Value:
-        values, named, rounding, _ = self._arguments(tokens, 2)
-        fmt = _nearest(named, rounding)
+        values, fmt, rounding, _ = self._arguments(tokens, 2)
         x, y = self._scalars(values, fmt)
-        return self.build.multiply_add(fmt, x, y, self.build.constant(fmt, 1 << fmt.sign_bit))
+        return self.build.multiply(fmt, x, y, rounding)
+
+    def _divide(self, tokens: Tokens) -> Value:
+        values, fmt, rounding, _ = self._arguments(tokens, 2)
+        x, y = self._scalars(values, fmt)
+        return self.build.divide(float_format(fmt), x, y, rounding)
 
     def _multiply_add(self, tokens: Tokens) -> Value:
         values, named, rounding, _ = self._arguments(tokens, 3)
@@ -227,15 +303,85 @@ class StepTexts:
 
     def _negate(self, tokens: Tokens) -> Value:
         x = self._scalar(tokens)
-        return self.build.negate(float_format(x.format), x)
+        return self.build.negate(x.format, x)
 
-    def _convert(self, tokens: Tokens) -> Value | OperandWords:
+    def _maximum(self, tokens: Tokens) -> Value:
+        """Take two values, or one along its axis; and whose rule for NaNs holds."""
+        x, y = self._scalar(tokens), None
+        tokens.expect(",")
+        if tokens.take("over"):
+            axis, wanted = tokens.name("K or t"), "t" if self.build.axes(x)[:1] == "t" else "K"
+            if axis != wanted:
+                raise Wrong(f"over {axis}: these words are along {wanted}")
+            tokens.expect(",")
+        elif not tokens.at("nan"):
+            y = self._scalar(tokens)
+            self._scalars([y], x.format)
+            tokens.expect(",")
+        if tokens.name("nan=propagated, or nan=ignored") != "nan":
+            raise Wrong("expected nan=propagated, or nan=ignored")
+        tokens.expect("=")
+        nan = choose("nan", tokens.name("propagated or ignored"), ("propagated", "ignored"))
+        return self.build.maximum(x.format, x, y, nan=nan)
+
+    def _compare(self, tokens: Tokens) -> Value:
+        x = self._scalar(tokens)
+        tokens.expect(",")
+        relation = choose("relation", tokens.name("a relation"), _RELATIONS)
+        tokens.expect(",")
+        (y,) = self._scalars([self._scalar(tokens)], x.format)
+        return self.build.compare(x.format, x, y, relation)
+
+    def _select(self, tokens: Tokens) -> Value:
+        condition = self._scalar(tokens)
+        if condition.format != TRUTH:
+            raise Wrong("select needs the result of a compare first")
+        tokens.expect(",")
+        x = self._scalar(tokens)
+        tokens.expect(",")
+        (y,) = self._scalars([self._scalar(tokens)], x.format)
+        return self.build.select(x.format, condition, x, y)
+
+    def _nearest(self, tokens: Tokens) -> Value:
+        name = choose("function", tokens.name("a function"), FUNCTIONS)
+        tokens.expect(",")
+        x = self._scalar(tokens)
+        return self.build.function(name, float_format(x.format), x)
+
+    def _approximate(self, tokens: Tokens) -> Value:
+        """Take a function of which no document defines the words: the nearest ones, where a choice says
+        so.
+        """
+        name = tokens.name("an instruction")
+        values = []
+        while tokens.take(","):
+            if tokens.take("within"):
+                tokens.expect("=")
+                tokens.next()
+                tokens.name("a unit, such as ulp")
+                break
+            values.append(self._scalar(tokens))
+        if name not in self.freedoms:
+            self.freedoms.append(name)
+        if self.choices.get(name) != "nearest":
+            raise Wrong(f"no document defines the words of {name}: {name}=nearest takes the nearest ones")
+        fmt = float_format(values[0].format) if values else float_format(format_named("f32"))
+        values = self._scalars(values, fmt)
+        match name.partition(".")[0], values:
+            case "div", [x, y]:
+                return self.build.divide(fmt, x, y)
+            case "rcp", [x]:
+                return self.build.divide(fmt, self.build.constant(fmt, fmt.word(Fraction(1))), x)
+            case function, [x] if function in FUNCTIONS:
+                return self.build.function(function, fmt, x)
+        known = ", ".join(("div(x, y)", "rcp(x)", *(f"{function}(x)" for function in FUNCTIONS)))
+        raise Wrong(f"{name} of {len(values)} values: the nearest words are known of {known}")
+
+    def _convert(self, tokens: Tokens) -> Value:
         (x,), fmt, rounding, options = self._arguments(tokens, 1, ("saturate", "random", "bits"))
         saturate = bool(options.get("saturate"))
         if isinstance(x, OperandWords):
-            if x.word is not None:
-                raise Wrong("words of a split are taken as they are")
-            return OperandWords(self.build.convert(x.value, fmt, rounding, saturate=saturate))
+            raise Wrong("words of a split are taken as they are")
         if not isinstance(x, Value):
             raise Wrong("one number is converted")
         if "random" in options:
@@ -247,28 +393,31 @@ class StepTexts:
 
     def _split(self, tokens: Tokens) -> tuple[OperandWords, ...]:
         (x,), fmt, rounding, options = self._arguments(tokens, 1, ("residual", "scale"))
-        if not isinstance(x, OperandWords) or x.word is not None:
+        if not isinstance(x, Value) or self.build.axes(x) not in ("A", "B"):
             raise Wrong("A or B is split")
         split = Split(
-            format=float_format(fmt), wide=float_format(x.value.format), words=options.get("words", 2),
+            format=float_format(fmt), wide=float_format(x.format), words=options.get("words", 2),
             rounding=rounding, residual=options.get("residual", _NEAREST), scale=options.get("scale", 0),
         )  # fmt: skip
-        value = self.build.split(x.value, split)
+        value = self.build.split(x, split)
         return tuple(OperandWords(value, number) for number in range(split.words))
 
     def _sum(self, tokens: Tokens) -> Value:
         values = self.value(tokens)
-        if not isinstance(values, list):
-            raise Wrong("a list s[P] is summed")
+        if not isinstance(values, list) and not (isinstance(values, Value) and self.build.along(values)):
+            raise Wrong("a list s[P] is summed, or words along K, its blocks or a tile")
         tokens.expect(",")
-        order = tokens.next()[1]
-        while tokens.take("-"):
-            order += f"-{tokens.next()[1]}"
+        if tokens.take("tree"):
+            tokens.expect("=")
+        tree = _tree(tokens)
         formats, rounding, _ = self._options(tokens, ())
+        if isinstance(values, Value):
+            fmt = formats[0] if formats else values.format
+            self._scalars([values], fmt)
+            return self.build.sum(fmt, values, tree, rounding)
         fmt = formats[0] if formats else values[0].format
-        level = Level(kind="split-k", number=max(1, len(values)), order=order)
         parts = [self.build.convert(value, fmt) for value in self._values_of(values)]
-        return fold(level, parts, lambda x, y: self.build.add(fmt, x, y, 0, rounding), lambda total: total)
+        return tree.sum(parts, lambda x, y: self.build.add(fmt, x, y, 0, rounding))
 
     def _any_of(self, tokens: Tokens) -> Value:
         kind, quoted = tokens.next()
@@ -283,9 +432,10 @@ class StepTexts:
         if name not in self.choices:
             every = ", ".join(f"{name}={n}" for n in range(len(values)))
             raise Wrong(f"the freedom {name!r} is open: choose one of {every}")
-        if not 0 <= self.choices[name] < len(values):
-            raise Wrong(f"{name}={self.choices[name]}: there are {len(values)} alternatives, from 0")
-        return values[self.choices[name]]
+        choice = str(self.choices[name])
+        if not choice.isdecimal() or int(choice) >= len(values):
+            raise Wrong(f"{name}={choice}: there are {len(values)} alternatives, from 0")
+        return values[int(choice)]
 
     def _compensated(self, kind: str, tokens: Tokens) -> tuple[Value, ...]:
         """Return, of a total, its error and a summand, the next total and error."""
@@ -296,9 +446,27 @@ class StepTexts:
         return outside.compensated(kind, total, error, x, options.get("shift", 0))
 
 
-def _runs(pairs: Sequence[tuple[OperandWords, OperandWords]], part: Indices, k: int) -> list[ProductRun]:
+def _tree(tokens: Tokens) -> SumOrder:
+    """Take the order of a sum: ``order of 4, then halves of 32, then halves of 8``."""
+    levels = []
+    while True:
+        order = tokens.next()[1]
+        while tokens.take("-"):
+            order += f"-{tokens.next()[1]}"
+        levels.append((order, tokens.integer("neighbours") if tokens.take("of") else 0))
+        if [text for _, text in tokens.found[:2]] != [",", "then"]:
+            return SumOrder(tuple(levels))
+        del tokens.found[:2]
+
+
+def _runs(
+    pairs: Sequence[tuple[Value | OperandWords, Value | OperandWords]], part: Indices, k: int
+) -> list[ProductRun]:
     """Return the runs of some products over a part: of several, an instruction of each in turn."""
-    words = [None if x.word is None else (x.word, y.word or 0) for x, y in pairs]
+    words = [
+        (x.word, y.word) if isinstance(x, OperandWords) and isinstance(y, OperandWords) else None
+        for x, y in pairs
+    ]
     if len(pairs) == 1:
         return [ProductRun(part, words[0])]
     return [ProductRun(part[first : first + k], own) for first in range(0, len(part), k) for own in words]

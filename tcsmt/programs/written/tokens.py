@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<word>0x[0-9a-fA-F]+)|(?P<number>\d+(?:\.\d+)?(?:\^-?\d+)?)"
-    r"|(?P<name>[A-Za-z_]\w*(?:[./-]\w+)*)|(?P<text>\"[^\"]*\")|(?P<mark>[-+=,;:()\[\]·*]))"
+    r"|(?P<name>[A-Za-z_]\w*(?:(?:[./-]|::)\w+)*)|(?P<text>\"[^\"]*\")|(?P<mark>[-+=,;:()\[\]·*]))"
 )
 
 

@@ -95,7 +95,7 @@ def test_rows_that_do_not_fit(
 @pytest.mark.parametrize(
     ("a", "b", "c", "message"),
     [
-        ((3, 4), (3, 4), None, r"A has shape \(3, 4\), B \(3, 4\): must be \(M, K\) and \(K, N\)"),
+        ((3, 4), (3, 4), None, r"A \(3, 4\) and B \(3, 4\): the number of columns of A must equal"),
         ((3, 0), (0, 2), None, "must be"),
         ((3, 4), (4, 2), (3, 3), r"C has shape \(3, 3\): must be \(3, 2\), the shape of A·B"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,3 +64,140 @@ def test_the_command(program: str, tmp_path: Path) -> None:
     text = done("accuracy", "multiply", f"{program},last=0", *paths)
     assert "4 x 4 float32" in text and (np.load(tmp_path / "d.npy") == 4).all()
     assert "choose one of last=0, last=1" in refused("accuracy", "multiply", program, *paths)
+
+
+def written(path: Path, text: str, formats: str = "f16", tile: int = 0, **inputs: str) -> str:
+    given = "".join(f'{name} = "{value}"\n' for name, value in inputs.items())
+    path.write_text(
+        f'a_format = "{formats}"\nb_format = "{formats}"\nnan = "quiet"\ntile = {tile}\n'
+        f"program = '''{text}'''\n[inputs]\n{given}",
+        "utf-8",
+    )
+    return str(path)
+
+
+def numbers(seed: int, *shape: int) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def test_scales_of_blocks_multiply_partial_sums(tmp_path: Path) -> None:
+    """acc += dot·sa·sb, in binary32, with and without a contraction."""
+    text = f"""
+acc = +0:f32
+for P in blocks(K, 16):
+    q = multiply(chain({UNIT}, A·B over P), sa[P], f32)
+    acc = any_of("contraction", multiply_add(q, sb[P], acc, f32),
+                                add(multiply(q, sb[P], f32), acc, f32))
+d = acc
+"""
+    file = written(tmp_path / "scales.toml", text, sa="f32 A/16", sb="f32 B/16")
+    a, b = numbers(1, 5, 40).astype(np.float16), numbers(2, 40, 3).astype(np.float16)
+    scales = {"sa": np.abs(numbers(3, 5, 3)), "sb": np.abs(numbers(4, 3, 3))}
+    fused, apart = np.zeros((5, 3)), np.zeros((5, 3), np.float32)
+    for block in range(3):
+        part = slice(16 * block, 16 * block + 16)
+        dot = tcsmt.gemm(a[:, part], b[part], unit=UNIT)
+        q = dot * scales["sa"][:, block, None]
+        exact = q.astype(np.longdouble) * scales["sb"][block].astype(np.longdouble)  # 48 bits of 64
+        fused = (exact + fused).astype(np.float32)
+        apart = q * scales["sb"][block] + apart
+    for choice, wanted in ((0, fused), (1, apart)):
+        name = f"{file},contraction={choice}"
+        found = tcsmt.accuracy.multiply(a, b, algorithm=name, inputs=scales)
+        assert (found == wanted).all(), choice
+    with pytest.raises(tcsmt.TcsmtError, match=r"sa has shape \(5, 2\): with axes A/16 it is \(5, 3\)"):
+        tcsmt.accuracy.multiply(a, b, algorithm=name, inputs={**scales, "sa": scales["sa"][:, :2]})
+    with pytest.raises(tcsmt.TcsmtError, match=r"input sb \(f32 B/16\) of the program is missing"):
+        tcsmt.accuracy.multiply(a, b, algorithm=name, inputs={"sa": scales["sa"]})
+    with pytest.raises(tcsmt.TcsmtError, match="did you mean sb"):
+        tcsmt.accuracy.multiply(a, b, algorithm=name, inputs={**scales, "sbb": 1})
+
+
+def test_zero_points(tmp_path: Path) -> None:
+    """The integers are those of (A - za)·(B - zb), and the scales come last."""
+    text = """
+s  = chain(ampere/mma.m16n8k32.s32.s8.s8.s32, A·B over K, 0)
+ra = sum(convert(A, s32), order, s32, wrap)
+rb = sum(convert(B, s32), order, s32, wrap)
+i  = add(s, add(-multiply(zb, ra, s32), -multiply(za, rb, s32), s32), s32)
+j  = add(i, multiply(K:s32, multiply(za, zb, s32), s32), s32)
+d  = multiply(convert(j, f32, RNE), multiply(sa, sb, f32, RNE), f32, RNE)
+"""
+    axes = {"za": "s32 a", "zb": "s32", "sa": "f32 a", "sb": "f32 b"}
+    file = written(tmp_path / "zero.toml", text, "s8", **axes)
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((6, 70), (70, 4)))
+    za, zb = rng.integers(-9, 9, 6).astype(np.int32), np.int32(5)
+    sa, sb = np.abs(numbers(6, 6)), np.abs(numbers(7, 4))
+    exact = (a.astype(np.int64) - za[:, None]) @ (b.astype(np.int64) - zb)
+    wanted = exact.astype(np.float32) * (sa[:, None] * sb)
+    given = {"za": za, "zb": zb, "sa": sa, "sb": sb}
+    assert (tcsmt.accuracy.multiply(a, b, algorithm=file, inputs=given) == wanted).all()
+
+
+def test_bias_and_activation(tmp_path: Path) -> None:
+    text = f"""
+t = add(chain({UNIT}, A·B over K), bias, f32)
+d = convert(maximum(t, +0:f32, nan=propagated), bf16)
+"""
+    file = written(tmp_path / "bias.toml", text, bias="f32 b")
+    a, b, bias = numbers(1, 4, 12).astype(np.float16), numbers(2, 12, 5).astype(np.float16), numbers(3, 5)
+    a[2, 1] = np.nan
+    found = tcsmt.accuracy.multiply(a, b, algorithm=file, inputs={"bias": bias})
+    total = tcsmt.gemm(a, b, unit=UNIT) + bias
+    wanted = np.maximum(total, np.float32(0)).astype(found.dtype)
+    assert np.isnan(found[2].astype(float)).all()
+    assert (np.delete(found, 2, 0) == np.delete(wanted, 2, 0)).all() and (found == 0).any()
+
+
+def exp2(x: Any) -> Any:
+    """By binary64, which none of these inputs brings too close to the middle of two numbers of binary32."""
+    return np.exp2(np.asarray(x, np.float64)).astype(np.float32)
+
+
+def test_a_softmax_row(tmp_path: Path) -> None:
+    """Each row's numbers over their sum, which is added by halves; a choice says what approximations are."""
+    text = """
+m = maximum(A, over K, nan=ignored)
+e = approximate(ex2.approx.f32, multiply(add(A, -m, f32), 0x3fb8aa3b:f32, f32), within=2 ulp)
+s = sum(e, tree = order of 2, then halves, f32)
+d = approximate(div.full.f32, e, s, within=2 ulp)
+"""
+    file = written(tmp_path / "softmax.toml", text, "f32")
+    x = numbers(9, 7, 8)
+    with pytest.raises(tcsmt.TcsmtError, match=r"words of ex2\.approx\.f32: ex2\.approx\.f32=nearest"):
+        tcsmt.accuracy.multiply(x, x.T, algorithm=file)
+    name = f"{file},ex2.approx.f32=nearest,div.full.f32=nearest"
+    found = tcsmt.accuracy.multiply(x, x.T, algorithm=name)
+    log2e = np.array(0x3FB8AA3B, np.uint32).view(np.float32)
+    e = exp2((x - x.max(axis=1, keepdims=True)) * log2e)
+    pairs = e[:, ::2] + e[:, 1::2]
+    total = (pairs[:, 0] + pairs[:, 2]) + (pairs[:, 1] + pairs[:, 3])
+    assert (found == e / total[:, None]).all()
+    with pytest.raises(tcsmt.TcsmtError, match="a word for each of A: a unit gives one"):
+        tcsmt.unit(f"{name}@8")
+
+
+def test_a_block_of_attention(tmp_path: Path) -> None:
+    text = f"""
+s  = chain({UNIT}, A·keys over K, +0)
+m2 = maximum(m, maximum(s, over t, nan=ignored), nan=ignored)
+r  = approximate(ex2.approx.f32, add(m, -m2, f32), within=2 ulp)
+p  = approximate(ex2.approx.f32, add(s, -m2, f32), within=2 ulp)
+x  = convert(p, f16)
+d  = chain({UNIT}, x·V over t, multiply(o, r, f32))
+"""
+    axes = {"keys": "f16 tK", "V": "f16 tB", "m": "f32 a", "o": "f32"}
+    file = written(tmp_path / "attention.toml", text, tile=6, **axes)
+    q, keys, v = (
+        numbers(seed, *size).astype(np.float16) for seed, size in ((1, (5, 8)), (2, (8, 6)), (3, (6, 4)))
+    )
+    m, o = numbers(4, 5), numbers(5, 5, 4)
+    given = {"keys": keys, "V": v, "m": m, "o": o}
+    name = f"{file},ex2.approx.f32=nearest"
+    found = tcsmt.accuracy.multiply(q, np.zeros((8, 4), np.float16), algorithm=name, inputs=given)
+    s = tcsmt.gemm(q, keys, unit=UNIT)
+    top = np.maximum(m, s.max(axis=1))
+    p = exp2(s - top[:, None]).astype(np.float16)
+    start = o * exp2(m - top)[:, None]
+    assert (found == tcsmt.gemm(p, v, start, unit=UNIT)).all()

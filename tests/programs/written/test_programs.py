@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tcsmt.matrix_units.resolve import reference
 from tcsmt.programs.names import is_program
 from tcsmt.programs.written.programs import WrittenProgram, lines_of
 from tcsmt.support.errors import TcsmtError
+from tests.oracles.rationals import rounded
 from tests.support.command_line import done
 
 UNIT = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -126,3 +129,102 @@ def test_commands_take_programs(staged: Path, monkeypatch: pytest.MonkeyPatch) -
     shown = done("describe", "staged.toml,last=0@8", "--steps")
     assert shown.splitlines()[0] == "# program/staged,last=0@8" and "d = add(v2, c, f32)" in shown
     assert "bf16" in done("describe", "staged.toml,last=1@8")
+
+
+SCALED = f"""
+a_format = "f16"
+b_format = "f16"
+nan = "quiet"
+program = '''
+acc = c
+for P in blocks(K, 8):
+    acc = multiply_add(multiply(chain({UNIT}, A·B over P), sa[P], f32), sb[P], acc, f32)
+d = add(acc, bias, f32, RTZ, shift=3)
+'''
+[inputs]
+sa = "f32 A/8"
+sb = "f32 B/8"
+bias = "f32"
+"""
+
+
+def test_scales_of_a_program_are_those_of_a_unit(tmp_path: Path) -> None:
+    """A row and a column have as many as they have blocks; another input is a number in the unit's name."""
+    path = tmp_path / "scaled.toml"
+    path.write_text(SCALED, "utf-8")
+    model = side_of(f"{path},bias=-1.5@16").row.model
+    assert model.scale_format is not None and model.scale_format.name == "f32" and model.scales == 2
+    rng = np.random.default_rng(6)
+    a, b = (rng.standard_normal((4, 16)).astype(np.float16) for _ in "ab")
+    c, sa, sb = (rng.random(shape).astype(np.float32) for shape in (4, (4, 2), (4, 2)))
+    unit = tcsmt.unit(f"{path},bias=-1.5@16")
+    found = unit(a, b, c, scale_a=sa, scale_b=sb)
+    for row in range(4):
+        given = {"sa": sa[row : row + 1], "sb": sb[row][:, None], "bias": np.float32(-1.5)}
+        (wanted,) = tcsmt.accuracy.multiply(
+            a[row : row + 1], b[row][:, None], c[row].reshape(1, 1), algorithm=str(path), inputs=given
+        )
+        assert found[row] == wanted[0]
+        exact = Fraction(float(acc(a[row], b[row], c[row], sa[row], sb[row]))) / 8 - Fraction(3, 2)
+        assert Fraction(float(found[row])) == rounded(exact, 24, -126, "RTZ")
+
+
+@pytest.mark.parametrize("text", ["add(c, A, f32, shift=3)", "add(A, c, f32, RTZ, shift=3)"])
+def test_a_shift_is_of_the_first_number(tmp_path: Path, text: str) -> None:
+    """On terms as on arrays, whichever comes first in the order in which sums are compared."""
+    path = tmp_path / "shift.toml"
+    text = text.replace("A", f"chain({UNIT}, A·B over K)")
+    path.write_text(f'a_format = "f16"\nb_format = "f16"\nnan = "quiet"\nprogram = "d = {text}"\n', "utf-8")
+    found = tcsmt.unit(f"{path}@1")(np.float16([[4]]), np.float16([[6]]), np.float32([80]))
+    assert found[0] == (34 if text.startswith("add(c,") else 83)
+
+
+def acc(a: Any, b: Any, c: Any, sa: Any, sb: Any) -> np.float32:
+    """The sum before the bias: products in longdouble, which has both their words and 16 bits more."""
+    total = c
+    for block in range(2):
+        part = slice(8 * block, 8 * block + 8)
+        q = tcsmt.gemm(a[None, part], b[part, None], unit=UNIT)[0, 0] * sa[block]
+        total = np.float32(np.longdouble(q) * np.longdouble(sb[block]) + np.longdouble(total))
+    return np.float32(total)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("@16", "input bias: a unit takes A, B, c"),
+        (",bias=1@12", "must be made of whole blocks"),
+        (",bias=x@16", "bias=x: expected a number"),
+        (",bia=1@16", "freedom 'bia'"),
+    ],
+)
+def test_inputs_that_a_unit_does_not_have(tmp_path: Path, name: str, why: str) -> None:
+    path = tmp_path / "scaled.toml"
+    path.write_text(SCALED, "utf-8")
+    with pytest.raises(TcsmtError, match=why):
+        side_of(f"{path}{name}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('"f32 A/8"', '"f32 A/0"', "input sa: 'f32 A/0'"),
+        ('"f32 A/8"', '"f32 a"', "sa has no words along K"),
+        ('sb = "f32 B/8"', 'sb = "f32 B/8"\nz = "f32 a"', "one input of scales of A and one of B"),
+        ('"f32 A/8"', '"f32 A/4"', "has a word for each 4 of K: this part has 2"),
+        ("sb = ", "K = ", "input K: this name is taken"),
+        ("[inputs]", 'tile = "x"\n[inputs]', "tile: must be an integer"),
+    ],
+)
+def test_inputs_that_are_wrong(tmp_path: Path, old: str, new: str, why: str) -> None:
+    path = tmp_path / "scaled.toml"
+    path.write_text(SCALED.replace(old, new), "utf-8")
+    with pytest.raises(TcsmtError, match=why):
+        side_of(f"{path},bias=1@16")
+
+
+def test_bounds_refuse_scales_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "scaled.toml"
+    path.write_text(SCALED, "utf-8")
+    with pytest.raises(TcsmtError, match="input sa"):
+        tcsmt.accuracy.bound(f"{path},bias=1@16", search=1)

@@ -20,10 +20,10 @@ from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import from_words, unsigned
-from tcsmt.programs.recipes.arrays import matrix_words, row_words
+from tcsmt.programs.recipes.arrays import row_words
 from tcsmt.programs.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.programs.recipes.emulation.slicing import Slicing
-from tcsmt.programs.steps.on_arrays import Chain, of_matrices, of_rows
+from tcsmt.programs.steps.on_arrays import Chain, matrix_words, of_matrices, of_rows
 from tcsmt.programs.steps.program import ProductRun
 from tcsmt.support.invariants import checked_cast
 
@@ -38,7 +38,7 @@ def multiply(emulation: Emulation, a: Any, b: Any, c: Any = None) -> Array:
     a: (M, K), b: (K, N), c: (M, N) or None for zeros: float64, float32, or words of the wide format.
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
-    left, right, start = matrix_words(emulation.wide, a, b, c)
+    left, right, start = matrix_words((emulation.wide,) * 3, a, b, c)
     return _run(emulation, left, right, start, of_matrices, axis=0)
 
 
