@@ -210,8 +210,8 @@ def along(operand: Any, runs: Sequence[ProductRun], side: int, axis: int, k: int
 
 def _place(indices: Indices) -> slice | Indices:
     """As a slice where the indices follow each other, so that nothing is copied."""
-    first, last = int(indices[0]), int(indices[-1])
-    return slice(first, last + 1) if last - first + 1 == len(indices) else indices
+    first, last = int(indices[0]), int(indices[-1]) + 1
+    return slice(first, last) if np.array_equal(indices, np.arange(first, last)) else indices
 
 
 def of_matrices(

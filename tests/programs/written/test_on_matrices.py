@@ -44,6 +44,24 @@ def test_products_are_those_of_the_steps(program: str) -> None:
     assert half.dtype == np.float16 and (half == total.astype(np.float16)).all()
 
 
+@pytest.mark.parametrize(
+    "order", [[0, 4, 1, 5, 2, 6, 3, 7], [0, 4, 2, 6, 1, 5, 3, 7], [7, 1, 2, 3, 4, 5, 6, 0]]
+)
+def test_products_in_another_order_are_those_of_permuted_operands(tmp_path: Path, order: list[int]) -> None:
+    """The first and the last index of an order do not tell it from K itself."""
+    path = tmp_path / "order.toml"
+    places = " ".join(map(str, order))
+    chain = f"d = chain({UNIT}, A·B over permuted(K, {places}), c)"
+    path.write_text(f"{TEXT.split('for P')[0]}{chain}\n'''\n", "utf-8")
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((30, 16)).astype(np.float16), rng.standard_normal((16, 30)).astype(np.float16)
+    taken = np.concatenate([order, np.add(order, 8)])
+    want = tcsmt.gemm(a[:, taken], b[taken], unit=UNIT)
+    assert (want != tcsmt.gemm(a, b, unit=UNIT)).any()
+    d = tcsmt.accuracy.multiply(a, b, algorithm=str(path))
+    assert d.tobytes() == want.tobytes()
+
+
 def test_what_is_no_program_needs_a_unit(program: str, tmp_path: Path) -> None:
     a = np.ones((2, 4), np.float16)
     assert is_program_file(program) and not is_program_file("markidis")
