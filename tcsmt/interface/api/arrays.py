@@ -23,8 +23,6 @@ from tcsmt.matrix_units.files.arrays import read_safetensor, restored
 from tcsmt.support import extras
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["Library", "as_numpy", "library_of", "read_array"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: PyTorch's dtypes that NumPy has not, by ml_dtypes' names.

@@ -27,8 +27,6 @@ from tcsmt.surveys.units.chained import ChainedAtlas, chained_groups, run_chaine
 from tcsmt.surveys.units.chained_table import as_chained_table
 from tcsmt.surveys.units.model_pairs import verdicts_in
 
-__all__ = ["SHARED", "AtlasReport", "ChainedAtlasReport", "atlas", "chained_atlas"]
-
 #: Formats that units of several vendors share.
 SHARED = (
     "f32.f16.f16.f32",

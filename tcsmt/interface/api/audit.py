@@ -46,8 +46,6 @@ from tcsmt.surveys.units.model_pairs import proved_by, verdicts_in
 from tcsmt.surveys.units.neighbours import value_text
 from tcsmt.surveys.units.vectors import smallest
 
-__all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit"]
-
 #: Published sets of vectors, by name.
 Published = Literal["fasi", "fttn"]
 PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {

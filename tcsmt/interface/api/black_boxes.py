@@ -26,8 +26,6 @@ from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 
-__all__ = ["AskedBox", "BoxShape", "box_asked", "one_dataset"]
-
 _SHAPE = "give like=UNIT, or formats=... and k=..."
 #: What means a unit, and is not called.
 _UNITS = (Unit, Row, Model, NamedSide, str, os.PathLike)

@@ -26,8 +26,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result, json_text, markdown
 from tcsmt.support.text import counted
 
-__all__ = ["FORMS", "AlgorithmFindings", "BoundTable", "findings", "table"]
-
 #: How a table is written.
 FORMS = ("markdown", "latex", "csv", "json")
 #: Exponents that each format has by itself.

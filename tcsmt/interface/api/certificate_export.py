@@ -32,8 +32,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted, one_line, quotation
 
-__all__ = ["FORMATS", "CertificateExport", "ExportedStatement", "export_certificate"]
-
 
 @dataclass(frozen=True)
 class ExportedStatement:

@@ -10,8 +10,6 @@ from tcsmt.interface.api.certified_books import CertifiedStatement
 from tcsmt.prove.certificates.theorems import TheoremStatement
 from tcsmt.support.text import counted
 
-__all__ = ["summary_of_books", "summary_of_checks"]
-
 #: Of statements that are not proved, so many are named.
 _NAMED = 10
 _CHECKER = (

@@ -27,15 +27,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.text import one_line, quotation
 
-__all__ = [
-    "CertifiedStatement",
-    "SpecifiedUnit",
-    "certified_in",
-    "check_with_acl2",
-    "specified_in",
-    "specified_with_acl2",
-]
-
 #: Seconds for ACL2 to certify a statement or a unit, where the caller gives none.
 _TIMEOUT = 600.0
 

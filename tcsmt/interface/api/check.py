@@ -42,8 +42,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted, ranges
 from tcsmt.surveys.units.model_pairs import verdicts_in
 
-__all__ = ["Check", "StoppedCheck", "check"]
-
 #: Of the edge cases, every so many is written; of the rows that differ, the first.
 _EACH, _WRONG = 100, 20
 #: Files that may have results alone.

@@ -20,8 +20,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.surveys.claims import Judgement, judge, published
 
-__all__ = ["ClaimsReport", "claims"]
-
 
 @dataclass(frozen=True, repr=False)
 class ClaimsReport(Result):

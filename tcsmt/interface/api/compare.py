@@ -38,8 +38,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(JudgedResult):

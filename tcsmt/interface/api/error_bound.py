@@ -39,8 +39,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import ranges
 
-__all__ = ["AccuracyBound", "bound", "others_lines", "others_of"]
-
 #: Lines of a witness that are shown unless all are asked for.
 _BRIEF = 4
 

@@ -39,8 +39,6 @@ from tcsmt.prove.statements.verdict import (
 )
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["AccuracyComparison", "compare", "explain"]
-
 
 @dataclass(frozen=True, repr=False)
 class AccuracyComparison(JudgedResult):

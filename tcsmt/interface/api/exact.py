@@ -37,8 +37,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
-__all__ = ["AccuracyExactness", "ExactSlices", "exact", "slices"]
-
 
 @dataclass(frozen=True, repr=False)
 class AccuracyExactness(Result):

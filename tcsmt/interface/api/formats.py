@@ -16,8 +16,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["FormatValues", "describe_format"]
-
 #: Formats of so many bits are listed word by word.
 _LISTED = 8
 

@@ -27,8 +27,6 @@ from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
-__all__ = ["Identified", "IdentifiedData", "identify", "identify_data"]
-
 
 @dataclass(frozen=True, repr=False)
 class Identified(Result):

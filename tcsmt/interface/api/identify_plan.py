@@ -18,8 +18,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result, json_text
 from tcsmt.support.text import counted
 
-__all__ = ["PLANS", "IdentifyPlan", "identify_plan"]
-
 #: Kinds of plans: all questions at once, or each by the answers to those before.
 Plan = Literal["set", "tree"]
 PLANS: tuple[Plan, ...] = get_args(Plan)

@@ -17,8 +17,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.surveys.papers.khattak import features
 
-__all__ = ["PROBES", "IdentifyProbe", "identify_probe", "readings"]
-
 #: What a classical probe reads; the last is all of them.
 ClassicalProbe = Literal["tree", "precision", "rounding", "special", "features", "all"]
 PROBES: tuple[ClassicalProbe, ...] = get_args(ClassicalProbe)

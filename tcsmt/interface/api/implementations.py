@@ -29,17 +29,6 @@ from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.fingerprints import fingerprint_of_command, fingerprint_so_far
 from tcsmt.support.floats import callers_floats
 
-__all__ = [
-    "PROTOCOLS",
-    "NamedImplementation",
-    "device_asked",
-    "device_identity",
-    "given_asked",
-    "of_arrays",
-    "program_asked",
-    "remembered",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: What a program reads and writes: lines of JSON, or batches of packed rows.
 Protocol = Literal["lines", "batches"]

@@ -26,8 +26,6 @@ from tcsmt.support.invariants import checked_cast
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["KernelBound", "kernel_bound"]
-
 #: The largest K.
 _LONGEST = 1 << 16
 

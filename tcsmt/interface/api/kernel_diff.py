@@ -37,8 +37,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
-__all__ = ["KernelDiff", "kernel_diff"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Elements that differ, on which the kernels that were given are tried.
 _TRIED = 32

@@ -39,8 +39,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import agreeing, counted
 
-__all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
-
 #: More kernels are not listed as text.
 _LISTED = 20
 #: Other names of one thing that are listed.

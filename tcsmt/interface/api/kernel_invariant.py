@@ -25,8 +25,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result, columns
 from tcsmt.support.text import counted
 
-__all__ = ["KernelInvariant", "kernel_invariant"]
-
 
 @dataclass(frozen=True, repr=False)
 class KernelInvariant(Result):

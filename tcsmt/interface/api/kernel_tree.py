@@ -19,8 +19,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["PRODUCTS", "KernelTree", "kernel_tree"]
-
 #: Random products that every tree is held against, at least.
 PRODUCTS = 1000
 #: Blocks of a region that are printed.

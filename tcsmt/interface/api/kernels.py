@@ -17,8 +17,6 @@ from tcsmt.programs.kernels.schedule import Schedule
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["as_epilogue", "as_reduction", "epilogue", "gemm", "reduction"]
-
 #: The dimension of A and of B along which K runs.
 _K = {"a": -1, "b": -2}
 

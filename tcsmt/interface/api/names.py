@@ -7,8 +7,6 @@ from tcsmt.matrix_units.catalogue.naming import ARCHITECTURES, THIS_PROCESSOR, a
 from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["architectures", "instructions", "meaning"]
-
 
 def architectures() -> list[str]:
     """Every name of an architecture, a GPU or a processor, its words joined by hyphens."""

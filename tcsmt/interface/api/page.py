@@ -21,8 +21,6 @@ from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["Page", "page"]
-
 
 @dataclass(frozen=True, repr=False)
 class Page(Result):

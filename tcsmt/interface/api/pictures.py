@@ -29,17 +29,6 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
-__all__ = [
-    "Explanation",
-    "JudgedResult",
-    "Vector",
-    "VectorError",
-    "explain",
-    "sheet_of",
-    "vector_words",
-    "view_of",
-]
-
 #: One input of a unit: a text, or numbers and texts by the inputs' names.
 Vector = Mapping[str, int | float | str] | str
 

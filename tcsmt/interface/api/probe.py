@@ -34,8 +34,6 @@ from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 from tcsmt.surveys.units.vectors import vectors_of
 
-__all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe"]
-
 #: What a probe is written as: a program, or its vectors.
 Emitted = Literal["cuda", "hip", "c", "json", "csv"]
 EMITTED: tuple[Emitted, ...] = get_args(Emitted)

@@ -14,8 +14,6 @@ from tcsmt.support.text import counted
 from tcsmt.surveys.properties.discovery import Property
 from tcsmt.surveys.properties.discovery import properties as modules
 
-__all__ = ["PropertyList", "properties", "property_list"]
-
 
 @dataclass(frozen=True, repr=False)
 class PropertyList(Result):

@@ -18,8 +18,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
-__all__ = ["Recipes", "multiply", "recipes"]
-
 
 class Recipes(Result, dict[str, str]):
     """Descriptions of algorithms, by name; print it, with the sources."""

@@ -9,8 +9,6 @@ from typing import ParamSpec, TypeVar
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["renamed"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -35,8 +35,6 @@ from tcsmt.prove.statements.verdict import (
 from tcsmt.support.errors import choose
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["AccuracyFlaw", "find"]
-
 
 @dataclass(frozen=True, repr=False)
 class AccuracyFlaw(JudgedResult):

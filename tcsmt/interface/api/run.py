@@ -22,8 +22,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["SimulatedRows", "run"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -41,8 +41,6 @@ from tcsmt.support.progress import ProgressCallback, ignore, no_progress
 from tcsmt.support.results import Result
 from tcsmt.support.version import __version__
 
-__all__ = ["SplitAnalysis", "asked_of", "split"]
-
 
 @dataclass(frozen=True, repr=False)
 class SplitAnalysis(Result):

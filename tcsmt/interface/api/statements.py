@@ -27,8 +27,6 @@ from tcsmt.prove.statements.question import Question
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import agreeing
 
-__all__ = ["Expected", "StatementFacts"]
-
 #: The formats of the words that statements about algorithms are about, by what they call them.
 _WORDS = {"binary32 words": "f32", "binary64 words": "f64"}
 #: So many rows of one function are named in a line.

@@ -28,8 +28,6 @@ from tcsmt.support.interrupts import stops_waiting
 from tcsmt.support.progress import ProgressCallback, no_progress
 from tcsmt.support.results import Result
 
-__all__ = ["StoredProduct", "stored_product"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The record of a checkpoint.
 _FINISHED = "finished"

@@ -23,8 +23,6 @@ from tcsmt.simulate.measured.row_files import read_npz
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.reading import uncompressed
 
-__all__ = ["BlockScales", "formats_in", "formats_of", "kernel_for_operands", "rows_for_operands"]
-
 #: Formats by their parameters' first letters, "a" and "b"; None: not known.
 Formats = Mapping[str, AnyFormat | None]
 #: From so many bits on, numbers are also values for narrower formats that hold them.

@@ -48,8 +48,6 @@ from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["Closeness", "Tolerance", "VacuousTolerance", "assert_close", "tolerance"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Products of a stack in which errors are looked for.

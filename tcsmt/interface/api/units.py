@@ -24,16 +24,6 @@ from tcsmt.simulate.rows import simulate
 from tcsmt.support.floats import ieee_floats
 from tcsmt.support.results import Result
 
-__all__ = [
-    "Unit",
-    "UnitLike",
-    "UnitSteps",
-    "read_model",
-    "rows_listed",
-    "side_of",
-    "unit",
-]
-
 
 @dataclass(frozen=True, repr=False)
 class UnitSteps(Result):

@@ -31,8 +31,6 @@ from tcsmt.support.progress import ignore
 from tcsmt.support.results import Result
 from tcsmt.support.text import counted
 
-__all__ = ["ReplayedDataset", "Validation", "validate"]
-
 _HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
 
 

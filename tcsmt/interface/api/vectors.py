@@ -24,8 +24,6 @@ from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 from tcsmt.surveys.units.vectors import VectorSet, vectors_of
 
-__all__ = ["FILE_FORMATS", "TestVectors", "file_format", "vectors"]
-
 Kind = Literal["deciding", "edge", "random", "all"]
 
 Array = np.ndarray[Any, np.dtype[Any]]

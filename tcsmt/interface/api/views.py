@@ -18,8 +18,6 @@ from urllib.parse import quote
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.word_files import neutral
 
-__all__ = ["Viewed", "WitnessView", "address", "anchor", "page_named"]
-
 #: Of this grammar.
 _VERSION = 1
 #: Letters that stay as they are in a unit's name.

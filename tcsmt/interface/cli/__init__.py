@@ -7,8 +7,6 @@ import click
 from tcsmt.interface.api.terminal import __version__
 from tcsmt.interface.cli.lazy import Lazy
 
-__all__ = ["main"]
-
 #: The commands in the groups that ``--help`` shows, each with what it says there.
 _GROUPS = {
     "Ask": {

@@ -21,8 +21,6 @@ from tcsmt.interface.cli import options
 from tcsmt.interface.cli.options import Made
 from tcsmt.interface.cli.parameters import Form, option_of, sentences
 
-__all__ = ["Declared", "DeclaredCall", "declared"]
-
 
 class DeclaredCall:
     """The calls that a command is made from, with the values that were given: call it for the first one."""

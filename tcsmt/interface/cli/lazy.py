@@ -10,8 +10,6 @@ import click
 
 from tcsmt.interface.api.terminal import IeeeFloats, TcsmtError, UnknownName
 
-__all__ = ["Lazy"]
-
 
 class Lazy(click.Group):
     """Imports a command's module when the command is named; turns our errors into their exit codes.

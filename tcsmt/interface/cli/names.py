@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
-__all__ = ["ALGORITHM", "ARCHITECTURE", "PROPERTY", "SOLVER", "UNIT"]
-
 
 class _Name(click.ParamType[str]):
     """Any text; what it can be is looked up when a shell asks, and checked where it is used."""

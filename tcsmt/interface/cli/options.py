@@ -19,18 +19,6 @@ from tcsmt.interface.cli.parameters import PATH, Form, option_of, sentences
 if TYPE_CHECKING:
     from tcsmt.interface.api.designs import DesignFiles
 
-__all__ = [
-    "FIELDS",
-    "Made",
-    "SolvingCommand",
-    "design_options",
-    "domain_options",
-    "exponents_of",
-    "json_option",
-    "solving_option",
-    "solving_options",
-]
-
 #: Options of one parameter of a call, and what makes its value of theirs.
 Made = tuple[list[click.Parameter], Callable[..., Any]]
 

@@ -16,8 +16,6 @@ from tcsmt.interface.api.asked import OPERAND_RULES
 from tcsmt.interface.api.terminal import TcsmtError, UnknownName
 from tcsmt.interface.cli.names import ALGORITHM, ARCHITECTURE, PROPERTY, UNIT
 
-__all__ = ["ARRAY", "COMMAS", "FACTOR", "PATH", "Form", "function_named", "option_of", "sentences"]
-
 #: How the terminal writes a parameter, where its name and type do not say it: option names and a metavar
 #: ("--as LANGUAGE"; in brackets: it may be left out), a type of click, or both.
 Form = str | click.ParamType[Any] | tuple[str, click.ParamType[Any]]

@@ -13,8 +13,6 @@ import click
 
 from tcsmt.interface.api.terminal import Exit
 
-__all__ = ["run"]
-
 #: What a shell says of a program that SIGPIPE ended; Python ignores that signal, and a write fails.
 _BROKEN_PIPE = 128 + 13
 

@@ -15,8 +15,6 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.version import __version__
 
-__all__ = ["index_of", "known_pairs"]
-
 
 def index_of(rows: Sequence[Row], modules: Mapping[str, str], first: str) -> dict[str, Any]:
     """Return the list of units: each with its module, formats, K, evidence, status, source and note.

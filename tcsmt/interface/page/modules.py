@@ -17,8 +17,6 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["Modules", "modules_of"]
-
 
 @dataclass(frozen=True)
 class Modules:

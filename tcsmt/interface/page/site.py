@@ -15,8 +15,6 @@ from tcsmt.interop.exports.webassembly import unit_script
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.support.progress import ProgressCallback, no_progress
 
-__all__ = ["first_view", "site"]
-
 #: The page's own scripts.
 _SCRIPTS = (
     "numbers.js",

@@ -39,8 +39,6 @@ from tcsmt.prove.statements.explain import (
 )
 from tcsmt.support.invariants import checked_cast
 
-__all__ = ["draw", "exact_sum"]
-
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
     """Return the picture of a model (called ``name``) where its inputs have these words."""

@@ -9,8 +9,6 @@ from html import escape
 from tcsmt.matrix_units.catalogue.naming import vendors
 from tcsmt.surveys.units.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
 
-__all__ = ["as_chained_page", "as_chained_svg"]
-
 #: Colour of a cell, by what is known of the pair.
 _COLOURS = {"equal": "#3f9a6d", "somewhere": "#9fd3b6", "differs": "#e39373", "unknown": "#c8c8c8"}
 _WORDS = {

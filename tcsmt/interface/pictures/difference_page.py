@@ -11,8 +11,6 @@ from tcsmt.identification.kernels.differences import Differences
 from tcsmt.interface.pictures.drawing import Sheet
 from tcsmt.interface.pictures.svg import as_svg
 
-__all__ = ["as_page"]
-
 #: Cells of the heat map along each side, at most; each stands for a block of elements.
 _CELLS = 64
 #: Pixels of a cell, at least and at most, and of the whole side.

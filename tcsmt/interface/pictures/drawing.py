@@ -13,23 +13,6 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-__all__ = [
-    "INTEGER_BITS",
-    "BitFate",
-    "BitGrid",
-    "BitRow",
-    "Blank",
-    "Cell",
-    "InputLine",
-    "Line",
-    "Listing",
-    "Note",
-    "Panel",
-    "Picture",
-    "Sheet",
-    "Table",
-]
-
 #: Bits of an unnormalised product above its binary point; carry bits are counted above them.
 INTEGER_BITS = 2
 #: Shorter runs of columns are drawn rather than left out.

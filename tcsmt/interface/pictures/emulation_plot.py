@@ -8,8 +8,6 @@ from typing import Any
 
 from tcsmt.support.plots import COLOURS, save_svg
 
-__all__ = ["Bar", "emulation_plot"]
-
 #: A label, a relative error, and the share that each step has in its square.
 Bar = tuple[str, float, Mapping[str, float]]
 #: Inches: of the whole, of the axis' texts, and of one bar.

@@ -20,8 +20,6 @@ from tcsmt.programs.steps.split import F32
 from tcsmt.prove.statements.explain import first_difference, short_text, steps
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["TracedAlgorithm", "walked_sheet"]
-
 _HEADS = ("word", "value", "loses", "·2^-24 of size")
 #: The step that no unit makes: words and products that an algorithm leaves out.
 _LEFT_OUT = "left out"

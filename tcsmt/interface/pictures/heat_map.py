@@ -16,8 +16,6 @@ from tcsmt.interface.pictures.svg import as_svg
 from tcsmt.surveys.units.atlas import Atlas, Group
 from tcsmt.surveys.units.model_pairs import DistinctUnit, proved_by
 
-__all__ = ["as_page", "as_table"]
-
 
 def as_table(atlas: Atlas) -> str:
     """Classes of equal units, and the smallest witness for each pair of classes."""

@@ -7,8 +7,6 @@ from html import escape
 from tcsmt.interface.pictures.drawing import Sheet
 from tcsmt.interface.pictures.svg import as_svg
 
-__all__ = ["as_html"]
-
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -22,8 +22,6 @@ from tcsmt.interface.pictures.drawing import (
 )
 from tcsmt.matrix_units.arithmetic.any_format import power_text
 
-__all__ = ["as_svg"]
-
 _CELL, _GAP, _LINE, _SPACE = 12, 34, 20, 6
 #: Widths of a character: of text, small text and headings.
 _CHARACTER, _SMALL_CHARACTER, _HEAD = 7.25, 6.05, 8.45

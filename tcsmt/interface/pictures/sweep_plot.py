@@ -11,8 +11,6 @@ from typing import Any
 from tcsmt.matrix_units.catalogue.naming import vendors
 from tcsmt.support.plots import COLOURS, save_svg
 
-__all__ = ["is_of_units", "plot_algorithms", "plot_units"]
-
 #: Panels beside each other, at most.
 _COLUMNS = 3
 #: Inches of a letter of the legend, about.

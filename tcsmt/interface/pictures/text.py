@@ -24,8 +24,6 @@ from tcsmt.interface.pictures.drawing import (
     Table,
 )
 
-__all__ = ["as_text"]
-
 _STYLES: dict[BitFate, dict[str, object]] = {
     BitFate.KEPT: {"fg": "green"},
     BitFate.CHANGED: {"fg": "magenta", "bold": True},

@@ -15,8 +15,6 @@ from tcsmt.interface.api.units import UnitLike, side_of
 from tcsmt.interface.pytest.kept import KeptOutcome, still_so
 from tcsmt.support.fingerprints import fingerprint
 
-__all__ = ["CheckOutcome", "checked"]
-
 #: Numbers the checks of one test.
 _COUNT = pytest.StashKey[int]()
 _KEPT = "(kept from an earlier run: nothing it depends on has changed, and the row above still differs)"

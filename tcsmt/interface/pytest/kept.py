@@ -23,8 +23,6 @@ from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import run_words
 from tcsmt.surveys.units.vectors import random_rows
 
-__all__ = ["KeptOutcome", "still_so"]
-
 #: Rows that are asked of a function whose outcome is kept.
 _ASKED = 2000
 

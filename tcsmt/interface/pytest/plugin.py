@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tcsmt.interface.api.check import Check
     from tcsmt.interface.api.units import UnitLike
 
-__all__ = ["pytest_addoption", "tcsmt_check"]
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--tcsmt-rows``."""

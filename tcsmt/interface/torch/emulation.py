@@ -20,8 +20,6 @@ from tcsmt.programs.quantisation.recipe import OperandRecipe, recipe_named
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import IeeeFloats, ieee_floats
 
-__all__ = ["TorchEmulation", "emulate"]
-
 #: Operations that compute nothing, besides views: parts of their names.
 _NO_ARITHMETIC = (
     "view",

@@ -13,8 +13,6 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from tcsmt.interface.torch.passes import Gradients, backward_pass
 from tcsmt.programs.quantisation.recipe import Role
 
-__all__ = ["Layers", "ProductPlace"]
-
 #: What products outside of modules are said to be of.
 _NOWHERE = "(no module)"
 #: So many products of the forward pass are remembered for the backward pass.

@@ -9,8 +9,6 @@ import numpy as np
 
 from tcsmt.programs.quantisation.quantise import Quantised
 
-__all__ = ["CAUSES", "ProductLosses", "sampled"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The steps that an error is split into.

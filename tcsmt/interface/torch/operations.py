@@ -12,8 +12,6 @@ from tcsmt.interface.torch.products import EmulatedProducts, Unsupported
 from tcsmt.interface.torch.scaled import scaled_mm
 from tcsmt.programs.quantisation.recipe import OperandRecipe
 
-__all__ = ["HOLD_PRODUCTS", "OPERATIONS"]
-
 #: What an operation does: with the emulated products, and its arguments.
 Operation = Callable[..., Any]
 #: Operations that multiply and add, and are left to PyTorch: parts of their names.

@@ -16,8 +16,6 @@ from torch.autograd.function import BackwardCFunction
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils import _pytree, checkpoint
 
-__all__ = ["BackwardPass", "Gradients", "backward_pass"]
-
 #: Where Python enters autograd's engine.
 _ENGINE = {str(Path(torch.autograd.__file__).with_name(name)) for name in ("graph.py", "__init__.py")}
 #: Where the forward pass is computed again inside of the backward pass.

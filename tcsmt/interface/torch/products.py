@@ -26,8 +26,6 @@ from tcsmt.programs.quantisation.quantise import Quantised, quantise
 from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["OWN", "VECTORS", "EmulatedProducts", "Unsupported"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The recipe of tensors that are to be taken in their own format.

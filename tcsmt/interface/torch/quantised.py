@@ -17,8 +17,6 @@ from tcsmt.programs.quantisation.recipe import OperandRecipe, Role
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.floats import ieee_floats
 
-__all__ = ["QuantisedTensor", "quantise"]
-
 
 @dataclass(frozen=True)
 class QuantisedTensor:

@@ -12,8 +12,6 @@ from tcsmt.programs.kernels.reduction import Reduction
 from tcsmt.programs.quantisation.recipe import OperandRecipe
 from tcsmt.support.results import Result, columns
 
-__all__ = ["EmulationReport"]
-
 #: What the steps of an error are called.
 _CAUSES = {
     "operands": "rounding of operands",

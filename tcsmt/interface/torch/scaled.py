@@ -17,8 +17,6 @@ from tcsmt.programs.quantisation.quantise import Quantised
 from tcsmt.programs.quantisation.recipe import RECIPES, OperandRecipe
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["scaled_mm"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Without fast accumulation, a narrow sum is promoted so, where the kernel does not do it for other reasons.

@@ -11,8 +11,6 @@ from tcsmt.interface.api.arrays import as_numpy, library_of
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["FORMAT_OF", "array_of", "tensor_of"]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The formats of results, by PyTorch's dtypes.

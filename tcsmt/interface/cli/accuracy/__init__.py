@@ -6,8 +6,6 @@ import click
 
 from tcsmt.interface.cli.lazy import Lazy
 
-__all__ = ["accuracy"]
-
 _GROUPS = {
     "Algorithms": {
         "algorithms": "List the algorithms, and how to change one.",
