@@ -52,7 +52,7 @@ def test_products_in_another_order_are_those_of_permuted_operands(tmp_path: Path
     path = tmp_path / "order.toml"
     places = " ".join(map(str, order))
     chain = f"d = chain({UNIT}, A·B over permuted(K, {places}), c)"
-    path.write_text(f"{TEXT.split('for P')[0]}{chain}\n'''\n", "utf-8")
+    path.write_text(f"{TEXT.split('for P', maxsplit=1)[0]}{chain}\n'''\n", "utf-8")
     rng = np.random.default_rng(5)
     a, b = rng.standard_normal((30, 16)).astype(np.float16), rng.standard_normal((16, 30)).astype(np.float16)
     taken = np.concatenate([order, np.add(order, 8)])
