@@ -96,6 +96,15 @@ def unit_data() -> Path:
     return folder
 
 
+@pytest.fixture
+def cdna_data() -> Path:
+    """The folder of published results of AMD's matrix cores beside the repository."""
+    folder = ROOT.parent / "shared" / "units3" / "cdna"
+    if not folder.is_dir():
+        pytest.skip(f"there is no folder {folder}")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of all kinds: to be copied, not changed."""
