@@ -77,6 +77,7 @@ STATED = [
     ),
     Stated(EVIDENCE, "{} data sets have {} results from seven GPUs", lambda: of.shared("hardware")),
     Stated(EVIDENCE, "{} data sets have {} results of Radeon cards", lambda: of.shared("units")),
+    Stated(EVIDENCE, "{} data sets have {} results of AMD's MI100", lambda: of.shared("units3/cdna")),
     Stated(EVIDENCE, "also has {} predictions", of.predictions),
     Stated(
         BENCHMARKS,
