@@ -42,7 +42,7 @@ class ProgramModel(Model):
     def knows_nans(self) -> bool:
         """Return whether the unit or the program's rule has the last word on a NaN result."""
         last = self.program.result
-        return last.kind == "chain" or self.nans.is_known(last.format)
+        return last.kind in ("chain", "padding") or self.nans.is_known(last.format)
 
     def apply(self, operands: Terms) -> Trace:
         """Return the program on input words, by calls of its units and of additions where these are all it

@@ -59,6 +59,18 @@ class ArrayRules:
             raise NoRule("step chain_each: a tile is computed for matrices alone")
         return self.of_chain(unit, operands, runs, c)
 
+    def padding(self, c: Array, *, unit: Model) -> Array:
+        """Return an instruction of zeros alone: words of ``shape``."""
+        start = self._full(c).reshape(-1)
+        lanes = np.zeros((len(start), unit.k), unsigned(unit.a_format))
+        scales = (
+            [np.zeros((len(start), unit.scales), unsigned(unit.scale_format))] * 2
+            if unit.scale_format
+            else []
+        )
+        zeros = Operands(lanes, lanes.astype(unsigned(unit.b_format)), start, *scales)
+        return run_words(unit, zeros).reshape(self.shape)
+
     def constant(self, *, fmt: AnyFormat, word: int) -> Array:
         """An array of ``shape`` and of ``unsigned(fmt)``, of the same word, which is there once."""
         return np.broadcast_to(np.array(word, unsigned(fmt)), self.shape)

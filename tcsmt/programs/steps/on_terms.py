@@ -64,10 +64,23 @@ class TermRules:
                     place = InstructionPlace(*run.words, range(int(part[0]), int(part[-1]) + 1))
                 step += 1
                 lanes = _lanes(unit, operands[:2], part, run.words)
-                trace = unit.apply(Operands(*lanes, word, *_scales(unit, operands[2:], part)))
-                self.stages += [stage.inside(place) for stage in trace.stages]
-                word = self.called(trace)
-                self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, word))
+                word = self._instruction(unit, place, *lanes, word, *_scales(unit, operands[2:], part))
+        return word
+
+    def padding(self, c: Term, *, unit: Model) -> Term:
+        """Return an instruction of zeros alone."""
+        place = ChainPlace(self.chains, 0)
+        self.chains += 1
+        zeros = ([const(0, fmt.width)] * unit.k for fmt in (unit.a_format, unit.b_format))
+        fmt = unit.scale_format
+        scales = () if fmt is None else ([const(0, fmt.width)] * unit.scales,) * 2
+        return self._instruction(unit, place, *zeros, c, *scales)
+
+    def _instruction(self, unit: Model, place: ChainPlace | InstructionPlace, *words: Any) -> Term:
+        trace = unit.apply(Operands(*words))
+        self.stages += [stage.inside(place) for stage in trace.stages]
+        word = self.called(trace)
+        self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, word))
         return word
 
     def called(self, trace: Trace) -> Term:

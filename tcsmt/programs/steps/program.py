@@ -207,6 +207,13 @@ class Builder:
         kind = "chain_each" if axes else "chain"
         return self._step(kind, (c, *operands), unit.d_format, axes, unit=unit, runs=tuple(runs))
 
+    def padding(self, unit: Model, c: Value) -> Value:
+        """Return an instruction's result where all that it multiplies is padding: +0·+0, and +0 as scales.
+
+        A value of its own, since -0 + +0 is not -0, and units round their c in ways of their own.
+        """
+        return self._step("padding", (c,), unit.d_format, unit=unit)
+
     def add(self, fmt: AnyFormat, x: Value, y: Value, shift: int = 0, rounding: Rounding = _NEAREST) -> Value:
         """x·2^-shift + y, rounded once; integers wrap."""
         return self._each("add", (x, y), fmt, fmt=fmt, shift=shift, rounding=rounding)

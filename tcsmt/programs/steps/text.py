@@ -49,6 +49,8 @@ def _call(step: ProgramStep, taken: Sequence[str], unit_name: Callable[[Model], 
             scaled = f" scaled {'·'.join(taken[3:])}" if taken[3:] else ""
             products = "; ".join(_run(run, taken[1:3], scaled, along) for run in how["runs"])
             return f"chain({unit_name(how['unit'])}, {products}, {taken[0]})"
+        case "padding":
+            return f"chain({unit_name(how['unit'])}, padding, {taken[0]})"
         case "pick":
             return f"{taken[0]}[{how['at']}]"
         case "compare":

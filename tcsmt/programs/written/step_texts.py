@@ -157,6 +157,11 @@ class StepTexts:
     def _chain(self, tokens: Tokens) -> Value:
         unit = self.unit_named(tokens.name("a unit"))
         tokens.expect(",")
+        if tokens.at("padding") and "padding" not in self.names:
+            tokens.next()
+            tokens.expect(",")
+            start = self._start(tokens, unit)
+            return self.build.padding(unit, start or self.build.constant(unit.c_format, 0))
         runs: list[ProductRun] = []
         operands: tuple[Value, ...] | None = None
         while True:

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import var
+from tcsmt.matrix_units.models import Operands
 from tcsmt.programs.written.on_matrices import is_program_file
+from tcsmt.programs.written.programs import WrittenProgram, lines_of
+from tcsmt.support.invariants import checked_cast
 from tests.support.command_line import done, refused
 
 UNIT = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -219,3 +224,30 @@ d  = chain({UNIT}, x·V over t, multiply(o, r, f32))
     p = exp2(s - top[:, None]).astype(np.float16)
     start = o * exp2(m - top)[:, None]
     assert (found == tcsmt.gemm(p, v, start, unit=UNIT)).all()
+
+
+def test_an_instruction_of_padding_alone(tmp_path: Path) -> None:
+    """It multiplies zeros: a c of -0, and one with more bits than the unit keeps, become what zeros leave."""
+    unit = "hopper/mma.m16n8k16.f32.f16.f16.f32"
+    file = written(tmp_path / "padding.toml", f"d = chain({unit}, padding, c)")
+    a, b = numbers(1, 3, 4).astype(np.float16), numbers(2, 4, 2).astype(np.float16)
+    c = np.array([[-0.0, 0.0], [1 + 2.0**-23, -(2.0**-149)], [np.nan, -np.inf]], np.float32)
+    found = tcsmt.accuracy.multiply(a, b, c, algorithm=file)
+    zeros = np.zeros((3, 16), np.float16), np.zeros((16, 2), np.float16)
+    wanted = tcsmt.gemm(*zeros, c, unit=unit)
+    assert (found.view(np.uint32) == wanted.view(np.uint32)).all()
+    assert found.view(np.uint32)[0, 0] == 0  # not -0
+    model = checked_cast(tcsmt.unit(f"{file}@4").model, WrittenProgram)
+    row = [*a[0].view(np.uint16).tolist(), *b[:, 0].view(np.uint16).tolist()]
+    for word, own in zip(c.reshape(-1).view(np.uint32), wanted.reshape(-1).view(np.uint32), strict=True):
+        lanes = ([var(f"{side}{n}", 16) for n in range(4)] for side in "ab")
+        terms = Operands(next(lanes), next(lanes), var("c", 32))
+        names = [*(f"a{n}" for n in range(4)), *(f"b{n}" for n in range(4))]
+        values = {**dict(zip(names, row, strict=True)), "c": int(word)}
+        assert list(evaluate([model.apply(terms).output], values)) == [own]
+    lines = lines_of(model.program)
+    assert lines == [f"d = chain({unit}, padding, c)"]
+    scaled = "blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.ue8m0"
+    file = written(tmp_path / "scaled.toml", f"d = chain({scaled}, padding, c)")
+    found = tcsmt.accuracy.multiply(a, b, c, algorithm=file)
+    assert found.view(np.uint32)[1, 0] == c.view(np.uint32)[1, 0]
